@@ -1,0 +1,70 @@
+package dozo.file;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/** A SHA-256 digest (FIPS 180-4), 32 bytes: the digest of record. */
+public final class Digest {
+
+    /** Bytes in a digest. */
+    public static final int LENGTH_BYTES = 32;
+
+    /** The digest of no bytes at all; also what stands for a folder, which has none. */
+    public static final Digest OF_NOTHING = ofContent(new byte[0]);
+
+    private final byte[] bytes;
+
+    private Digest(byte[] bytes) {
+        if (bytes.length != LENGTH_BYTES) {
+            throw new IllegalArgumentException("a SHA-256 digest has 32 bytes, not " + bytes.length);
+        }
+        this.bytes = bytes;
+    }
+
+    /** The digest with these 32 bytes. */
+    public static Digest of(byte[] bytes) {
+        return new Digest(bytes.clone());
+    }
+
+    /** The digest written as 64 hexadecimal digits. */
+    public static Digest ofHex(String hex) {
+        return new Digest(HexFormat.of().parseHex(hex));
+    }
+
+    /** The digest of these bytes. */
+    public static Digest ofContent(byte[] content) {
+        return new Digest(algorithm().digest(content));
+    }
+
+    /** A fresh SHA-256 computation. */
+    public static MessageDigest algorithm() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** A copy of the 32 bytes. */
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Digest digest && Arrays.equals(bytes, digest.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    /** 64 lower-case hexadecimal digits. */
+    @Override
+    public String toString() {
+        return HexFormat.of().formatHex(bytes);
+    }
+}

@@ -1,0 +1,56 @@
+package dozo.file;
+
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a file system says of one file, folder or link without opening it.
+ *
+ * @param sizeBytes a file's length; 0 for folders and links
+ * @param modifiedNanos nanoseconds since 1970-01-01T00:00Z, negative before
+ * @param changedNanos inode change time in the same unit
+ * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
+ * @param hardLink the inode number where the file has other names, else null
+ * @param linkTarget a link's text as bytes, else null
+ */
+public record Facts(
+        EntryKind kind,
+        long sizeBytes,
+        long modifiedNanos,
+        long changedNanos,
+        int mode,
+        @Nullable Long hardLink,
+        byte @Nullable [] linkTarget) {
+
+    public Facts {
+        if (sizeBytes < 0 || (kind != EntryKind.FILE && sizeBytes != 0)) {
+            throw new IllegalArgumentException("a size of " + sizeBytes + " for a " + kind);
+        }
+        if ((kind == EntryKind.LINK) != (linkTarget != null)) {
+            throw new IllegalArgumentException("a link has a target, and nothing else has");
+        }
+    }
+
+    /** Whether a file with these facts has, as far as can be told without reading it, the content of one with those. */
+    public boolean sameContentAs(Facts other) {
+        return kind == other.kind
+                && sizeBytes == other.sizeBytes
+                && modifiedNanos == other.modifiedNanos
+                && Arrays.equals(linkTarget, other.linkTarget);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Facts facts
+                && sameContentAs(facts)
+                && changedNanos == facts.changedNanos
+                && mode == facts.mode
+                && Objects.equals(hardLink, facts.hardLink);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(kind, sizeBytes, modifiedNanos, changedNanos, mode, hardLink, Arrays.hashCode(linkTarget));
+    }
+}

@@ -1,0 +1,56 @@
+-- The ledger: what happened, who did it, in the same transaction as the change itself (design, section 11).
+-- Its rows are chained: each hash covers the row and the hash before it, so an edit, a removal or a swap shows.
+
+create table ledger (
+    seq bigint primary key,
+    at timestamptz not null,
+    actor text not null check (actor <> ''),
+    action text not null check (action ~ '^[a-z]+\.[a-z]+$'),
+    subject text not null,
+    detail jsonb not null default '{}',
+    hash bytea not null check (octet_length(hash) = 32)
+);
+
+comment on table ledger is 'What happened to everything: append-only, hash-chained.';
+
+-- The bytes a row's hash is taken over. Fields are joined by the unit separator after their lengths, so that no two
+-- rows can give the same text. Whoever checks the chain with other means repeats just this.
+create function ledger_hash(previous bytea, row_seq bigint, row_at timestamptz, row_actor text, row_action text,
+                            row_subject text, row_detail jsonb) returns bytea
+    language sql immutable
+    return sha256(previous || convert_to(
+        row_seq || E'\x1f' || to_char(row_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+        || E'\x1f' || length(row_actor) || ':' || row_actor
+        || E'\x1f' || row_action
+        || E'\x1f' || length(row_subject) || ':' || row_subject
+        || E'\x1f' || row_detail::text, 'UTF8'));
+
+create function ledger_append() returns trigger
+    language plpgsql as
+$$
+declare
+    last_seq bigint;
+    last_hash bytea;
+begin
+    -- One writer at a time, until its transaction ends: the chain has no forks and no gaps.
+    perform pg_advisory_xact_lock(hashtext('dozo.ledger'));
+    select seq, hash into last_seq, last_hash from ledger order by seq desc limit 1;
+    new.seq := coalesce(last_seq, 0) + 1;
+    new.hash := ledger_hash(coalesce(last_hash, ''::bytea), new.seq, new.at, new.actor, new.action, new.subject,
+                            new.detail);
+    return new;
+end
+$$;
+
+create trigger ledger_append before insert on ledger for each row execute function ledger_append();
+
+create function refuse_change() returns trigger
+    language plpgsql as
+$$
+begin
+    raise exception 'rows of % are evidence: they are appended, never changed or removed', tg_table_name;
+end
+$$;
+
+create trigger ledger_is_append_only before update or delete or truncate on ledger
+    for each statement execute function refuse_change();

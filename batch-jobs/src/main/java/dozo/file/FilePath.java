@@ -90,6 +90,19 @@ public final class FilePath implements Comparable<FilePath> {
         return slashAtEnd ? Arrays.copyOf(raw, raw.length - 1) : raw;
     }
 
+    /** The bytes of a path as it was written, relative or absolute: a link's text. */
+    public static byte[] rawText(Path path) {
+        String text = path.toString();
+        if (isAscii(text)) {
+            return text.getBytes(StandardCharsets.US_ASCII);
+        }
+        if (path.isAbsolute()) {
+            return rawBytes(path);
+        }
+        byte[] below = rawBytes(Path.of("/").resolve(path));
+        return Arrays.copyOfRange(below, 1, below.length);
+    }
+
     /** The absolute path of this machine with these bytes; the inverse of {@link #rawBytes}. */
     public static Path pathOf(byte[] absolute) {
         if (absolute.length == 0 || absolute[0] != '/') {

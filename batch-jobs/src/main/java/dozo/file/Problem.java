@@ -1,0 +1,27 @@
+package dozo.file;
+
+/** Why something could not be protected: the reason of a finding. */
+public enum Problem {
+    /** The source folder is not there, or is no folder. */
+    SOURCE_MISSING,
+    /** The source folder is empty and was not before: more likely a file system that is not mounted than a deletion. */
+    SOURCE_EMPTY,
+    /** A file or folder the service may not or cannot read. */
+    UNREADABLE,
+    /** A file that was there when the manifest was sealed and is not any more. */
+    VANISHED,
+    /** A file that is not, or not any more while it was read, what the manifest says. */
+    CHANGED,
+    /** A socket, device or fifo: nothing that can be copied. */
+    SPECIAL,
+    /** The site's copy has another digest than the source. */
+    MISMATCHED,
+    /** The site gave no digest: nothing is known about the copy. */
+    UNPROVEN,
+    /** The site refused this one name. */
+    SITE_REFUSED,
+    /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
+    SITE_UNUSABLE,
+    /** What has receipts does not add up to the sealed manifest. */
+    UNSETTLED
+}

@@ -1,0 +1,10 @@
+package dozo.plan;
+
+/**
+ * A transfer unit and the partition it is in.
+ *
+ * @param entryNumbers one for a range and a whole file
+ * @param offsetBytes where a range begins; else 0
+ * @param lengthBytes how long it is; else the sum of the sizes
+ */
+public record PlannedUnit(UnitKind kind, int[] entryNumbers, long offsetBytes, long lengthBytes, int partition) {}

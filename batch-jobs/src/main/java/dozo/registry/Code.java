@@ -1,0 +1,29 @@
+package dozo.registry;
+
+import java.util.regex.Pattern;
+
+/** The opaque names of projects, experiments and sites; they become folder names at a site. */
+final class Code {
+
+    private static final Pattern FORM = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
+    private static final int TITLE_LENGTH_MAX = 200;
+
+    private Code() {}
+
+    static String checked(String field, String code) {
+        if (!FORM.matcher(code).matches()) {
+            throw new Refusal(
+                    field,
+                    "\"%s\" is no code: 1 to 64 letters A-Z a-z, digits, - and _, beginning with a letter or digit"
+                            .formatted(code));
+        }
+        return code;
+    }
+
+    static String checkedTitle(String title) {
+        if (title.length() > TITLE_LENGTH_MAX) {
+            throw new Refusal("title", "a title has at most %d characters".formatted(TITLE_LENGTH_MAX));
+        }
+        return title;
+    }
+}

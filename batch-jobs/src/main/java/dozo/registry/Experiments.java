@@ -1,0 +1,173 @@
+package dozo.registry;
+
+import dozo.file.FilePath;
+import dozo.ledger.Ledger;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The experiments. */
+@Component
+public class Experiments {
+
+    private static final int ROOT_LENGTH_BYTES_MAX = 4_096;
+
+    private static final String SELECT = """
+            select e.*, p.code as project from experiment e join project p using (project_id)
+            """;
+
+    private static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
+            row.getInt("experiment_id"),
+            row.getString("project"),
+            row.getString("code"),
+            row.getString("title"),
+            SourceKind.of(row.getString("source_kind")),
+            FilePath.pathOf(row.getBytes("source_root")),
+            row.getTimestamp("registered_at").toInstant(),
+            row.getString("registered_by"));
+
+    private final JdbcClient jdbc;
+    private final Projects projects;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /**
+     * One scanning visit or study with a source.
+     *
+     * @param project its project's code
+     * @param code opaque; with the project's it names the folder at a site
+     * @param source the folder its files are in
+     */
+    public record Experiment(
+            int id,
+            String project,
+            String code,
+            String title,
+            SourceKind kind,
+            Path source,
+            Instant registeredAt,
+            String registeredBy) {
+
+        /** {@code project/experiment}: how people and the ledger name it, and its folder at a site. */
+        public String name() {
+            return project + "/" + code;
+        }
+    }
+
+    public Experiments(JdbcClient jdbc, Projects projects, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.projects = projects;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /**
+     * Registers an experiment whose files are in a folder of the service's machine.
+     *
+     * @throws Refusal when the project is not there, the code is malformed or taken, the folder is not there or another
+     *     experiment's
+     */
+    @Transactional
+    public Experiment register(String project, String code, String title, Path source, String actor) {
+        Code.checked("code", code);
+        Code.checkedTitle(title);
+        int projectId = projects.find(project)
+                .orElseThrow(
+                        () -> new Refusal("project", "there is no project \"%s\"; create it first".formatted(project)))
+                .id();
+        Path root = checkedSource(source);
+        refuseDuplicate(project, code, root);
+        try {
+            jdbc.sql("""
+                            insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by)
+                            values (:project, :code, :title, 'filesystem', :root, :now, :actor)
+                            """)
+                    .param("project", projectId)
+                    .param("code", code)
+                    .param("title", title)
+                    .param("root", FilePath.rawBytes(root))
+                    .param("now", Timestamp.from(clock.instant()))
+                    .param("actor", actor)
+                    .update();
+        } catch (DuplicateKeyException e) {
+            throw new Refusal(
+                    "code", "experiment %s/%s or its folder was registered just now".formatted(project, code));
+        }
+        Experiment registered = find(project, code).orElseThrow();
+        ledger.append(
+                actor,
+                "experiment.registered",
+                registered.name(),
+                Map.of("source", FilePath.render(FilePath.rawBytes(root)), "kind", "filesystem"));
+        return registered;
+    }
+
+    public Optional<Experiment> find(String project, String code) {
+        return jdbc.sql(SELECT + "where p.code = :project and e.code = :code")
+                .param("project", project)
+                .param("code", code)
+                .query(EXPERIMENT)
+                .optional();
+    }
+
+    public Optional<Experiment> find(int id) {
+        return jdbc.sql(SELECT + "where e.experiment_id = :id")
+                .param("id", id)
+                .query(EXPERIMENT)
+                .optional();
+    }
+
+    /** The experiment whose source this folder is. */
+    public Optional<Experiment> withSource(Path source) {
+        return jdbc.sql(SELECT + "where e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:root)")
+                .param("root", FilePath.rawBytes(source))
+                .query(EXPERIMENT)
+                .optional();
+    }
+
+    /** At most {@code limit} experiments with an id above {@code after}, by id. */
+    public List<Experiment> page(int after, int limit) {
+        return jdbc.sql(SELECT + "where e.experiment_id > :after order by e.experiment_id limit :limit")
+                .param("after", after)
+                .param("limit", limit)
+                .query(EXPERIMENT)
+                .list();
+    }
+
+    private static Path checkedSource(Path source) {
+        if (!source.isAbsolute()) {
+            throw new Refusal("source", "\"%s\" is no absolute path".formatted(source));
+        }
+        Path root = source.normalize();
+        if (FilePath.rawBytes(root).length > ROOT_LENGTH_BYTES_MAX) {
+            throw new Refusal("source", "a path has at most %d bytes".formatted(ROOT_LENGTH_BYTES_MAX));
+        }
+        if (!Files.isDirectory(root)) {
+            throw new Refusal("source", "there is no folder %s on the service's machine".formatted(root));
+        }
+        return root;
+    }
+
+    private void refuseDuplicate(String project, String code, Path root) {
+        find(project, code).ifPresent(known -> {
+            throw new Refusal(
+                    "code",
+                    "experiment %s is registered already (by %s, %s)"
+                            .formatted(known.name(), known.registeredBy(), known.registeredAt()));
+        });
+        withSource(root).ifPresent(known -> {
+            throw new Refusal(
+                    "source", "folder %s is already the source of experiment %s".formatted(root, known.name()));
+        });
+    }
+}

@@ -1,0 +1,102 @@
+package dozo.registry;
+
+import dozo.ledger.Ledger;
+import dozo.remote.SiteAddress;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The DR sites. */
+@Component
+public class Sites {
+
+    private static final RowMapper<Site> SITE = (row, n) -> new Site(
+            row.getInt("site_id"),
+            row.getString("name"),
+            new SiteAddress(
+                    row.getString("host"),
+                    row.getInt("port"),
+                    row.getString("login"),
+                    row.getString("root"),
+                    Path.of(row.getString("identity_file")),
+                    row.getString("host_key")));
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /** A DR destination. */
+    public record Site(int id, String name, SiteAddress address) {}
+
+    public Sites(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** Registers a site, or changes the address of the one with this name. */
+    @Transactional
+    public Site save(String name, SiteAddress address, String actor) {
+        Code.checked("name", name);
+        Optional<Site> before = find(name);
+        if (before.isPresent() && before.get().address().equals(address)) {
+            return before.get();
+        }
+        Site site = jdbc.sql("""
+                        insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                        values (:name, :host, :port, :login, :root, :hostKey, :identity, :now)
+                        on conflict (name) do update
+                            set host = :host, port = :port, login = :login, root = :root, host_key = :hostKey,
+                                identity_file = :identity, updated_at = :now
+                        returning *
+                        """)
+                .param("name", name)
+                .param("host", address.host())
+                .param("port", address.port())
+                .param("login", address.user())
+                .param("root", address.root())
+                .param("hostKey", address.hostKey())
+                .param("identity", address.identity().toString())
+                .param("now", Timestamp.from(clock.instant()))
+                .query(SITE)
+                .single();
+        ledger.append(
+                actor,
+                before.isPresent() ? "site.changed" : "site.registered",
+                name,
+                Map.of(
+                        "before", before.map(site0 -> describe(site0.address())).orElse(""),
+                        "after", describe(address)));
+        return site;
+    }
+
+    public Optional<Site> find(String name) {
+        return jdbc.sql("select * from site where name = :name")
+                .param("name", name)
+                .query(SITE)
+                .optional();
+    }
+
+    public Optional<Site> find(int id) {
+        return jdbc.sql("select * from site where site_id = :id")
+                .param("id", id)
+                .query(SITE)
+                .optional();
+    }
+
+    public List<Site> all() {
+        return jdbc.sql("select * from site order by name").query(SITE).list();
+    }
+
+    private static String describe(SiteAddress address) {
+        return "%s@%s:%d:%s, host key %s"
+                .formatted(address.user(), address.host(), address.port(), address.root(), address.hostKey());
+    }
+}

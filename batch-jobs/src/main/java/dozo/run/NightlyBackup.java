@@ -1,0 +1,214 @@
+package dozo.run;
+
+import dozo.file.Entry;
+import dozo.file.Problem;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.manifest.Ingest;
+import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.plan.CostModel;
+import dozo.plan.PlannedUnit;
+import dozo.plan.Planner;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.transfer.Route;
+import dozo.transfer.Sender;
+import dozo.transfer.TagFiles;
+import dozo.transfer.TagFiles.Bag;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.Stage;
+import dozo.verify.Receipts;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * What the steps of the nightly backup do, each piece in one transaction and harmless when it is done twice. The job that
+ * calls them in order is {@link NightlyBackupJob}.
+ */
+@Component
+class NightlyBackup {
+
+    private static final int UNITS_BATCH = 500;
+    private static final int COVERAGE_PAGE = 500;
+
+    private final Experiments experiments;
+    private final Ingest ingest;
+    private final Manifests manifests;
+    private final Receipts receipts;
+    private final TransferUnits units;
+    private final TagFiles tagFiles;
+    private final Coverage coverage;
+    private final Findings findings;
+    private final Ledger ledger;
+    private final Senders senders;
+    private final TransferSettings settings;
+
+    NightlyBackup(
+            Experiments experiments,
+            Ingest ingest,
+            Manifests manifests,
+            Receipts receipts,
+            TransferUnits units,
+            TagFiles tagFiles,
+            Coverage coverage,
+            Findings findings,
+            Ledger ledger,
+            Senders senders,
+            TransferSettings settings) {
+        this.experiments = experiments;
+        this.ingest = ingest;
+        this.manifests = manifests;
+        this.receipts = receipts;
+        this.units = units;
+        this.tagFiles = tagFiles;
+        this.coverage = coverage;
+        this.findings = findings;
+        this.ledger = ledger;
+        this.senders = senders;
+        this.settings = settings;
+    }
+
+    /** Looks at the source of the next experiment after one, and seals what is new there. Empty: there is none. */
+    @Transactional
+    Optional<Integer> ingestNext(long runId, int siteId, int after) {
+        List<Experiment> next = experiments.page(after, 1);
+        if (next.isEmpty()) {
+            return Optional.empty();
+        }
+        Experiment experiment = next.getFirst();
+        Ingested ingested = ingest.ingest(experiment);
+        findings.add(runId, ingested.findings());
+        if (ingested.sealed()) {
+            receipts.count(experiment.id(), siteId);
+        }
+        return Optional.of(experiment.id());
+    }
+
+    /** Plans what is not safe yet: what earlier runs left open, and every entry without a receipt. All of it or nothing. */
+    @Transactional
+    void plan(long runId, int siteId) {
+        units.adopt(runId, siteId);
+        Planner planner = new Planner(settings.partitions(), Planner.Limits.DEFAULT, CostModel.DEFAULT);
+        int after = 0;
+        while (true) {
+            List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
+            if (page.isEmpty()) {
+                return;
+            }
+            for (ExperimentCoverage experiment : page) {
+                if (experiment.manifest() != null && !experiment.safe()) {
+                    plan(planner, runId, siteId, experiment.experimentId());
+                }
+            }
+            after = page.getLast().experimentId();
+        }
+    }
+
+    private void plan(Planner planner, long runId, int siteId, int experimentId) {
+        List<PlannedUnit> batch = new ArrayList<>();
+        try (Stream<Entry> entries = manifests.unprotected(experimentId, siteId)) {
+            for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {
+                planner.add(all.next(), batch::add);
+                if (batch.size() >= UNITS_BATCH) {
+                    units.add(runId, experimentId, siteId, batch);
+                    batch.clear();
+                }
+            }
+        }
+        planner.flush(batch::add);
+        units.add(runId, experimentId, siteId, batch);
+    }
+
+    /** How many partitions a run has: at least those configured, and those of units it took over. */
+    int partitions(long runId) {
+        return Math.max(settings.partitions(), units.lastPartition(runId) + 1);
+    }
+
+    /**
+     * Settles the next experiment after one that took part in the run: folders get their times, the bag its tag files,
+     * leftovers go, and what has receipts is compared with the sealed manifest. Empty: there is none.
+     */
+    @Transactional(rollbackFor = Exception.class)
+    Optional<Integer> settleNext(long runId, int siteId, int after) throws IOException, InterruptedException {
+        Optional<Integer> next = units.nextExperiment(runId, after);
+        if (next.isPresent()) {
+            settle(runId, siteId, experiments.find(next.get()).orElseThrow());
+        }
+        return next;
+    }
+
+    private void settle(long runId, int siteId, Experiment experiment) throws IOException, InterruptedException {
+        Manifest manifest = manifests.current(experiment.id()).orElseThrow();
+        Route route = Route.of(experiment.source(), experiment.name(), manifest.number());
+        Sender sender = senders.of(runId, siteId);
+        receipts.count(experiment.id(), siteId);
+        Bag bag = tagFiles.write(sender, route, experiment, siteId, manifest);
+        sender.setFolderFacts(route, manifests.provenFolders(experiment.id(), siteId));
+        sender.sweep(route, units.underWay(experiment.id(), siteId));
+        ExperimentCoverage covered =
+                coverage.experiment(siteId, experiment.id()).orElseThrow();
+        ledger.append(
+                Ledger.SYSTEM,
+                "experiment.settled",
+                experiment.name() + "#" + manifest.number(),
+                Map.of(
+                        "run", runId,
+                        "files", covered.files(),
+                        "files_safe", covered.filesSafe(),
+                        "bytes", covered.bytes(),
+                        "bytes_safe", covered.bytesSafe(),
+                        "bag_files", bag.files(),
+                        "manifest_sha256", bag.manifestDigest()));
+    }
+
+    /**
+     * Compares, for every experiment, what has receipts with the sealed manifest: what does not add up and has no finding
+     * of its own in this run is one now, so that no run can end "complete" over a gap.
+     */
+    @Transactional
+    void compare(long runId, int siteId) {
+        int after = 0;
+        while (true) {
+            List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
+            if (page.isEmpty()) {
+                return;
+            }
+            for (ExperimentCoverage experiment : page) {
+                if (!experiment.safe() && !findings.any(runId, experiment.experimentId())) {
+                    findings.add(runId, List.of(unsettled(experiment)));
+                }
+            }
+            after = page.getLast().experimentId();
+        }
+    }
+
+    private static Finding unsettled(ExperimentCoverage experiment) {
+        String message = experiment.manifest() == null
+                ? "has no manifest: nothing was found of it yet"
+                : "%d of %d files and %d of %d bytes of manifest %d have receipts"
+                        .formatted(
+                                experiment.filesSafe(),
+                                experiment.files(),
+                                experiment.bytesSafe(),
+                                experiment.bytes(),
+                                experiment.manifest());
+        return new Finding(experiment.experimentId(), Problem.UNSETTLED, null, message);
+    }
+
+    /** The next claim of a partition, see {@link TransferUnits#claim}. */
+    Optional<TransferUnits.Claim> claim(long runId, int partition, Stage stage, long after) {
+        return units.claim(runId, partition, stage, after);
+    }
+}

@@ -1,0 +1,262 @@
+package dozo.run;
+
+import dozo.remote.RemoteException;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.Claim;
+import dozo.transfer.TransferUnits.Result;
+import dozo.transfer.TransferUnits.Stage;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.springframework.batch.core.configuration.annotation.StepScope;
+import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.builder.JobBuilder;
+import org.springframework.batch.core.partition.Partitioner;
+import org.springframework.batch.core.repository.JobRepository;
+import org.springframework.batch.core.step.Step;
+import org.springframework.batch.core.step.StepExecution;
+import org.springframework.batch.core.step.builder.StepBuilder;
+import org.springframework.batch.core.step.tasklet.Tasklet;
+import org.springframework.batch.infrastructure.item.ExecutionContext;
+import org.springframework.batch.infrastructure.item.ItemProcessor;
+import org.springframework.batch.infrastructure.item.ItemReader;
+import org.springframework.batch.infrastructure.item.ItemWriter;
+import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.batch.autoconfigure.BatchTaskExecutor;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * The job {@code nightlyBackup}: check the site, ingest, plan, send in partitions, prove the large files, settle. A job
+ * instance is a run; its number is the only parameter that identifies it. All progress is in our own tables, so a restart
+ * asks them what is left and keeps no reader's state.
+ */
+@Configuration
+@EnableConfigurationProperties(TransferSettings.class)
+class NightlyBackupJob {
+
+    static final String NAME = "nightlyBackup";
+    static final String RUN = "run";
+    static final String SITE = "site";
+
+    private static final String AFTER = "after";
+    private static final String PARTITION = "partition";
+
+    private final JobRepository repository;
+    private final PlatformTransactionManager transactions;
+    private final NightlyBackup backup;
+    private final Senders senders;
+    private final TransferSettings settings;
+
+    NightlyBackupJob(
+            JobRepository repository,
+            PlatformTransactionManager transactions,
+            NightlyBackup backup,
+            Senders senders,
+            TransferSettings settings) {
+        this.repository = repository;
+        this.transactions = transactions;
+        this.backup = backup;
+        this.senders = senders;
+        this.settings = settings;
+    }
+
+    @Bean(NAME)
+    Job job(RunEnd runEnd, ItemReader<Claim> toSend, ItemReader<Claim> toProve, ItemWriter<Result> recorder) {
+        return new JobBuilder(NAME, repository)
+                .listener(runEnd)
+                .start(checkSite())
+                .next(eachExperiment("ingest", (run, site, after) -> backup.ingestNext(run, site, after)))
+                .next(plan())
+                .next(partitioned("send", toSend, recorder))
+                .next(partitioned("prove", toProve, recorder))
+                .next(eachExperiment("settle", (run, site, after) -> backup.settleNext(run, site, after)))
+                .next(compare())
+                .build();
+    }
+
+    /** Fails the run before anything else is done when the site cannot be used. Done again at a restart. */
+    private Step checkSite() {
+        return new StepBuilder("checkSite", repository)
+                .tasklet(
+                        (contribution, chunk) -> {
+                            senders.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
+                            return RepeatStatus.FINISHED;
+                        },
+                        transactions)
+                .allowStartIfComplete(true)
+                .build();
+    }
+
+    private Step plan() {
+        return tasklet("plan", (run, site) -> backup.plan(run, site));
+    }
+
+    private Step compare() {
+        return tasklet("compare", (run, site) -> backup.compare(run, site));
+    }
+
+    private Step partitioned(String name, ItemReader<Claim> reader, ItemWriter<Result> recorder) {
+        Step worker = new StepBuilder(name + "Units", repository)
+                .<Claim, Result>chunk(settings.chunk())
+                .transactionManager(transactions)
+                .reader(reader)
+                .processor(sending())
+                .writer(recorder)
+                .taskExecutor(virtualThreads(name + "-unit-"))
+                .build();
+        return new StepBuilder(name, repository)
+                .partitioner(worker.getName(), partitioner(null))
+                .step(worker)
+                .taskExecutor(virtualThreads(name + "-partition-"))
+                .build();
+    }
+
+    /** Which partitions a run has is asked when the step begins, so at a restart it is asked again: the rows are the same. */
+    @Bean
+    @StepScope
+    Partitioner partitioner(@Value("#{jobParameters['run']}") @org.jspecify.annotations.Nullable Long run) {
+        return gridSize -> {
+            Map<String, ExecutionContext> partitions = new HashMap<>();
+            for (int i = 0; i < backup.partitions(java.util.Objects.requireNonNull(run)); i++) {
+                ExecutionContext context = new ExecutionContext();
+                context.putInt(PARTITION, i);
+                partitions.put(PARTITION + i, context);
+            }
+            return partitions;
+        };
+    }
+
+    @Bean
+    @StepScope
+    ItemReader<Claim> toSend(
+            @Value("#{jobParameters['run']}") long run, @Value("#{stepExecutionContext['partition']}") int partition) {
+        return new ClaimReader(run, partition, Stage.SEND);
+    }
+
+    @Bean
+    @StepScope
+    ItemReader<Claim> toProve(
+            @Value("#{jobParameters['run']}") long run, @Value("#{stepExecutionContext['partition']}") int partition) {
+        return new ClaimReader(run, partition, Stage.PROVE);
+    }
+
+    /** Sends while no statement runs: the engine knows no database. */
+    private ItemProcessor<Claim, Result> sending() {
+        return claim -> {
+            var sender = senders.of(claim.runId(), claim.siteId());
+            return new Result(claim, sender.send(claim.route(), claim.unit()), sender.method());
+        };
+    }
+
+    @Bean
+    ItemWriter<Result> recorder(TransferUnits units) {
+        String worker = worker();
+        return results -> results.forEach(result -> units.record(result, worker));
+    }
+
+    /** Starts jobs and their restarts without keeping the caller waiting. */
+    @Bean
+    @BatchTaskExecutor
+    SimpleAsyncTaskExecutor jobThreads() {
+        return virtualThreads("run-");
+    }
+
+    /** Claims a partition's units one after the other; a failed chunk ends the step, so nothing is claimed twice. */
+    private final class ClaimReader implements ItemReader<Claim> {
+
+        private final long run;
+        private final int partition;
+        private final Stage stage;
+        private long last;
+
+        ClaimReader(long run, int partition, Stage stage) {
+            this.run = run;
+            this.partition = partition;
+            this.stage = stage;
+        }
+
+        @Override
+        public @org.jspecify.annotations.Nullable Claim read() {
+            Optional<Claim> next = backup.claim(run, partition, stage, last);
+            next.ifPresent(claim -> last = claim.unitId());
+            return next.orElse(null);
+        }
+    }
+
+    private interface OneExperiment {
+        Optional<Integer> after(long run, int site, int after) throws IOException, InterruptedException;
+    }
+
+    private interface Once {
+        void of(long run, int site);
+    }
+
+    private Step tasklet(String name, Once work) {
+        return new StepBuilder(name, repository)
+                .tasklet(
+                        (contribution, chunk) -> {
+                            work.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
+                            return RepeatStatus.FINISHED;
+                        },
+                        transactions)
+                .build();
+    }
+
+    /** A step that does one experiment a transaction, and at a restart goes on after the last one. */
+    private Step eachExperiment(String name, OneExperiment work) {
+        Tasklet tasklet = (contribution, chunk) -> {
+            StepExecution step = contribution.getStepExecution();
+            ExecutionContext context = step.getExecutionContext();
+            Optional<Integer> done = work.after(run(step), site(step), context.getInt(AFTER, 0));
+            done.ifPresent(id -> {
+                context.putInt(AFTER, id);
+                contribution.incrementWriteCount(1);
+            });
+            return RepeatStatus.continueIf(done.isPresent());
+        };
+        return new StepBuilder(name, repository).tasklet(tasklet, transactions).build();
+    }
+
+    private static long run(StepExecution step) {
+        return java.util.Objects.requireNonNull(step.getJobParameters().getLong(RUN));
+    }
+
+    private static int site(StepExecution step) {
+        return Math.toIntExact(
+                java.util.Objects.requireNonNull(step.getJobParameters().getLong(SITE)));
+    }
+
+    private static SimpleAsyncTaskExecutor virtualThreads(String prefix) {
+        SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
+        executor.setVirtualThreads(true);
+        return executor;
+    }
+
+    private static String worker() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "unknown host";
+        }
+    }
+
+    /** The reason a run failed, as people should read it: what the site or the source said, not where we noticed. */
+    static String reason(Throwable failure) {
+        Throwable deepest = failure;
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RemoteException) {
+                return String.valueOf(cause.getMessage());
+            }
+            deepest = cause;
+        }
+        return "%s: %s".formatted(deepest.getClass().getSimpleName(), deepest.getMessage());
+    }
+}

@@ -1,0 +1,141 @@
+package dozo.run;
+
+import dozo.ledger.Ledger;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.JobExecutionException;
+import org.springframework.batch.core.job.parameters.JobParameters;
+import org.springframework.batch.core.job.parameters.JobParametersBuilder;
+import org.springframework.batch.core.launch.JobOperator;
+import org.springframework.batch.core.repository.JobRepository;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.stereotype.Component;
+
+/** Starts, stops and recovers runs. */
+@Component
+public class Operations {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
+
+    private final Job nightlyBackup;
+    private final JobOperator operator;
+    private final JobRepository repository;
+    private final Runs runs;
+    private final Sites sites;
+    private final Ledger ledger;
+
+    public Operations(
+            @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
+            JobOperator operator,
+            JobRepository repository,
+            Runs runs,
+            Sites sites,
+            Ledger ledger) {
+        this.nightlyBackup = nightlyBackup;
+        this.operator = operator;
+        this.repository = repository;
+        this.runs = runs;
+        this.sites = sites;
+        this.ledger = ledger;
+    }
+
+    /**
+     * Starts the nightly backup and returns while it runs.
+     *
+     * @param site null: the only one there is
+     * @throws Refusal when a run is going on, or there is no such site
+     */
+    public Run start(@Nullable String site, String requestedBy) {
+        Run run = runs.open(site(site), requestedBy);
+        launch(run);
+        return run;
+    }
+
+    /**
+     * Asks a run to stop: units under way are finished, no more are begun.
+     *
+     * @throws Refusal when it is not running
+     */
+    public void stop(long runId, String requestedBy) {
+        JobExecution execution = runs.find(runId)
+                .filter(run -> run.state() == RunState.RUNNING)
+                .map(run -> repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run)))
+                .orElseThrow(() -> new Refusal("run", "run %d is not running".formatted(runId)));
+        ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
+        try {
+            operator.stop(execution);
+        } catch (JobExecutionException e) {
+            LOG.info("run {} had ended before it could be stopped", runId);
+        }
+    }
+
+    /**
+     * Goes on with the run that a dead process left behind, if there is one. Call it once, at the start of the one process
+     * that works on this database.
+     */
+    public void recover() {
+        runs.running().ifPresent(this::recover);
+    }
+
+    private void recover(Run run) {
+        JobExecution last = repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run));
+        if (last == null) {
+            LOG.info("run {} had not begun; it begins now", run.id());
+            launch(run);
+            return;
+        }
+        if (last.getStatus() == BatchStatus.COMPLETED) {
+            runs.close(run.id(), RunState.COMPLETE, "");
+            return;
+        }
+        LOG.info("run {} was cut off; it goes on where it was", run.id());
+        ledger.append(Ledger.SYSTEM, "run.recovered", String.valueOf(run.id()), Map.of());
+        try {
+            operator.restart(operator.recover(last));
+        } catch (JobExecutionException e) {
+            runs.close(run.id(), RunState.FAILED, "could not be gone on with: " + e.getMessage());
+        }
+    }
+
+    private void launch(Run run) {
+        try {
+            operator.start(nightlyBackup, parameters(run));
+        } catch (JobExecutionException | RuntimeException e) {
+            LOG.error("run {} could not be started", run.id(), e);
+            runs.close(run.id(), RunState.FAILED, "could not be started: " + e.getMessage());
+        }
+    }
+
+    private Site site(@Nullable String name) {
+        if (name != null) {
+            return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
+        }
+        List<Site> all = sites.all();
+        if (all.size() != 1) {
+            throw new Refusal(
+                    "site",
+                    all.isEmpty()
+                            ? "there is no site yet; register one first"
+                            : "there are %d sites; name one".formatted(all.size()));
+        }
+        return all.getFirst();
+    }
+
+    private static JobParameters parameters(Run run) {
+        return new JobParametersBuilder()
+                .addLong(NightlyBackupJob.RUN, run.id())
+                .addLong(NightlyBackupJob.SITE, (long) run.siteId(), false)
+                .toJobParameters();
+    }
+}

@@ -1,0 +1,165 @@
+package dozo.run;
+
+import dozo.ledger.Findings;
+import dozo.ledger.Ledger;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.Progress;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The runs: who asked for them, how far they are, how they ended. */
+@Component
+public class Runs {
+
+    private static final RowMapper<Run> RUN = (row, n) -> new Run(
+            row.getLong("run_id"),
+            row.getString("site"),
+            row.getInt("site_id"),
+            RunState.valueOf(row.getString("state")),
+            row.getString("requested_by"),
+            row.getTimestamp("started_at").toInstant(),
+            row.getTimestamp("ended_at") == null
+                    ? null
+                    : row.getTimestamp("ended_at").toInstant(),
+            row.getString("message"),
+            row.getLong("findings"));
+
+    private static final String SELECT = """
+            select r.*, s.name as site, (select count(*) from finding f where f.run_id = r.run_id) as findings
+            from run r join site s using (site_id)
+            """;
+
+    private final JdbcClient jdbc;
+    private final TransferUnits units;
+    private final Findings findings;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /** How a run is, or ended. */
+    public enum RunState {
+        RUNNING,
+        /** Everything that was to be done is done, and nothing was found. */
+        COMPLETE,
+        /** It came to its end, and there are findings: not everything is safe. */
+        FINDINGS,
+        /** It could not go on; what it had done stays done. */
+        FAILED,
+        /** A person stopped it. */
+        STOPPED
+    }
+
+    /**
+     * One run.
+     *
+     * @param message why it failed; empty otherwise
+     * @param findings how many there are so far
+     */
+    public record Run(
+            long id,
+            String site,
+            int siteId,
+            RunState state,
+            String requestedBy,
+            Instant startedAt,
+            @Nullable Instant endedAt,
+            String message,
+            long findings) {}
+
+    public Runs(JdbcClient jdbc, TransferUnits units, Findings findings, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.units = units;
+        this.findings = findings;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens a run.
+     *
+     * @throws Refusal when one is going on
+     */
+    @Transactional
+    public Run open(Site site, String requestedBy) {
+        try {
+            long id = jdbc.sql("""
+                            insert into run (kind, site_id, state, requested_by, started_at)
+                            values ('nightlyBackup', :site, 'RUNNING', :by, :now) returning run_id
+                            """)
+                    .param("site", site.id())
+                    .param("by", requestedBy)
+                    .param("now", Timestamp.from(clock.instant()))
+                    .query((row, n) -> row.getLong(1))
+                    .single();
+            ledger.append(requestedBy, "run.started", String.valueOf(id), Map.of("site", site.name()));
+            return find(id).orElseThrow();
+        } catch (DuplicateKeyException e) {
+            throw new Refusal("run", "a run is going on; one runs at a time");
+        }
+    }
+
+    /** Closes a run, unless it is closed already. COMPLETE becomes FINDINGS where there are some. */
+    @Transactional
+    public void close(long id, RunState state, String message) {
+        long found = findings.count(id);
+        RunState end = state == RunState.COMPLETE && found > 0 ? RunState.FINDINGS : state;
+        int closed = jdbc.sql("""
+                        update run set state = :state, ended_at = :now, message = :message
+                        where run_id = :run and state = 'RUNNING'
+                        """)
+                .param("state", end.name())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("message", message)
+                .param("run", id)
+                .update();
+        if (closed > 0) {
+            ledger.append(
+                    Ledger.SYSTEM,
+                    "run.ended",
+                    String.valueOf(id),
+                    Map.of("state", end, "findings", found, "message", message));
+        }
+    }
+
+    public Optional<Run> find(long id) {
+        return jdbc.sql(SELECT + "where run_id = :run")
+                .param("run", id)
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run that is going on. */
+    public Optional<Run> running() {
+        return jdbc.sql(SELECT + "where r.state = 'RUNNING'").query(RUN).optional();
+    }
+
+    /** The run that was started last. */
+    public Optional<Run> latest() {
+        return jdbc.sql(SELECT + "order by run_id desc limit 1").query(RUN).optional();
+    }
+
+    /** At most {@code limit} runs with an id below {@code before}, latest first. */
+    public List<Run> page(long before, int limit) {
+        return jdbc.sql(SELECT + "where run_id < :before order by run_id desc limit :limit")
+                .param("before", before)
+                .param("limit", limit)
+                .query(RUN)
+                .list();
+    }
+
+    /** How far a run is. */
+    public Progress progress(long id) {
+        return units.progress(id);
+    }
+}

@@ -1,0 +1,67 @@
+package dozo.run;
+
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteCheck;
+import dozo.transfer.Sender;
+import java.util.HashMap;
+import java.util.Map;
+import org.springframework.stereotype.Component;
+
+/** The engine of each run that is going on in this process: opened when it is first asked for, with the site checked. */
+@Component
+class Senders {
+
+    private final Sites sites;
+    private final TransferSettings settings;
+    private final Map<Long, Sender> open = new HashMap<>();
+
+    Senders(Sites sites, TransferSettings settings) {
+        this.sites = sites;
+        this.settings = settings;
+    }
+
+    /**
+     * The run's engine.
+     *
+     * @throws RemoteException when the site cannot be used, with what to do about it
+     */
+    synchronized Sender of(long runId, int siteId) throws RemoteException, InterruptedException {
+        Sender sender = open.get(runId);
+        if (sender == null) {
+            sender = open(sites.find(siteId).orElseThrow());
+            open.put(runId, sender);
+        }
+        return sender;
+    }
+
+    /** Ends the run's engine, if it has one. */
+    synchronized void close(long runId) {
+        Sender sender = open.remove(runId);
+        if (sender != null) {
+            sender.close();
+        }
+    }
+
+    private Sender open(Site site) throws RemoteException, InterruptedException {
+        Lanes lanes = Lanes.to(site.address(), settings.lanes());
+        try {
+            Lane lane = lanes.next();
+            SiteCheck check = SiteCheck.of(lane);
+            if (!check.usable()) {
+                throw new RemoteException(
+                        check.writable() ? Reason.REFUSED : Reason.READ_ONLY,
+                        "site %s (%s) cannot be used: %s"
+                                .formatted(site.name(), site.address(), String.join("; ", check.findings())));
+            }
+            return new Sender(lanes, settings.lanes(), check.digest());
+        } catch (RemoteException | InterruptedException | RuntimeException e) {
+            lanes.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package dozo.transfer;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.remote.Lane;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * An experiment's folder at a site: makes folders, gives proven files their final names, keeps what they replace. Nothing
+ * in it is ever deleted or overwritten: every rename refuses an existing target, and what is in the way is moved to the
+ * versions first. Safe to repeat after a crash at any point, because what already stands is recognised by its digest.
+ */
+final class BagFolder {
+
+    /** Folders known to exist are remembered up to here, then all over again. */
+    private static final int FOLDERS_KNOWN_MAX = 100_000;
+
+    private static final int VERSIONS_MAX = 1_000;
+    private static final int TRIES = 3;
+    private static final int FOLDER_MODE = 0700;
+
+    private final RemoteDigest digest;
+    private final Set<FilePath> known = ConcurrentHashMap.newKeySet();
+
+    BagFolder(RemoteDigest digest) {
+        this.digest = digest;
+    }
+
+    /** Gives a proven file its final name. */
+    void publish(Lane lane, Route route, FilePath temporary, FilePath finalName, Digest proven)
+            throws RemoteException, InterruptedException {
+        makeFolders(lane, route, finalName.parent());
+        for (int i = 0; i < TRIES; i++) {
+            try {
+                lane.sftp().rename(temporary, finalName);
+                return;
+            } catch (RemoteException e) {
+                if (e.reason() != Reason.EXISTS) {
+                    throw e;
+                }
+            }
+            if (stands(lane, finalName, temporary, proven)) {
+                lane.sftp().remove(temporary);
+                return;
+            }
+            keepVersion(lane, route, finalName);
+        }
+        throw inTheWay(finalName);
+    }
+
+    /** Makes a link, atomically, under its final name. */
+    void link(Lane lane, Route route, byte[] target, FilePath finalName) throws RemoteException, InterruptedException {
+        makeFolders(lane, route, finalName.parent());
+        for (int i = 0; i < TRIES; i++) {
+            Optional<RemoteFacts> there = lane.sftp().lstat(finalName);
+            if (there.isEmpty()) {
+                lane.sftp().symlink(target, finalName);
+                return;
+            }
+            boolean same =
+                    there.get().kind() == Kind.LINK && Arrays.equals(lane.sftp().readlink(finalName), target);
+            if (same) {
+                return;
+            }
+            keepVersion(lane, route, finalName);
+        }
+        throw inTheWay(finalName);
+    }
+
+    /** Makes a folder below the bag and all above it; never through a link, and a file in the way is kept as a version. */
+    void makeFolders(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
+        if (folder.isRoot() || known.contains(folder)) {
+            return;
+        }
+        makeFolders(lane, route, folder.parent());
+        if (!makeFolder(lane, folder)) {
+            keepVersion(lane, route, folder);
+            if (!makeFolder(lane, folder)) {
+                throw inTheWay(folder);
+            }
+        }
+        if (known.size() >= FOLDERS_KNOWN_MAX) {
+            known.clear();
+        }
+        known.add(folder);
+    }
+
+    /** Whether the folder is there now; false when something else has its name. */
+    private static boolean makeFolder(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().mkdir(folder, FOLDER_MODE);
+            return true;
+        } catch (RemoteException e) {
+            Optional<RemoteFacts> there = lane.sftp().lstat(folder);
+            if (there.isEmpty()) {
+                throw e;
+            }
+            return there.get().kind() == Kind.DIRECTORY;
+        }
+    }
+
+    /** Whether the file with the final name has the proven content already: a run died between rename and record. */
+    private boolean stands(Lane lane, FilePath finalName, FilePath temporary, Digest proven)
+            throws RemoteException, InterruptedException {
+        Optional<RemoteFacts> standing = lane.sftp().lstat(finalName);
+        Optional<RemoteFacts> fresh = lane.sftp().lstat(temporary);
+        if (standing.isEmpty()
+                || fresh.isEmpty()
+                || standing.get().kind() != Kind.FILE
+                || standing.get().sizeBytes() != fresh.get().sizeBytes()) {
+            return false;
+        }
+        return proven.equals(digest.digests(lane, List.of(finalName)).get(finalName));
+    }
+
+    /** Moves what has a name to the versions, under the same path there, with {@code ~2}, {@code ~3} … where taken. */
+    private void keepVersion(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
+        if (!name.startsWith(route.bag()) || name.equals(route.bag())) {
+            throw inTheWay(name);
+        }
+        byte[] all = name.bytes();
+        FilePath inBag = FilePath.of(Arrays.copyOfRange(all, route.bag().bytes().length + 1, all.length));
+        FilePath kept = route.versions().resolve(inBag);
+        makeFolders(lane, route, kept.parent());
+        for (int i = 1; i < VERSIONS_MAX; i++) {
+            FilePath free = i == 1 ? kept : kept.parent().resolve(numbered(kept.name(), i));
+            try {
+                lane.sftp().rename(name, free);
+                // What stood here may have been a folder with folders in it.
+                known.removeIf(folder -> folder.startsWith(name));
+                return;
+            } catch (RemoteException e) {
+                if (e.reason() == Reason.NO_SUCH_FILE && lane.sftp().lstat(name).isEmpty()) {
+                    return;
+                }
+                if (e.reason() != Reason.EXISTS) {
+                    throw e;
+                }
+            }
+        }
+        throw inTheWay(kept);
+    }
+
+    private static byte[] numbered(byte[] name, int number) {
+        byte[] suffix = ("~" + number).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        byte[] numbered = Arrays.copyOf(name, name.length + suffix.length);
+        System.arraycopy(suffix, 0, numbered, name.length, suffix.length);
+        return numbered;
+    }
+
+    private static RemoteException inTheWay(FilePath name) {
+        return new RemoteException(
+                Reason.REFUSED, "something at the site keeps the name %s; look at it there".formatted(name));
+    }
+}

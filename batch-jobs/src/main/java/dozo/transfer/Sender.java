@@ -1,0 +1,429 @@
+package dozo.transfer;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFile;
+import dozo.transfer.Outcome.Failed;
+import dozo.transfer.Outcome.Sent;
+import dozo.transfer.Outcome.Verified;
+import dozo.transfer.SourceFile.SourceProblem;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.security.DigestOutputStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.stream.Collectors;
+
+/**
+ * The engine: units in, outcomes out. Sends over the lanes of one site, many files at once, each under a temporary name;
+ * has the digests computed there; and gives a final name only to what is proven. Knows no database. Thread-safe; units
+ * sent at the same time share the lanes.
+ *
+ * <p>What concerns one entry is an outcome. What concerns the whole site (it is full, unreachable, or not who it should
+ * be) is a {@link RemoteException}, and nothing is then said of the unit.
+ */
+public final class Sender implements AutoCloseable {
+
+    /** Files open at once on a lane: enough requests in flight to hide a long round trip. */
+    private static final int FILES_PER_LANE = 64;
+
+    /** How often an entry is tried on another lane when one dies under it, and sent again when its digest is wrong. */
+    private static final int TRIES = 3;
+
+    private static final long SECONDS_MAX = 0xFFFF_FFFFL;
+    private static final long NANOS = 1_000_000_000L;
+
+    private final Lanes lanes;
+    private final RemoteDigest digest;
+    private final BagFolder bag;
+    private final Semaphore filesOpen;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    /** Writes the content of a file that Dozo makes itself. */
+    public interface Content {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    /** Something done over a lane. */
+    private interface Work<T> {
+        T over(Lane lane) throws IOException, InterruptedException, SourceProblem;
+    }
+
+    public Sender(Lanes lanes, int laneCount, RemoteDigest digest) {
+        this.lanes = lanes;
+        this.digest = digest;
+        this.bag = new BagFolder(digest);
+        this.filesOpen = new Semaphore(laneCount * FILES_PER_LANE);
+    }
+
+    /** How digests are computed at the site; goes into the receipt. */
+    public String method() {
+        return digest.method();
+    }
+
+    /**
+     * Sends a unit.
+     *
+     * @return an outcome for each of its entries, in their order
+     * @throws RemoteException when the site as a whole cannot be used
+     */
+    public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
+        return switch (unit) {
+            case Unit.Bundle bundle -> sendBundle(route, bundle.entries());
+            case Unit.Range range -> List.of(sendRange(route, range));
+            case Unit.Whole whole -> List.of(prove(route, whole.entry()));
+        };
+    }
+
+    /**
+     * Puts a file that Dozo makes into the bag, unless it stands there with this content already; what it replaces is kept
+     * as a version.
+     *
+     * @return its digest
+     */
+    public Digest place(Route route, FilePath inBag, Content content) throws IOException, InterruptedException {
+        FilePath finalName = route.bag().resolve(inBag);
+        FilePath temporary = route.incoming()
+                .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
+        Lane lane = lanes.next();
+        bag.makeFolders(lane, route, temporary.parent());
+        Digest sent = write(lane, temporary, content);
+        Digest found = digest.digests(lane, List.of(temporary)).get(temporary);
+        if (!sent.equals(found)) {
+            throw new RemoteException(
+                    Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
+        }
+        bag.publish(lane, route, temporary, finalName, sent);
+        return sent;
+    }
+
+    /** Gives folders that stand at the site the modes and times they have at the source, the deepest first. */
+    public void setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
+        List<Future<Optional<Void>>> all = new ArrayList<>();
+        for (Entry folder : folders) {
+            all.add(start(() -> over(lane -> {
+                // The owner always keeps access: a read-only folder could not take tomorrow's files.
+                lane.sftp()
+                        .setFacts(route.finalName(folder), 0700 | folder.facts().mode() & 0777, modified(folder));
+                return Optional.empty();
+            })));
+        }
+        for (Future<Optional<Void>> one : all) {
+            join(one);
+        }
+    }
+
+    /** Removes what earlier runs left under temporary names, but for the files with these numbers. */
+    public void sweep(Route route, Set<Integer> keep) throws IOException, InterruptedException {
+        Lane lane = lanes.next();
+        if (lane.sftp().lstat(route.incoming()).isEmpty()) {
+            return;
+        }
+        Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
+        List<FilePath> leftovers = new ArrayList<>();
+        lane.sftp().list(route.incoming(), (path, facts) -> {
+            if (!kept.contains(FilePath.render(path.name())) && facts.kind() == RemoteFacts.Kind.FILE) {
+                leftovers.add(path);
+            }
+        });
+        for (FilePath leftover : leftovers) {
+            lane.sftp().remove(leftover);
+        }
+        if (keep.isEmpty()) {
+            lane.sftp().rmdir(route.incoming());
+        }
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+        lanes.close();
+    }
+
+    private List<Outcome> sendBundle(Route route, List<Entry> entries) throws RemoteException, InterruptedException {
+        Map<Boolean, List<Entry>> byKind = entries.stream()
+                .collect(Collectors.partitioningBy(e -> e.facts().kind() == EntryKind.FILE));
+        Map<Entry, Outcome> outcomes = each(byKind.get(false), other -> makeOther(route, other));
+        List<Entry> left = new ArrayList<>(byKind.get(true));
+        for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
+            Map<Entry, Outcome> tried = sendAndProve(route, left);
+            outcomes.putAll(tried);
+            // A copy that came out wrong is sent again; whatever else failed would fail again.
+            left.removeIf(
+                    entry -> !(tried.get(entry) instanceof Failed failed && failed.problem() == Problem.MISMATCHED));
+        }
+        return entries.stream()
+                .map(entry -> java.util.Objects.requireNonNull(outcomes.get(entry)))
+                .toList();
+    }
+
+    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files)
+            throws RemoteException, InterruptedException {
+        if (!files.isEmpty()) {
+            over(lane -> {
+                bag.makeFolders(lane, route, route.incoming());
+                return Optional.empty();
+            });
+        }
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        // What is sent is not proven yet: until then its digest only waits here.
+        Map<Entry, Outcome> sent = each(files, file -> sendFile(route, file));
+        Map<FilePath, Digest> found = digestsAtSite(sent.values().stream()
+                .filter(Verified.class::isInstance)
+                .map(outcome -> route.temporaryName(outcome.entry()))
+                .toList());
+        List<Entry> proven = new ArrayList<>();
+        sent.forEach((file, outcome) -> {
+            Outcome compared = outcome instanceof Verified waiting
+                    ? compare(waiting, found.get(route.temporaryName(file)))
+                    : outcome;
+            outcomes.put(file, compared);
+            if (compared instanceof Verified) {
+                proven.add(file);
+            }
+        });
+        outcomes.putAll(each(proven, file -> publish(route, (Verified) outcomes.get(file))));
+        return outcomes;
+    }
+
+    /** Sends one file under its temporary name. The outcome's digest is the source's: not yet a proof. */
+    private Outcome sendFile(Route route, Entry file) throws RemoteException, InterruptedException {
+        return entryOutcome(file, lane -> {
+            FilePath temporary = route.temporaryName(file);
+            // Read facts first: for a file that cannot be read nothing is made at the site.
+            SourceFile source = new SourceFile(route, file);
+            try (LazyFile remote = new LazyFile(lane, temporary)) {
+                Digest read = source.read(
+                                0,
+                                file.facts().sizeBytes(),
+                                true,
+                                (offset, bytes, length) -> remote.open().write(offset, bytes, 0, length))
+                        .orElseThrow();
+                remote.open().finish(fileMode(file), modified(file));
+                return new Verified(file, read);
+            }
+        });
+    }
+
+    private Outcome sendRange(Route route, Unit.Range range) throws RemoteException, InterruptedException {
+        Entry file = range.entry();
+        return entryOutcome(file, lane -> {
+            bag.makeFolders(lane, route, route.incoming());
+            SourceFile source = new SourceFile(route, file);
+            try (RemoteFile remote = openOrCreate(lane, route.temporaryName(file))) {
+                source.read(
+                        range.offsetBytes(),
+                        range.lengthBytes(),
+                        false,
+                        (offset, bytes, length) -> remote.write(offset, bytes, 0, length));
+                remote.finish();
+                return new Sent(file);
+            }
+        });
+    }
+
+    private Outcome prove(Route route, Entry file) throws RemoteException, InterruptedException {
+        return entryOutcome(file, lane -> {
+            FilePath temporary = route.temporaryName(file);
+            Digest source = new SourceFile(route, file)
+                    .read(0, file.facts().sizeBytes(), true, (offset, bytes, length) -> {})
+                    .orElseThrow();
+            boolean renamed = lane.sftp().lstat(temporary).isEmpty();
+            FilePath standing = renamed ? route.finalName(file) : temporary;
+            Digest found = lane.sftp().lstat(standing).isEmpty()
+                    ? null
+                    : digest.digests(lane, List.of(standing)).get(standing);
+            Outcome outcome = compare(new Verified(file, source), found);
+            if (outcome instanceof Verified && !renamed) {
+                lane.sftp().setFacts(temporary, fileMode(file), modified(file));
+                bag.publish(lane, route, temporary, route.finalName(file), source);
+            }
+            return outcome;
+        });
+    }
+
+    private Outcome publish(Route route, Verified proven) throws RemoteException, InterruptedException {
+        Entry file = proven.entry();
+        return entryOutcome(file, lane -> {
+            bag.publish(lane, route, route.temporaryName(file), route.finalName(file), proven.digest());
+            return proven;
+        });
+    }
+
+    /** Makes a folder or a link, and looks whether it is there as meant. */
+    private Outcome makeOther(Route route, Entry entry) throws RemoteException, InterruptedException {
+        return entryOutcome(entry, lane -> {
+            FilePath name = route.finalName(entry);
+            byte[] target = entry.facts().linkTarget();
+            if (target == null) {
+                bag.makeFolders(lane, route, name);
+                return new Verified(entry, Digest.OF_NOTHING);
+            }
+            bag.link(lane, route, target, name);
+            byte[] found = lane.sftp().readlink(name);
+            return Arrays.equals(found, target)
+                    ? new Verified(entry, Digest.ofContent(target))
+                    : new Failed(entry, Problem.MISMATCHED, entry.path() + ": the link at the site has another target");
+        });
+    }
+
+    private static Outcome compare(Verified read, @org.jspecify.annotations.Nullable Digest found) {
+        Entry file = read.entry();
+        if (found == null) {
+            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");
+        }
+        return found.equals(read.digest())
+                ? read
+                : new Failed(
+                        file,
+                        Problem.MISMATCHED,
+                        "%s: the site's copy has the digest %s, the source %s; look at the site's disks"
+                                .formatted(file.path(), found, read.digest()));
+    }
+
+    private Map<FilePath, Digest> digestsAtSite(List<FilePath> names) throws RemoteException, InterruptedException {
+        return names.isEmpty()
+                ? Map.of()
+                : over(lane -> Optional.of(digest.digests(lane, names))).orElseThrow();
+    }
+
+    private static RemoteFile openOrCreate(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        try {
+            return lane.sftp().create(name);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+            return lane.sftp().open(name);
+        }
+    }
+
+    private static Digest write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
+        try (LazyFile remote = new LazyFile(lane, name);
+                DigestOutputStream out = new DigestOutputStream(remote.stream(), Digest.algorithm())) {
+            content.writeTo(out);
+            remote.open().finish();
+            return Digest.of(out.getMessageDigest().digest());
+        }
+    }
+
+    /** The owner can always read a stored file: scrub and restore have to. */
+    private static int fileMode(Entry file) {
+        return 0400 | file.facts().mode() & 0777;
+    }
+
+    /** SFTP version 3 keeps whole seconds, unsigned 32 bits; the manifest keeps what the source said. */
+    private static long modified(Entry entry) {
+        return Math.clamp(Math.floorDiv(entry.facts().modifiedNanos(), NANOS), 0, SECONDS_MAX);
+    }
+
+    private interface EntryWork {
+        Outcome of(Entry entry) throws RemoteException, InterruptedException;
+    }
+
+    /** Does the same with each entry, all at once. */
+    private Map<Entry, Outcome> each(List<Entry> entries, EntryWork work) throws RemoteException, InterruptedException {
+        Map<Entry, Future<Outcome>> running = new HashMap<>();
+        for (Entry entry : entries) {
+            running.put(entry, start(() -> work.of(entry)));
+        }
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        try {
+            for (Map.Entry<Entry, Future<Outcome>> one : running.entrySet()) {
+                outcomes.put(one.getKey(), join(one.getValue()));
+            }
+        } finally {
+            running.values().forEach(one -> one.cancel(true));
+        }
+        return outcomes;
+    }
+
+    private <T> Future<T> start(java.util.concurrent.Callable<T> work) throws InterruptedException {
+        filesOpen.acquire();
+        try {
+            return threads.submit(() -> {
+                try {
+                    return work.call();
+                } finally {
+                    filesOpen.release();
+                }
+            });
+        } catch (java.util.concurrent.RejectedExecutionException closed) {
+            filesOpen.release();
+            throw closed;
+        }
+    }
+
+    private static <T> T join(Future<T> running) throws RemoteException, InterruptedException {
+        try {
+            return running.get();
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case RemoteException site -> throw site;
+                case InterruptedException stopped -> throw stopped;
+                case RuntimeException bug -> throw bug;
+                case Error error -> throw error;
+                case null, default -> throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    private Outcome entryOutcome(Entry entry, Work<Outcome> work) throws RemoteException, InterruptedException {
+        try {
+            return overWithSource(work);
+        } catch (SourceProblem e) {
+            return new Failed(entry, e.problem(), String.valueOf(e.getMessage()));
+        } catch (RemoteException e) {
+            return switch (e.reason()) {
+                case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
+                    new Failed(
+                            entry,
+                            Problem.SITE_REFUSED,
+                            "%s: the site refuses it: %s".formatted(entry.path(), e.getMessage()));
+                case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+            };
+        }
+    }
+
+    private <T> Optional<T> over(Work<Optional<T>> work) throws RemoteException, InterruptedException {
+        try {
+            return overWithSource(work);
+        } catch (SourceProblem e) {
+            throw new IllegalStateException("no source is read here", e);
+        }
+    }
+
+    /** Does the work on a lane, and again on another one when the lane dies under it: all of it may be done twice. */
+    private <T> T overWithSource(Work<T> work) throws RemoteException, InterruptedException, SourceProblem {
+        for (int i = 1; ; i++) {
+            try {
+                return work.over(lanes.next());
+            } catch (RemoteException e) {
+                if (!e.retryable() || i == TRIES) {
+                    throw e;
+                }
+            } catch (IOException e) {
+                throw new IllegalStateException("only the site throws IOException here", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+package dozo.transfer;
+
+import dozo.file.Entry;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.plan.PlannedUnit;
+import dozo.plan.UnitKind;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.transfer.Outcome.Failed;
+import dozo.transfer.Outcome.Sent;
+import dozo.transfer.Outcome.Verified;
+import dozo.verify.Receipts;
+import dozo.verify.Receipts.Proof;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The transfer units: planned, claimed, and closed with what came of them. They are the truth about progress; Spring
+ * Batch's own state is not asked.
+ */
+@Component
+public class TransferUnits {
+
+    private static final int BATCH = 500;
+
+    private final JdbcTemplate template;
+    private final JdbcClient jdbc;
+    private final Manifests manifests;
+    private final Experiments experiments;
+    private final Receipts receipts;
+    private final Findings findings;
+
+    /** The two stages of a run's transfer. */
+    public enum Stage {
+        /** Bundles and ranges are sent; bundles are proven as they go. */
+        SEND,
+        /** Large files whose ranges are all at the site are proven. */
+        PROVE
+    }
+
+    /** A claimed unit with all that is needed to send it. */
+    public record Claim(long unitId, int experimentId, int siteId, long runId, Route route, Unit unit) {}
+
+    /** A claimed unit, what came of each entry, and how digests were computed. */
+    public record Result(Claim claim, List<Outcome> outcomes, String method) {}
+
+    /** How far a run is. Units of large files' proofs count, their bytes do not count twice. */
+    public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone) {}
+
+    private record Row(
+            long unitId, int experimentId, int siteId, UnitKind kind, int[] entries, long offset, long length) {}
+
+    public TransferUnits(
+            JdbcTemplate template, Manifests manifests, Experiments experiments, Receipts receipts, Findings findings) {
+        this.template = template;
+        this.jdbc = JdbcClient.create(template);
+        this.manifests = manifests;
+        this.experiments = experiments;
+        this.receipts = receipts;
+        this.findings = findings;
+    }
+
+    /**
+     * Takes over what earlier runs left open: large files on their way whose entry still holds go on in this run, what is at
+     * the site of them stays sent; everything else is cancelled, to be planned anew.
+     */
+    public void adopt(long runId, int siteId) {
+        jdbc.sql("""
+                        update transfer_unit u
+                        set run_id = :run, state = case when u.state = 'SENT' then 'SENT' else 'PLANNED' end
+                        where u.site_id = :site and u.state in ('PLANNED', 'SENT', 'FAILED') and u.kind in ('RANGE', 'WHOLE')
+                          and exists (select from entry e where e.experiment_id = u.experiment_id
+                                                            and e.entry_no = u.entry_nos[1] and e.until_manifest is null)
+                        """).param("run", runId).param("site", siteId).update();
+        jdbc.sql("""
+                        update transfer_unit u set state = 'CANCELLED'
+                        where u.site_id = :site and u.state in ('PLANNED', 'SENT', 'FAILED')
+                          and (u.run_id <> :run or u.kind = 'BUNDLE')
+                        """).param("run", runId).param("site", siteId).update();
+    }
+
+    /** Adds planned units. */
+    public void add(long runId, int experimentId, int siteId, List<PlannedUnit> units) {
+        template.batchUpdate("""
+                insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, offset_bytes, length_bytes, state,
+                                           partition_no)
+                values (?, ?, ?, ?, ?, ?, ?, 'PLANNED', ?)
+                """, units, BATCH, (statement, unit) -> {
+            statement.setLong(1, runId);
+            statement.setInt(2, experimentId);
+            statement.setInt(3, siteId);
+            statement.setString(4, unit.kind().name());
+            statement.setObject(5, unit.entryNumbers());
+            statement.setLong(6, unit.offsetBytes());
+            statement.setLong(7, unit.lengthBytes());
+            statement.setInt(8, unit.partition());
+        });
+    }
+
+    /** The highest partition number in use in a run, -1 when it has no units. */
+    public int lastPartition(long runId) {
+        return jdbc.sql("select coalesce(max(partition_no), -1) from transfer_unit where run_id = :run")
+                .param("run", runId)
+                .query((row, n) -> row.getInt(1))
+                .single();
+    }
+
+    /**
+     * Claims the partition's next planned unit after {@code unitId}. The claim is the row's lock: it lasts as long as the
+     * transaction, and a worker that dies gives it back with its connection.
+     */
+    public Optional<Claim> claim(long runId, int partition, Stage stage, long unitId) {
+        long after = unitId;
+        while (true) {
+            Optional<Row> row = nextPlanned(runId, partition, stage, after);
+            if (row.isEmpty()) {
+                return Optional.empty();
+            }
+            Optional<Claim> claim = claim(runId, row.get());
+            if (claim.isPresent()) {
+                return claim;
+            }
+            close(row.get().unitId(), "CANCELLED", "no entry of it holds any more");
+            after = row.get().unitId();
+        }
+    }
+
+    private Optional<Row> nextPlanned(long runId, int partition, Stage stage, long after) {
+        return jdbc.sql("""
+                        select * from transfer_unit u
+                        where u.run_id = :run and u.partition_no = :partition and u.state = 'PLANNED' and u.unit_id > :after
+                          and case when :prove
+                                   then u.kind = 'WHOLE'
+                                        and not exists (select from transfer_unit r
+                                                        where r.experiment_id = u.experiment_id and r.site_id = u.site_id
+                                                          and r.kind = 'RANGE' and r.entry_nos[1] = u.entry_nos[1]
+                                                          and r.state in ('PLANNED', 'FAILED'))
+                                   else u.kind <> 'WHOLE' end
+                        order by u.unit_id
+                        limit 1
+                        for update skip locked
+                        """)
+                .param("run", runId)
+                .param("partition", partition)
+                .param("after", after)
+                .param("prove", stage == Stage.PROVE)
+                .query((row, n) -> new Row(
+                        row.getLong("unit_id"),
+                        row.getInt("experiment_id"),
+                        row.getInt("site_id"),
+                        UnitKind.valueOf(row.getString("kind")),
+                        numbers((Integer[]) row.getArray("entry_nos").getArray()),
+                        row.getLong("offset_bytes"),
+                        row.getLong("length_bytes")))
+                .optional();
+    }
+
+    private Optional<Claim> claim(long runId, Row row) {
+        List<Entry> entries = manifests.current(row.experimentId(), row.entries());
+        if (entries.isEmpty()) {
+            return Optional.empty();
+        }
+        Experiment experiment = experiments.find(row.experimentId()).orElseThrow();
+        Manifest manifest = manifests.current(row.experimentId()).orElseThrow();
+        Unit unit = switch (row.kind()) {
+            case BUNDLE -> new Unit.Bundle(entries);
+            case RANGE -> new Unit.Range(entries.getFirst(), row.offset(), row.length());
+            case WHOLE -> new Unit.Whole(entries.getFirst());
+        };
+        Route route = Route.of(experiment.source(), experiment.name(), manifest.number());
+        return Optional.of(new Claim(row.unitId(), row.experimentId(), row.siteId(), runId, route, unit));
+    }
+
+    /** Records what came of a unit: its receipt, its state, its findings, in the caller's one transaction. */
+    public void record(Result result, String worker) {
+        Claim claim = result.claim();
+        List<Proof> proofs = new ArrayList<>();
+        List<Finding> problems = new ArrayList<>();
+        long files = 0;
+        long bytes = 0;
+        for (Outcome outcome : result.outcomes()) {
+            switch (outcome) {
+                case Verified(Entry entry, var digest) -> {
+                    proofs.add(new Proof(entry.number(), digest));
+                    files += entry.facts().kind() == dozo.file.EntryKind.FILE ? 1 : 0;
+                    bytes += entry.facts().sizeBytes();
+                }
+                case Sent sent -> {}
+                case Failed(Entry entry, Problem problem, String message) ->
+                    problems.add(new Finding(claim.experimentId(), problem, entry.path(), message));
+            }
+        }
+        if (!proofs.isEmpty()) {
+            receipts.add(
+                    claim.experimentId(),
+                    claim.siteId(),
+                    claim.unitId(),
+                    claim.runId(),
+                    proofs,
+                    result.method(),
+                    worker);
+            addToProtection(claim, files, bytes, proofs.size());
+        }
+        findings.add(claim.runId(), problems);
+        String state = problems.isEmpty() ? claim.unit() instanceof Unit.Range ? "SENT" : "VERIFIED" : "FAILED";
+        close(
+                claim.unitId(),
+                state,
+                problems.isEmpty() ? null : problems.getFirst().message());
+        if (claim.unit() instanceof Unit.Whole whole) {
+            closeRanges(claim, whole.entry(), state);
+        }
+    }
+
+    /** The experiments that have units in a run, in the order of their ids, after one. */
+    public Optional<Integer> nextExperiment(long runId, int after) {
+        return jdbc.sql("""
+                        select min(experiment_id) from transfer_unit where run_id = :run and experiment_id > :after
+                        """)
+                .param("run", runId)
+                .param("after", after)
+                .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
+                .single();
+    }
+
+    /** The numbers of the large files of an experiment that are on their way. */
+    public Set<Integer> underWay(int experimentId, int siteId) {
+        return new HashSet<>(jdbc.sql("""
+                        select distinct entry_nos[1] from transfer_unit
+                        where experiment_id = :experiment and site_id = :site and kind = 'WHOLE'
+                          and state in ('PLANNED', 'SENT', 'FAILED')
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query((row, n) -> row.getInt(1))
+                .list());
+    }
+
+    /** How far a run is. */
+    public Progress progress(long runId) {
+        return jdbc.sql("""
+                        select count(*) as units,
+                               count(*) filter (where state in ('SENT', 'VERIFIED')) as done,
+                               count(*) filter (where state = 'FAILED') as failed,
+                               coalesce(sum(length_bytes) filter (where kind <> 'WHOLE'), 0) as bytes,
+                               coalesce(sum(length_bytes) filter (where kind <> 'WHOLE'
+                                                                    and state in ('SENT', 'VERIFIED')), 0) as bytes_done
+                        from transfer_unit where run_id = :run and state <> 'CANCELLED'
+                        """)
+                .param("run", runId)
+                .query((row, n) -> new Progress(
+                        row.getLong("units"),
+                        row.getLong("done"),
+                        row.getLong("failed"),
+                        row.getLong("bytes"),
+                        row.getLong("bytes_done")))
+                .single();
+    }
+
+    /** A whole that is proven proves its ranges; one that is not has them sent again. */
+    private void closeRanges(Claim claim, Entry file, String state) {
+        jdbc.sql("""
+                        update transfer_unit set state = :state
+                        where experiment_id = :experiment and site_id = :site and kind = 'RANGE' and entry_nos[1] = :entry
+                          and state = 'SENT'
+                        """)
+                .param("state", state)
+                .param("experiment", claim.experimentId())
+                .param("site", claim.siteId())
+                .param("entry", file.number())
+                .update();
+    }
+
+    private void addToProtection(Claim claim, long files, long bytes, long entries) {
+        jdbc.sql("""
+                        update protection set files = files + :files, bytes = bytes + :bytes, entries = entries + :entries
+                        where experiment_id = :experiment and site_id = :site
+                        """)
+                .param("files", files)
+                .param("bytes", bytes)
+                .param("entries", entries)
+                .param("experiment", claim.experimentId())
+                .param("site", claim.siteId())
+                .update();
+    }
+
+    private void close(long unitId, String state, @org.jspecify.annotations.Nullable String reason) {
+        jdbc.sql("""
+                        update transfer_unit set state = :state, reason = :reason, attempts = attempts + 1
+                        where unit_id = :unit
+                        """)
+                .param("state", state)
+                .param("reason", reason, java.sql.Types.VARCHAR)
+                .param("unit", unitId)
+                .update();
+    }
+
+    private static int[] numbers(Integer[] boxed) {
+        int[] numbers = new int[boxed.length];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = boxed[i];
+        }
+        return numbers;
+    }
+}

@@ -42,6 +42,9 @@ public final class SyntheticExperiments {
      */
     public static List<Path> make(Path folder) throws IOException {
         Files.createDirectories(folder);
+        if (Files.exists(folder.resolve(UNFINISHED), LinkOption.NOFOLLOW_LINKS)) {
+            remove(folder.resolve(UNFINISHED));
+        }
         List<Path> paths = new ArrayList<>();
         for (Experiment experiment : ALL) {
             paths.add(experiment.make(folder));
@@ -57,13 +60,10 @@ public final class SyntheticExperiments {
 
         Path make(Path folder) throws IOException {
             Path path = name.under(folder);
-            Path unfinished = folder.resolve(UNFINISHED);
-            if (Files.exists(unfinished, LinkOption.NOFOLLOW_LINKS)) {
-                remove(unfinished);
-            }
             if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
                 return path;
             }
+            Path unfinished = folder.resolve(UNFINISHED);
             NewTree tree = new NewTree(unfinished, Instant.parse(start));
             content.write(tree);
             tree.setTimes();

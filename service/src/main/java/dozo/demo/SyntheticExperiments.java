@@ -1,0 +1,92 @@
+package dozo.demo;
+
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A few experiments as a brain-imaging centre has them, made of nothing: about 350 MB, always the same bytes, names and
+ * modification times. No person was scanned for them.
+ */
+public final class SyntheticExperiments {
+
+    /** Holds the one experiment that is being made. */
+    static final String UNFINISHED = ".unfinished";
+
+    private static final List<Experiment> ALL = List.of(
+            new Experiment(FilePath.of("2026-04-17_MR3T_S0123"), "2026-04-17T00:30:00Z", MriVisit::write),
+            new Experiment(FilePath.of("2026-04-18_MEG_S0124"), "2026-04-18T04:00:00Z", MegRecording::write),
+            new Experiment(FilePath.of("bids_visual-grating"), "2026-04-20T02:15:00Z", BidsTree::write),
+            // 能 ends in 0x5C, the backslash, in Shift-JIS: the byte on which careless code breaks.
+            new Experiment(
+                    FilePath.of("2026-04-19_脳機能".getBytes(Charset.forName("windows-31j"))),
+                    "2026-04-19T05:45:00Z",
+                    AwkwardNames::write));
+
+    private SyntheticExperiments() {}
+
+    /**
+     * Makes the experiments that are not there yet, each a folder in {@code folder}, and gives all of their paths. What is
+     * there is left alone, and what an earlier call was killed in is made anew: an experiment gets its name when it is whole.
+     */
+    public static List<Path> make(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        if (Files.exists(folder.resolve(UNFINISHED), LinkOption.NOFOLLOW_LINKS)) {
+            remove(folder.resolve(UNFINISHED));
+        }
+        List<Path> paths = new ArrayList<>();
+        for (Experiment experiment : ALL) {
+            paths.add(experiment.make(folder));
+        }
+        return List.copyOf(paths);
+    }
+
+    private interface Content {
+        void write(NewTree tree) throws IOException;
+    }
+
+    private record Experiment(FilePath name, String start, Content content) {
+
+        Path make(Path folder) throws IOException {
+            Path path = name.under(folder);
+            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                return path;
+            }
+            Path unfinished = folder.resolve(UNFINISHED);
+            NewTree tree = new NewTree(unfinished, Instant.parse(start));
+            content.write(tree);
+            tree.setTimes();
+            return Files.move(unfinished, path, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    private static void remove(Path tree) throws IOException {
+        Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException failure) throws IOException {
+                if (failure != null) {
+                    throw failure;
+                }
+                Files.delete(folder);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,53 @@
+package dozo.remote;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** Asks by the SFTP extension {@code check-file-name} (draft-ietf-secsh-filexfer-extensions), whole files at a time. */
+record CheckFileDigest() implements RemoteDigest {
+
+    @Override
+    public String method() {
+        return "check-file";
+    }
+
+    @Override
+    public Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException {
+        return Fanout.digests(files, file -> digest(lane.sftp(), file));
+    }
+
+    private static Digest digest(Sftp sftp, FilePath file) throws RemoteException, InterruptedException {
+        RemoteFacts facts = sftp.lstat(file)
+                .filter(there -> there.kind() == RemoteFacts.Kind.FILE)
+                .orElseThrow(() -> new RemoteException(Reason.NO_SUCH_FILE, "no regular file to digest: " + file));
+        if (facts.sizeBytes() == 0) {
+            // Some servers refuse to digest nothing; that there is nothing is all there is to know.
+            return Digest.OF_NOTHING;
+        }
+        Packet request = Packet.extended("check-file-name")
+                .string(sftp.raw(file))
+                .string("sha256")
+                .uint64(0)
+                .uint64(0)
+                .uint32(0);
+        Reply reply = sftp.pipeline().ask(request);
+        sftp.failIfStatus(reply, file, Deed.DIGEST);
+        reply.expect(Packet.EXTENDED_REPLY);
+        String first = reply.text();
+        // The draft's answer begins with the extension's name, as the next one's does not.
+        String algorithm = first.equals("check-file") ? reply.text() : first;
+        byte[] hash = reply.rest();
+        // The draft says bare bytes; some servers send a string, with its length before.
+        if (hash.length == Integer.BYTES + Digest.LENGTH_BYTES) {
+            hash = Arrays.copyOfRange(hash, Integer.BYTES, hash.length);
+        }
+        if (!algorithm.equalsIgnoreCase("sha256") || hash.length != Digest.LENGTH_BYTES) {
+            throw new RemoteException(Reason.UNSUPPORTED, "the site digests by something else than SHA-256");
+        }
+        return Digest.of(hash);
+    }
+}

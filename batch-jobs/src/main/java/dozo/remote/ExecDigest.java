@@ -1,0 +1,128 @@
+package dozo.remote;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Has a command at the site digest the files: one process for as many names as fit on its command line.
+ *
+ * <p>The command is always the same text. The root and the names travel on its standard input, so that nothing the site's
+ * shell could misread is ever part of a command.
+ *
+ * @param tool prints a line {@code digest, space or two, name} for each name after it, and a digest of its standard input
+ *     without any: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
+ */
+record ExecDigest(String tool) implements RemoteDigest {
+
+    /** What may be installed, likely fastest first. */
+    static final List<ExecDigest> CANDIDATES = List.of(
+            new ExecDigest("openssl dgst -sha256 -r"), new ExecDigest("sha256sum"), new ExecDigest("shasum -a 256"));
+
+    /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
+    private static final Duration TIMEOUT = Duration.ofHours(6);
+
+    private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
+    private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)");
+    private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
+
+    ExecDigest {
+        if (!TOOL.matcher(tool).matches()) {
+            throw new IllegalArgumentException("not a plain command: " + tool);
+        }
+    }
+
+    @Override
+    public String method() {
+        return "exec " + tool;
+    }
+
+    @Override
+    public Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException {
+        List<FilePath> plain = new ArrayList<>();
+        List<FilePath> odd = new ArrayList<>();
+        for (FilePath file : files) {
+            (isOdd(file) ? odd : plain).add(file);
+        }
+        Map<FilePath, Digest> digests = new HashMap<>();
+        if (!plain.isEmpty()) {
+            readLines(run(lane, "xargs -0 " + tool, plain), digests);
+            // Only what was asked for counts.
+            digests.keySet().retainAll(new HashSet<>(plain));
+        }
+        if (!odd.isEmpty()) {
+            String oneByOne = "xargs -0 -n 1 sh -c \"" + tool + " <\\\"\\$0\\\" || echo none\"";
+            readInOrder(run(lane, oneByOne, odd), odd, digests);
+        }
+        return digests;
+    }
+
+    private static CommandResult run(Lane lane, String command, List<FilePath> files)
+            throws RemoteException, InterruptedException {
+        ByteArrayOutputStream stdin = new ByteArrayOutputStream();
+        byte[] root = lane.site().rootPrefix();
+        stdin.writeBytes(root);
+        stdin.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
+        for (FilePath file : files) {
+            stdin.writeBytes(new byte[] {'.', '/'});
+            stdin.writeBytes(file.bytes());
+            stdin.write(0);
+        }
+        // POSIX: read takes its line byte by byte from a pipe, so that xargs finds all the names.
+        String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
+        CommandResult result = lane.run("exec sh -c '" + script + "'", stdin.toByteArray(), TIMEOUT);
+        if (result.exitStatus() == 127 && result.output().length == 0) {
+            throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
+        }
+        // Any other exit status is no news: a file that could not be read has no line, and that is what counts.
+        return result;
+    }
+
+    /** A name that tools print in some other way, or that would break their lines. */
+    private static boolean isOdd(FilePath file) {
+        for (byte b : file.bytes()) {
+            if (b == '\n' || b == '\r' || b == '\\') {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void readLines(CommandResult result, Map<FilePath, Digest> digests) {
+        for (String line : result.outputText().split("\n", -1)) {
+            Matcher matcher = LINE.matcher(line);
+            if (matcher.matches()) {
+                byte[] name = matcher.group(2).getBytes(StandardCharsets.ISO_8859_1);
+                try {
+                    digests.put(FilePath.of(name), Digest.ofHex(matcher.group(1)));
+                } catch (IllegalArgumentException notAName) {
+                    continue;
+                }
+            }
+        }
+    }
+
+    /** One line for each name, in the order asked; if their number is another, none of them counts. */
+    private static void readInOrder(CommandResult result, List<FilePath> files, Map<FilePath, Digest> digests) {
+        List<String> lines = result.outputText().lines().toList();
+        if (lines.size() != files.size()) {
+            return;
+        }
+        for (int i = 0; i < files.size(); i++) {
+            Matcher matcher = LINE_ALONE.matcher(lines.get(i));
+            if (matcher.matches()) {
+                digests.put(files.get(i), Digest.ofHex(matcher.group(1)));
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package dozo.remote;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Digests many files at once, a bounded number at a time. */
+final class Fanout {
+
+    private static final int AT_ONCE = 64;
+
+    /** Digests one file. */
+    @FunctionalInterface
+    interface OneDigest {
+        Digest of(FilePath file) throws RemoteException, InterruptedException;
+    }
+
+    private Fanout() {}
+
+    /** Those that came; a lost lane, or a way that is not offered, ends it all. */
+    static Map<FilePath, Digest> digests(List<FilePath> files, OneDigest one)
+            throws RemoteException, InterruptedException {
+        Map<FilePath, Digest> digests = new ConcurrentHashMap<>();
+        AtomicReference<@Nullable RemoteException> end = new AtomicReference<>();
+        Semaphore room = new Semaphore(AT_ONCE);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            try {
+                for (FilePath file : files) {
+                    room.acquire();
+                    if (end.get() != null) {
+                        break;
+                    }
+                    threads.execute(() -> {
+                        try {
+                            digests.put(file, one.of(file));
+                        } catch (RemoteException e) {
+                            if (endsItAll(e.reason())) {
+                                end.compareAndSet(null, e);
+                            }
+                        } catch (InterruptedException e) {
+                            Thread.currentThread().interrupt();
+                        } finally {
+                            room.release();
+                        }
+                    });
+                }
+            } catch (InterruptedException e) {
+                threads.shutdownNow();
+                throw e;
+            }
+        }
+        RemoteException ended = end.get();
+        if (ended != null) {
+            throw ended;
+        }
+        return digests;
+    }
+
+    private static boolean endsItAll(Reason reason) {
+        return switch (reason) {
+            case LOST, UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, PROTOCOL, UNSUPPORTED -> true;
+            case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, READ_ONLY, FULL, REFUSED -> false;
+        };
+    }
+}

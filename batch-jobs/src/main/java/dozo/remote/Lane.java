@@ -1,0 +1,192 @@
+package dozo.remote;
+
+import dozo.remote.RemoteException.Reason;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import org.apache.sshd.client.channel.ChannelExec;
+import org.apache.sshd.client.channel.ClientChannelEvent;
+import org.apache.sshd.client.session.ClientSession;
+
+/**
+ * One SSH connection to a site, with its pipelined SFTP channels. Safe for many threads at once, and meant for that: what
+ * they ask for travels together.
+ */
+public final class Lane implements AutoCloseable {
+
+    /** Of the ten channels a stock sshd allows on a connection, those for commands. */
+    private static final int COMMANDS_MAX = 4;
+
+    /** Digest lines of a large bundle are a few megabytes; more than this is not an answer. */
+    private static final int OUTPUT_BYTES_MAX = 64 << 20;
+
+    private static final int ERRORS_BYTES_MAX = 4096;
+    private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
+
+    private final SiteAddress site;
+    private final ClientSession session;
+    private final List<Sftp> channels;
+    private final Semaphore commands = new Semaphore(COMMANDS_MAX);
+
+    private Lane(SiteAddress site, ClientSession session, List<Sftp> channels) {
+        this.site = site;
+        this.session = session;
+        this.channels = channels;
+    }
+
+    /** A lane on this connection; a site that allows fewer channels than wanted is met with fewer. */
+    static Lane on(SiteAddress site, ClientSession session, int channelsWanted)
+            throws RemoteException, InterruptedException {
+        List<Sftp> channels = new ArrayList<>();
+        channels.add(Sftp.open(site, session));
+        try {
+            while (channels.size() < channelsWanted) {
+                channels.add(Sftp.open(site, session));
+            }
+        } catch (RemoteException fewer) {
+            if (!session.isOpen()) {
+                throw fewer;
+            }
+        }
+        return new Lane(site, session, List.copyOf(channels));
+    }
+
+    /** The least busy of this lane's channels. */
+    public Sftp sftp() {
+        return channels.stream()
+                .min(Comparator.comparing((Sftp sftp) -> !sftp.pipeline().isOpen())
+                        .thenComparing(sftp -> sftp.pipeline().inFlight()))
+                .orElseThrow();
+    }
+
+    /** Whether all of it is of use; one dead channel makes a dead lane. */
+    public boolean isOpen() {
+        return session.isOpen()
+                && channels.stream().allMatch(sftp -> sftp.pipeline().isOpen());
+    }
+
+    public SiteAddress site() {
+        return site;
+    }
+
+    /** What the server calls itself, such as {@code SSH-2.0-OpenSSH_9.2p1}. Text of the site's, for people. */
+    public String serverVersion() {
+        return String.valueOf(session.getServerVersion());
+    }
+
+    /** Requests without an answer. */
+    int inFlight() {
+        return channels.stream().mapToInt(sftp -> sftp.pipeline().inFlight()).sum();
+    }
+
+    /**
+     * Runs a command in the site's login shell, feeds it {@code stdin}, and waits for its end.
+     *
+     * @throws RemoteException UNSUPPORTED if the account may not run commands; LOST if it does not end in time; PROTOCOL
+     *     if it says more than 64 MiB
+     */
+    public CommandResult run(String command, byte[] stdin, Duration timeout)
+            throws RemoteException, InterruptedException {
+        commands.acquire();
+        try (ChannelExec channel = session.createExecChannel(command)) {
+            Bounded output = new Bounded(OUTPUT_BYTES_MAX);
+            Bounded errors = new Bounded(ERRORS_BYTES_MAX);
+            channel.setOut(output);
+            channel.setErr(errors);
+            channel.open().verify(OPEN_TIMEOUT);
+            feed(channel, stdin);
+            Set<ClientChannelEvent> events = channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), timeout);
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            if (events.contains(ClientChannelEvent.TIMEOUT)) {
+                throw new RemoteException(
+                        Reason.LOST, "a command at " + site + " did not end within " + timeout.toSeconds() + " s");
+            }
+            if (output.overflowed()) {
+                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take");
+            }
+            Integer status = channel.getExitStatus();
+            if (status == null && !session.isOpen()) {
+                throw new RemoteException(Reason.LOST, "the connection to " + site + " was lost");
+            }
+            return new CommandResult(status == null ? -1 : status, output.toByteArray(), errors.toByteArray());
+        } catch (RemoteException e) {
+            throw e;
+        } catch (IOException e) {
+            rethrowInterruption(e);
+            Reason reason = session.isOpen() ? Reason.UNSUPPORTED : Reason.LOST;
+            throw new RemoteException(reason, site + " does not run commands for us", e);
+        } finally {
+            commands.release();
+        }
+    }
+
+    @Override
+    public void close() {
+        RemoteException closed = new RemoteException(Reason.LOST, "the lane to " + site + " was closed");
+        channels.forEach(sftp -> sftp.pipeline().die(closed));
+        session.close(true);
+    }
+
+    /** MINA reports an interruption as an I/O error; here it becomes one again. */
+    static void rethrowInterruption(IOException e) throws InterruptedException {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InterruptedIOException && !(cause instanceof SocketTimeoutException)) {
+                InterruptedException interrupted = new InterruptedException();
+                interrupted.initCause(e);
+                throw interrupted;
+            }
+        }
+    }
+
+    private static void feed(ChannelExec channel, byte[] stdin) throws InterruptedException {
+        try (OutputStream in = channel.getInvertedIn()) {
+            in.write(stdin);
+        } catch (IOException notWanted) {
+            // A command may end without reading all of it; its output and exit status tell what that means.
+            rethrowInterruption(notWanted);
+        }
+    }
+
+    /** Keeps the first bytes and counts the rest out. */
+    private static final class Bounded extends OutputStream {
+
+        private final int most;
+        private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
+        private boolean overflowed;
+
+        Bounded(int most) {
+            this.most = most;
+        }
+
+        @Override
+        public void write(int b) {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public synchronized void write(byte[] bytes, int from, int length) {
+            int n = Math.min(length, most - kept.size());
+            kept.write(bytes, from, n);
+            overflowed |= n < length;
+        }
+
+        synchronized byte[] toByteArray() {
+            return kept.toByteArray();
+        }
+
+        synchronized boolean overflowed() {
+            return overflowed;
+        }
+    }
+}

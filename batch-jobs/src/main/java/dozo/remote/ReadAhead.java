@@ -1,0 +1,127 @@
+package dozo.remote;
+
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Reads one open file in order, with requests running ahead. Up to the file's size as stated before; beyond it one
+ * request at a time, so that a file that has grown is read whole and one that has not costs one answer "end of file".
+ */
+final class ReadAhead implements AutoCloseable {
+
+    /** Requests one reader has under way: at 128 KiB, 2 MiB. */
+    private static final int DEPTH = 16;
+
+    private record Asked(long offset, int length, CompletableFuture<Reply> answer) {}
+
+    private final Sftp sftp;
+    private final byte[] handle;
+    private final FilePath path;
+    private final long end;
+    private final long sizeBytes;
+    private final ArrayDeque<Asked> asked = new ArrayDeque<>();
+    private long next;
+    private long taken;
+
+    ReadAhead(Sftp sftp, byte[] handle, FilePath path, long offset, long length, long sizeBytes) {
+        if (offset < 0 || length < 0) {
+            throw new IllegalArgumentException("offset " + offset + ", length " + length);
+        }
+        this.sftp = sftp;
+        this.handle = handle;
+        this.path = path;
+        this.next = offset;
+        this.end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
+        this.sizeBytes = sizeBytes;
+    }
+
+    long into(Sftp.Sink sink) throws IOException, InterruptedException {
+        boolean beyond = false;
+        while (true) {
+            while (next < end && asked.size() < DEPTH && !beyond) {
+                beyond = next >= sizeBytes;
+                long stop = beyond ? end : Math.min(end, sizeBytes);
+                if (!ask(next, (int) Math.min(sftp.readBytes(), stop - next))) {
+                    break;
+                }
+            }
+            Asked first = asked.poll();
+            if (first == null) {
+                return taken;
+            }
+            if (first.offset >= sizeBytes) {
+                beyond = false;
+            }
+            if (!deliver(first, sink)) {
+                return taken;
+            }
+        }
+    }
+
+    /** Gives up what is still under way. */
+    @Override
+    public void close() {
+        for (Asked given : asked) {
+            var unused =
+                    given.answer.whenComplete((reply, lost) -> sftp.pipeline().contentTaken(given.length));
+        }
+        asked.clear();
+    }
+
+    private boolean ask(long offset, int length) throws RemoteException, InterruptedException {
+        // NB: only a reader with nothing under way may wait for its turn, else two could wait for each other.
+        if (!sftp.pipeline().mayAskFor(length, asked.isEmpty())) {
+            return false;
+        }
+        Packet request = Packet.of(Packet.READ).string(handle).uint64(offset).uint32(length);
+        try {
+            asked.add(new Asked(offset, length, sftp.pipeline().send(request)));
+        } catch (RemoteException | InterruptedException | RuntimeException e) {
+            sftp.pipeline().contentTaken(length);
+            throw e;
+        }
+        next = offset + length;
+        return true;
+    }
+
+    /** False at the end of the file. */
+    private boolean deliver(Asked first, Sftp.Sink sink) throws IOException, InterruptedException {
+        try {
+            CompletableFuture<Reply> answer = first.answer;
+            int done = 0;
+            while (done < first.length) {
+                Reply reply = sftp.pipeline().await(answer);
+                if (reply.isStatus(Reply.END_OF_FILE)) {
+                    return false;
+                }
+                sftp.failIfStatus(reply, path, Deed.READ);
+                ByteBuffer data = reply.data();
+                int n = data.remaining();
+                if (n == 0 || n > first.length - done) {
+                    RemoteException odd =
+                            new RemoteException(Reason.PROTOCOL, "the site sent " + n + " bytes of " + first.length);
+                    sftp.pipeline().die(odd);
+                    throw odd;
+                }
+                sink.take(data.array(), data.arrayOffset() + data.position(), n);
+                done += n;
+                taken += n;
+                if (done < first.length) {
+                    // A server may send less than it was asked for; what is missing is asked for by itself.
+                    Packet rest = Packet.of(Packet.READ)
+                            .string(handle)
+                            .uint64(first.offset + done)
+                            .uint32((long) first.length - done);
+                    answer = sftp.pipeline().send(rest);
+                }
+            }
+            return true;
+        } finally {
+            sftp.pipeline().contentTaken(first.length);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dozo.remote;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A way to have SHA-256 digests computed of what lies at a site. {@link SiteCheck} finds out which of the three work there,
+ * and which is fastest.
+ */
+public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBackDigest {
+
+    /** The way in words, for receipts: {@code "exec openssl dgst -sha256"}, {@code "check-file"}, {@code "read-back"}. */
+    String method();
+
+    /**
+     * The digests of these files. A file whose digest did not come back, for whatever reason, is simply not in the answer:
+     * it is not verified.
+     *
+     * @throws RemoteException if the lane is lost or the way does not work at all
+     */
+    Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException;
+
+    /** Reading everything back: works everywhere, costs the bytes a second time on the wire. */
+    static RemoteDigest readBack() {
+        return new ReadBackDigest();
+    }
+}

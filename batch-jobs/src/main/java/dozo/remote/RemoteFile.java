@@ -1,0 +1,138 @@
+package dozo.remote;
+
+import dozo.file.FilePath;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file open for writing at a site, used by one thread.
+ *
+ * <p>Writes return when they are queued. Only {@link #finish} says whether they arrived: when it returns, the site has
+ * acknowledged every byte, has set the attributes, has been asked to bring it all to its disk where it offers that, and
+ * has closed the file. Nothing may be renamed before.
+ */
+public final class RemoteFile implements AutoCloseable {
+
+    private final Sftp sftp;
+    private final FilePath path;
+    private final byte[] handle;
+
+    /** Requests without an answer, and one for the owner who may still add some. */
+    private final AtomicInteger shares = new AtomicInteger(1);
+
+    private final CompletableFuture<@Nullable Void> allAnswered = new CompletableFuture<>();
+    private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
+    private boolean closed;
+
+    private record Failure(Deed doing, int status, @Nullable RemoteException exception) {}
+
+    RemoteFile(Sftp sftp, FilePath path, byte[] handle) {
+        this.sftp = sftp;
+        this.path = path;
+        this.handle = handle;
+    }
+
+    public FilePath path() {
+        return path;
+    }
+
+    /**
+     * Queues bytes for this place of the file; blocks while too much is in flight. The array may be used again at once.
+     * Throws if an earlier write is known to have failed.
+     */
+    public void write(long offset, byte[] bytes, int from, int length) throws RemoteException, InterruptedException {
+        checkOpen();
+        int done = 0;
+        while (done < length) {
+            throwFailure();
+            int n = Math.min(sftp.writeBytes(), length - done);
+            Packet request = Packet.of(Packet.WRITE).string(handle).uint64(offset + done);
+            watch(sftp.pipeline().sendContent(request, bytes, from + done, n), Deed.WRITE);
+            done += n;
+        }
+    }
+
+    /** Ends a file: attributes, sync and close travel behind the last write, and all answers are waited for. */
+    public void finish(int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
+        checkOpen();
+        Packet attributes = Packet.of(Packet.FSETSTAT).string(handle).facts(mode, modifiedSeconds);
+        watch(sftp.pipeline().send(attributes), Deed.SET_FACTS);
+        finish();
+    }
+
+    /** Ends a range of a file: the same without attributes. */
+    public void finish() throws RemoteException, InterruptedException {
+        checkOpen();
+        if (sftp.syncs()) {
+            watch(sftp.pipeline().send(Packet.extended("fsync@openssh.com").string(handle)), Deed.SYNC);
+        }
+        closed = true;
+        watch(sftp.closeHandle(handle), Deed.CLOSE);
+        answered();
+        awaitAll();
+        throwFailure();
+    }
+
+    /** Gives the file up if it is not finished: closes it, whatever became of the writes. What was written stays there. */
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            sftp.release(handle);
+        }
+    }
+
+    private void watch(CompletableFuture<Reply> answer, Deed doing) {
+        shares.incrementAndGet();
+        var unused = answer.whenComplete((reply, lost) -> {
+            try {
+                if (lost != null) {
+                    note(new Failure(doing, 0, lost instanceof RemoteException e ? e : null));
+                } else if (reply.status() != Reply.OK) {
+                    note(new Failure(doing, reply.status(), null));
+                }
+            } catch (RemoteException garbage) {
+                sftp.pipeline().die(garbage);
+                note(new Failure(doing, 0, garbage));
+            } finally {
+                answered();
+            }
+        });
+    }
+
+    private void note(Failure first) {
+        failure.compareAndSet(null, first);
+    }
+
+    private void answered() {
+        if (shares.decrementAndGet() == 0) {
+            allAnswered.complete(null);
+        }
+    }
+
+    private void awaitAll() throws RemoteException, InterruptedException {
+        sftp.pipeline().awaitDone(allAnswered);
+    }
+
+    private void throwFailure() throws RemoteException, InterruptedException {
+        Failure first = failure.get();
+        if (first == null) {
+            return;
+        }
+        if (first.exception != null) {
+            throw new RemoteException(
+                    first.exception.reason(),
+                    "cannot " + first.doing + " " + path + ": " + first.exception.getMessage(),
+                    first.exception);
+        }
+        throw sftp.failure(first.status, path, first.doing);
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("finished or closed: " + path);
+        }
+    }
+}

@@ -1,0 +1,466 @@
+package dozo.remote;
+
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts.Kind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import org.apache.sshd.client.session.ClientSession;
+
+/**
+ * The files below a site's root, by SFTP version 3 on one channel.
+ *
+ * <p>Paths and names are bytes, from end to end. Methods block the calling thread until the answer is there (unless they
+ * say otherwise) and are meant to be called by many virtual threads at once: their requests share the channel without
+ * waiting for each other. Nothing here follows a symbolic link at the path it is given, and nothing replaces a file.
+ *
+ * <p>All methods throw {@link RemoteException}; after reason LOST or PROTOCOL the lane is of no more use.
+ */
+public final class Sftp {
+
+    /** Write and read size where the site does not tell its limits: what every server must take. */
+    private static final int CONTENT_BYTES_UNTOLD = 32 << 10;
+
+    /** Beyond this larger writes bring nothing (measured), and memory in flight grows. */
+    private static final int CONTENT_BYTES_MAX = 128 << 10;
+
+    /** Files and folders open at once on this channel; more callers wait. */
+    private static final int HANDLES_MAX = 512;
+
+    private static final int HANDLES_UNTOLD = 200;
+
+    /** A handle is at most 256 bytes in every version of the protocol. */
+    private static final int HANDLE_BYTES_MAX = 256;
+
+    private final Pipeline pipeline;
+    private final byte[] root;
+    private final Set<String> extensions;
+    private final Semaphore handles;
+    private final int writeBytes;
+    private final int readBytes;
+
+    /** What takes the content of a file, in order. */
+    @FunctionalInterface
+    public interface Sink {
+        /** Takes {@code length} bytes; the array is not touched again by the caller. */
+        void take(byte[] bytes, int from, int length) throws IOException, InterruptedException;
+    }
+
+    /** What takes the names of a folder, in the site's order, without {@code "."} and {@code ".."}. */
+    @FunctionalInterface
+    public interface Names {
+        void take(FilePath path, RemoteFacts facts) throws IOException, InterruptedException;
+    }
+
+    private record Limits(long readBytes, long writeBytes, long handles) {}
+
+    private Sftp(Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits) {
+        this.pipeline = pipeline;
+        this.root = root;
+        this.extensions = extensions;
+        this.readBytes = bounded(limits.readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
+        this.writeBytes = bounded(limits.writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
+        this.handles = new Semaphore(bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX));
+    }
+
+    static Sftp open(SiteAddress site, ClientSession session) throws RemoteException, InterruptedException {
+        Pipeline pipeline = Pipeline.open(site.toString(), session);
+        try {
+            Reply hello = pipeline.hello();
+            hello.expect(Packet.VERSION);
+            Set<String> extensions = new TreeSet<>();
+            long version = hello.uint32();
+            while (hello.hasMore()) {
+                extensions.add(hello.text());
+                hello.string();
+            }
+            if (version < 3) {
+                throw new RemoteException(Reason.NO_SFTP, site + " speaks SFTP " + version + "; version 3 is needed");
+            }
+            return new Sftp(pipeline, site.rootPrefix(), extensions, limits(pipeline, extensions));
+        } catch (RemoteException | InterruptedException e) {
+            pipeline.die(new RemoteException(Reason.LOST, "the channel to " + site + " was given up"));
+            throw e;
+        }
+    }
+
+    private static Limits limits(Pipeline pipeline, Set<String> extensions)
+            throws RemoteException, InterruptedException {
+        if (!extensions.contains("limits@openssh.com")) {
+            return new Limits(0, 0, 0);
+        }
+        Reply reply = pipeline.ask(Packet.extended("limits@openssh.com"));
+        reply.expect(Packet.EXTENDED_REPLY);
+        reply.uint64();
+        return new Limits(reply.uint64(), reply.uint64(), reply.uint64());
+    }
+
+    /** A limit the site told (0: none told), cut to ours. */
+    private static int bounded(long told, int untold, int most) {
+        return told <= 0 ? untold : (int) Math.min(told, most);
+    }
+
+    /**
+     * Makes a new, empty file for writing, readable by its owner only until {@link RemoteFile#finish} says otherwise.
+     * EXISTS if there is anything of that name, even a dangling link.
+     */
+    public RemoteFile create(FilePath path) throws RemoteException, InterruptedException {
+        int flags = Packet.OPEN_WRITE | Packet.OPEN_CREATE | Packet.OPEN_EXCLUSIVE;
+        Packet request =
+                at(Packet.OPEN, path).uint32(flags).uint32(Packet.HAS_MODE).uint32(0600);
+        return new RemoteFile(this, path, openHandle(request, path, Deed.CREATE));
+    }
+
+    /**
+     * Opens an existing file for writing; nothing is cut off. REFUSED if it is not a regular file. The protocol has no
+     * way to open without following links, so the check comes before: folders we write into must be ours alone.
+     */
+    public RemoteFile open(FilePath path) throws RemoteException, InterruptedException {
+        regularFile(path);
+        Packet request = at(Packet.OPEN, path).uint32(Packet.OPEN_WRITE).uint32(0);
+        return new RemoteFile(this, path, openHandle(request, path, Deed.OPEN));
+    }
+
+    /** What lies there, links not followed; empty if nothing does. */
+    public Optional<RemoteFacts> lstat(FilePath path) throws RemoteException, InterruptedException {
+        return factsIn(pipeline.ask(at(Packet.LSTAT, path)), path);
+    }
+
+    /** Makes a folder. EXISTS if there is anything of that name, except when it is a folder already. */
+    public void mkdir(FilePath path, int mode) throws RemoteException, InterruptedException {
+        Packet request = at(Packet.MKDIR, path).uint32(Packet.HAS_MODE).uint32(mode & 07777);
+        try {
+            expectOk(pipeline.ask(request), path, Deed.MAKE_FOLDER);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS
+                    || lstat(path).map(RemoteFacts::kind).orElse(Kind.OTHER) != Kind.DIRECTORY) {
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Makes a folder and those above it that are missing, for the owner only. EXISTS if anything on the way is not a
+     * folder; a link to one is not.
+     */
+    public void mkdirs(FilePath path) throws RemoteException, InterruptedException {
+        List<FilePath> way = new ArrayList<>();
+        for (FilePath folder = path; !folder.isRoot(); folder = folder.parent()) {
+            way.addFirst(folder);
+        }
+        List<CompletableFuture<Reply>> answers = new ArrayList<>();
+        for (FilePath folder : way) {
+            answers.add(pipeline.send(at(Packet.LSTAT, folder)));
+        }
+        for (int i = 0; i < way.size(); i++) {
+            FilePath folder = way.get(i);
+            Optional<RemoteFacts> there = factsIn(pipeline.await(answers.get(i)), folder);
+            if (there.isEmpty()) {
+                mkdir(folder, 0700);
+            } else if (there.get().kind() != Kind.DIRECTORY) {
+                throw new RemoteException(
+                        Reason.EXISTS, "cannot make folder " + path + ": " + folder + " is there and is no folder");
+            }
+        }
+    }
+
+    /**
+     * Gives a file its other name. EXISTS if there is anything of that name: the plain SFTP rename never replaces a
+     * file, which OpenSSH keeps even between two at once by link and unlink. For regular files only: for folders and
+     * links OpenSSH looks first and renames then, and would replace a dangling link.
+     */
+    public void rename(FilePath from, FilePath to) throws RemoteException, InterruptedException {
+        expectOk(pipeline.ask(at(Packet.RENAME, from).string(raw(to))), to, Deed.RENAME);
+    }
+
+    /** Removes a file or link. */
+    public void remove(FilePath path) throws RemoteException, InterruptedException {
+        expectOk(pipeline.ask(at(Packet.REMOVE, path)), path, Deed.REMOVE);
+    }
+
+    /** Removes an empty folder. */
+    public void rmdir(FilePath path) throws RemoteException, InterruptedException {
+        expectOk(pipeline.ask(at(Packet.RMDIR, path)), path, Deed.REMOVE);
+    }
+
+    /** Makes a symbolic link with this text. EXISTS if there is anything of that name. */
+    public void symlink(byte[] target, FilePath link) throws RemoteException, InterruptedException {
+        // NB: the draft says link first; OpenSSH does it the other way round, and everyone has followed.
+        Packet request = Packet.of(Packet.SYMLINK).string(target).string(raw(link));
+        expectOk(pipeline.ask(request), link, Deed.MAKE_LINK);
+    }
+
+    /** A symbolic link's text. */
+    public byte[] readlink(FilePath path) throws RemoteException, InterruptedException {
+        Reply reply = pipeline.ask(at(Packet.READLINK, path));
+        failIfStatus(reply, path, Deed.READ_LINK);
+        reply.expect(Packet.NAME);
+        if (reply.uint32() != 1) {
+            throw new RemoteException(Reason.PROTOCOL, "a link with other than one text: " + path);
+        }
+        return reply.string();
+    }
+
+    /** Sets permission bits and times, of a file or folder, not of a link. Times are cut to 1970–2106, as the protocol has it. */
+    public void setFacts(FilePath path, int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
+        expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(mode, modifiedSeconds)), path, Deed.SET_FACTS);
+    }
+
+    /** Names what is in a folder, one batch of the site's at a time in memory. NO_SUCH_FILE if the folder is not there. */
+    public void list(FilePath folder, Names names) throws IOException, InterruptedException {
+        byte[] handle = openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
+        try {
+            Packet next = Packet.of(Packet.READDIR).string(handle);
+            for (Reply reply = pipeline.ask(next); !reply.isStatus(Reply.END_OF_FILE); reply = pipeline.ask(next)) {
+                failIfStatus(reply, folder, Deed.LIST);
+                reply.expect(Packet.NAME);
+                for (long left = reply.uint32(); left > 0; left--) {
+                    byte[] name = reply.string();
+                    reply.string();
+                    RemoteFacts facts = reply.facts();
+                    if (!isDots(name)) {
+                        names.take(child(folder, name), facts);
+                    }
+                }
+            }
+        } finally {
+            release(handle);
+        }
+    }
+
+    /**
+     * Reads a regular file, or a part of it, in order; requests run ahead of the sink within the channel's bounds.
+     *
+     * @param length bytes wanted; {@link Long#MAX_VALUE} for all
+     * @return bytes read: less than {@code length} only if the file ends before
+     */
+    public long read(FilePath path, long offset, long length, Sink sink) throws IOException, InterruptedException {
+        long sizeBytes = regularFile(path).sizeBytes();
+        byte[] handle =
+                openHandle(at(Packet.OPEN, path).uint32(Packet.OPEN_READ).uint32(0), path, Deed.READ);
+        try (ReadAhead ahead = new ReadAhead(this, handle, path, offset, length, sizeBytes)) {
+            return ahead.into(sink);
+        } finally {
+            release(handle);
+        }
+    }
+
+    /** Room left at the site; empty where it cannot be asked. */
+    public Optional<Space> space() throws RemoteException, InterruptedException {
+        if (!extensions.contains("statvfs@openssh.com")) {
+            return Optional.empty();
+        }
+        Reply reply = pipeline.ask(Packet.extended("statvfs@openssh.com").string(raw(FilePath.ROOT)));
+        if (reply.type() == Packet.STATUS) {
+            return Optional.empty();
+        }
+        reply.expect(Packet.EXTENDED_REPLY);
+        reply.uint64();
+        long unitBytes = reply.uint64();
+        long totalUnits = reply.uint64();
+        reply.uint64();
+        long freeUnits = reply.uint64();
+        long inodes = reply.uint64();
+        reply.uint64();
+        long freeInodes = reply.uint64();
+        reply.uint64();
+        boolean readOnly = (reply.uint64() & 1) != 0;
+        return Optional.of(new Space(
+                bytes(totalUnits, unitBytes),
+                bytes(freeUnits, unitBytes),
+                inodes == 0 ? Long.MAX_VALUE : freeInodes,
+                readOnly));
+    }
+
+    /** The extensions the site says it has. */
+    public Set<String> extensions() {
+        return extensions;
+    }
+
+    Pipeline pipeline() {
+        return pipeline;
+    }
+
+    int writeBytes() {
+        return writeBytes;
+    }
+
+    int readBytes() {
+        return readBytes;
+    }
+
+    boolean syncs() {
+        return extensions.contains("fsync@openssh.com");
+    }
+
+    /** The bytes of a path as the site knows it. */
+    byte[] raw(FilePath path) {
+        if (path.isRoot()) {
+            return root.length == 0 ? new byte[] {'/'} : root;
+        }
+        byte[] below = path.bytes();
+        byte[] whole = Arrays.copyOf(root, root.length + 1 + below.length);
+        whole[root.length] = '/';
+        System.arraycopy(below, 0, whole, root.length + 1, below.length);
+        return whole;
+    }
+
+    Packet at(int type, FilePath path) {
+        return Packet.of(type).string(raw(path));
+    }
+
+    /** Gives a handle back: asks the site to close it, and lets the next caller open one when it has. */
+    CompletableFuture<Reply> closeHandle(byte[] handle) throws RemoteException, InterruptedException {
+        try {
+            CompletableFuture<Reply> closed =
+                    pipeline.send(Packet.of(Packet.CLOSE).string(handle));
+            var unused = closed.whenComplete((reply, lost) -> handles.release());
+            return closed;
+        } catch (RemoteException | InterruptedException e) {
+            handles.release();
+            throw e;
+        }
+    }
+
+    /** Closes a handle in passing: nobody is interested in the answer. */
+    void release(byte[] handle) {
+        // In a thread of its own, as sending may block: callers may be interrupted, or be the thread that reads
+        // answers.
+        Thread.ofVirtual().name("close handle").start(() -> {
+            try {
+                var unused = closeHandle(handle);
+            } catch (RemoteException | InterruptedException gone) {
+                // The site closes all handles of a lost channel itself.
+            }
+        });
+    }
+
+    void expectOk(Reply reply, FilePath path, Deed doing) throws RemoteException, InterruptedException {
+        int status = reply.status();
+        if (status != Reply.OK) {
+            throw failure(status, path, doing);
+        }
+    }
+
+    /** Names what went wrong; for the bare "failure" of the protocol it looks for the cause once. */
+    RemoteException failure(int status, FilePath path, Deed doing) throws RemoteException, InterruptedException {
+        Reason reason = StatusCodes.reason(status);
+        String cause = StatusCodes.text(status);
+        if (reason == Reason.REFUSED) {
+            Optional<Space> space = space();
+            if (doing.makes && lstat(path).isPresent()) {
+                reason = Reason.EXISTS;
+                cause = "there is something of that name";
+            } else if (space.isPresent() && space.get().readOnly()) {
+                reason = Reason.READ_ONLY;
+                cause = "the site's file system is mounted read-only";
+            } else if (space.isPresent() && space.get().full() && doing.writes) {
+                reason = Reason.FULL;
+                cause = "the site's file system is full: make room there, then run again";
+            }
+        }
+        return new RemoteException(reason, "cannot " + doing + " " + path + ": " + cause);
+    }
+
+    private RemoteFacts regularFile(FilePath path) throws RemoteException, InterruptedException {
+        RemoteFacts facts = lstat(path).orElseThrow(() -> noSuchFile(path));
+        if (facts.kind() != Kind.FILE) {
+            throw new RemoteException(Reason.REFUSED, "cannot open " + path + ": not a regular file");
+        }
+        return facts;
+    }
+
+    private static RemoteException noSuchFile(FilePath path) {
+        return new RemoteException(Reason.NO_SUCH_FILE, "cannot open " + path + ": no such file");
+    }
+
+    private byte[] openHandle(Packet request, FilePath path, Deed doing) throws RemoteException, InterruptedException {
+        handles.acquire();
+        CompletableFuture<Reply> answer;
+        try {
+            answer = pipeline.send(request);
+        } catch (RemoteException | InterruptedException e) {
+            handles.release();
+            throw e;
+        }
+        try {
+            Reply reply = pipeline.await(answer);
+            failIfStatus(reply, path, doing);
+            byte[] handle = reply.handle();
+            if (handle.length > HANDLE_BYTES_MAX) {
+                throw new RemoteException(Reason.PROTOCOL, "the site sent a handle of " + handle.length + " bytes");
+            }
+            return handle;
+        } catch (RemoteException e) {
+            handles.release();
+            if (e.reason() == Reason.PROTOCOL) {
+                pipeline.die(e);
+            }
+            throw e;
+        } catch (InterruptedException e) {
+            closeWhenOpened(answer);
+            throw e;
+        }
+    }
+
+    /** The caller is gone before the answer came: the handle in it is closed when it comes. */
+    private void closeWhenOpened(CompletableFuture<Reply> answer) {
+        var unused = answer.whenComplete((reply, lost) -> {
+            try {
+                if (lost == null && reply.type() == Packet.HANDLE) {
+                    release(reply.handle());
+                    return;
+                }
+            } catch (RemoteException garbage) {
+                pipeline.die(garbage);
+            }
+            handles.release();
+        });
+    }
+
+    private Optional<RemoteFacts> factsIn(Reply reply, FilePath path) throws RemoteException, InterruptedException {
+        if (reply.type() == Packet.STATUS && StatusCodes.reason(reply.status()) == Reason.NO_SUCH_FILE) {
+            return Optional.empty();
+        }
+        failIfStatus(reply, path, Deed.LOOK);
+        return Optional.of(reply.attributes());
+    }
+
+    void failIfStatus(Reply reply, FilePath path, Deed doing) throws RemoteException, InterruptedException {
+        if (reply.type() == Packet.STATUS) {
+            throw failure(reply.status(), path, doing);
+        }
+    }
+
+    private FilePath child(FilePath folder, byte[] name) throws RemoteException {
+        try {
+            return folder.resolve(name);
+        } catch (IllegalArgumentException e) {
+            RemoteException hostile = new RemoteException(
+                    Reason.PROTOCOL,
+                    "the site names something in " + folder + " that is no name: " + e.getMessage(),
+                    e);
+            pipeline.die(hostile);
+            throw hostile;
+        }
+    }
+
+    private static boolean isDots(byte[] name) {
+        String text = new String(name, StandardCharsets.ISO_8859_1);
+        return text.equals(".") || text.equals("..");
+    }
+
+    private static long bytes(long units, long unitBytes) {
+        long high = Math.multiplyHigh(units, unitBytes);
+        long product = units * unitBytes;
+        return high != 0 || product < 0 ? Long.MAX_VALUE : product;
+    }
+}

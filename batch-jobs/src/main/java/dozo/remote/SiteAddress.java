@@ -1,0 +1,57 @@
+package dozo.remote;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Where a DR site is, who we are there, and how we recognise it.
+ *
+ * @param port 1 to 65535
+ * @param root the absolute path, as text, of the folder at the site that everything of ours lies in
+ * @param identity a file with our private key, unencrypted, in OpenSSH or PEM form
+ * @param hostKey one or more OpenSSH public key lines ({@code ssh-ed25519 AAAA…}); a host with any other key is refused
+ */
+public record SiteAddress(String host, int port, String user, String root, Path identity, String hostKey) {
+
+    public SiteAddress {
+        if (host.isBlank() || user.isBlank()) {
+            throw new IllegalArgumentException("a site needs a host and a user");
+        }
+        if (port < 1 || port > 65_535) {
+            throw new IllegalArgumentException("not a port: " + port);
+        }
+        if (!root.startsWith("/") || root.chars().anyMatch(c -> c < ' ')) {
+            throw new IllegalArgumentException("a site's root is an absolute path without control characters");
+        }
+        if (hostKeyLines(hostKey).isEmpty()) {
+            throw new IllegalArgumentException("a site needs a pinned host key");
+        }
+    }
+
+    List<String> hostKeyLines() {
+        return hostKeyLines(hostKey);
+    }
+
+    /** The root's bytes without a slash at the end, so that {@code '/'} and a path can follow. */
+    byte[] rootPrefix() {
+        int end = root.length();
+        while (end > 0 && root.charAt(end - 1) == '/') {
+            end--;
+        }
+        return root.substring(0, end).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static List<String> hostKeyLines(String hostKey) {
+        return hostKey.lines()
+                .map(String::strip)
+                .filter(line -> !line.isEmpty() && !line.startsWith("#"))
+                .toList();
+    }
+
+    /** {@code user@host:port}, for messages. */
+    @Override
+    public String toString() {
+        return user + "@" + host + ":" + port;
+    }
+}

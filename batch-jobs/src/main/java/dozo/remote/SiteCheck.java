@@ -1,0 +1,89 @@
+package dozo.remote;
+
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What one look at a site found. Nothing is believed that was not tried: files of known content are written below
+ * {@code .dozo/incoming}, and removed again. What could not be tried counts as not there.
+ *
+ * @param server what the server calls itself
+ * @param rootThere whether the root is a folder
+ * @param writable whether we can write below it
+ * @param renameKeeps whether a rename leaves alone what has the name already; without it nothing may be sent there
+ * @param namesAreBytes whether names in no particular encoding come back byte for byte
+ * @param extensions what the server says it offers
+ * @param digest the fastest way to have digests computed among those that gave the right ones
+ * @param space room left, if the site tells
+ * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if it was not tried
+ * @param findings what a person should know, a sentence each; empty if all is well
+ */
+public record SiteCheck(
+        String server,
+        boolean rootThere,
+        boolean writable,
+        boolean renameKeeps,
+        boolean namesAreBytes,
+        Set<String> extensions,
+        RemoteDigest digest,
+        Optional<Space> space,
+        Optional<Duration> clockAhead,
+        List<String> findings) {
+
+    /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
+    public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
+        return of(lane, InstantSource.system());
+    }
+
+    static SiteCheck of(Lane lane, InstantSource clock) throws RemoteException, InterruptedException {
+        Sftp sftp = lane.sftp();
+        List<String> findings = new ArrayList<>();
+        boolean rootThere = isFolder(sftp);
+        SiteProbe probe = new SiteProbe(lane, clock, findings);
+        if (rootThere) {
+            probe.run();
+        } else {
+            findings.add("the root " + lane.site().root() + " is not a folder we can read: make it, owned by our user");
+        }
+        Optional<Space> space = rootThere ? sftp.space() : Optional.empty();
+        space.filter(Space::full).ifPresent(full -> findings.add("the file system is full: make room there"));
+        return new SiteCheck(
+                lane.serverVersion(),
+                rootThere,
+                probe.writable(),
+                probe.renameKeeps(),
+                probe.namesAreBytes(),
+                sftp.extensions(),
+                probe.digest(),
+                space,
+                probe.clockAhead(),
+                List.copyOf(findings));
+    }
+
+    /** Whether all is there that a backup cannot do without. */
+    public boolean usable() {
+        return rootThere && writable && renameKeeps;
+    }
+
+    /** By listing it: the root, unlike anything below it, may be a link to a folder. */
+    private static boolean isFolder(Sftp sftp) throws RemoteException, InterruptedException {
+        try {
+            sftp.list(FilePath.ROOT, (path, facts) -> {});
+            return true;
+        } catch (RemoteException e) {
+            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
+                throw e;
+            }
+            return false;
+        } catch (IOException e) {
+            throw new IllegalStateException("nothing else throws here", e);
+        }
+    }
+}

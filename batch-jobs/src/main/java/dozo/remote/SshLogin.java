@@ -1,0 +1,206 @@
+package dozo.remote;
+
+import dozo.remote.RemoteException.Reason;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.PublicKey;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.sshd.client.ClientBuilder;
+import org.apache.sshd.client.SshClient;
+import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
+import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
+import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.AttributeRepository.AttributeKey;
+import org.apache.sshd.common.NamedFactory;
+import org.apache.sshd.common.NamedResource;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.SshException;
+import org.apache.sshd.common.cipher.BuiltinCiphers;
+import org.apache.sshd.common.config.keys.FilePasswordProvider;
+import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.keyprovider.KeyIdentityProvider;
+import org.apache.sshd.common.mac.BuiltinMacs;
+import org.apache.sshd.common.signature.Signature;
+import org.apache.sshd.common.util.security.SecurityUtils;
+import org.apache.sshd.core.CoreModuleProperties;
+
+/**
+ * How we connect to one site and log in: pinned host key, one key of ours, modern algorithms only with AES-GCM first, and
+ * a heartbeat that notices a dead link within 30 s. Reads no configuration of the user's and asks no agent.
+ */
+final class SshLogin implements AutoCloseable {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
+    private static final Duration AUTH_TIMEOUT = Duration.ofSeconds(30);
+
+    /** Two unanswered beats after one another end a connection: noticed after 16 to 24 s. */
+    private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(8);
+
+    private static final int HEARTBEATS_UNANSWERED_MAX = 2;
+
+    /** What we let the site send ahead when we read: its way is as long as ours. */
+    private static final long RECEIVE_WINDOW_BYTES = 8L << 20;
+
+    private static final AttributeKey<AtomicBoolean> OTHER_HOST_KEY = new AttributeKey<>();
+
+    private final SiteAddress site;
+    private final SshClient client;
+
+    private SshLogin(SiteAddress site, SshClient client) {
+        this.site = site;
+        this.client = client;
+    }
+
+    static SshLogin at(SiteAddress site) throws RemoteException {
+        List<PublicKey> pinned = pinnedKeys(site);
+        SshClient client = ClientBuilder.builder().build();
+        client.setHostConfigEntryResolver(HostConfigEntryResolver.EMPTY);
+        client.setFilePasswordProvider(FilePasswordProvider.EMPTY);
+        client.setKeyIdentityProvider(KeyIdentityProvider.wrapKeyPairs(identity(site)));
+        client.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
+        client.setServerKeyVerifier((session, address, key) -> {
+            boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
+            if (!known) {
+                session.setAttribute(OTHER_HOST_KEY, new AtomicBoolean(true));
+            }
+            return known;
+        });
+        setAlgorithms(client, pinned);
+        CoreModuleProperties.TCP_NODELAY.set(client, true);
+        CoreModuleProperties.SOCKET_KEEPALIVE.set(client, true);
+        CoreModuleProperties.IO_CONNECT_TIMEOUT.set(client, CONNECT_TIMEOUT);
+        CoreModuleProperties.AUTH_TIMEOUT.set(client, AUTH_TIMEOUT);
+        CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ZERO);
+        CoreModuleProperties.NIO2_READ_TIMEOUT.set(client, Duration.ZERO);
+        CoreModuleProperties.HEARTBEAT_INTERVAL.set(client, HEARTBEAT_INTERVAL);
+        CoreModuleProperties.HEARTBEAT_NO_REPLY_MAX.set(client, HEARTBEATS_UNANSWERED_MAX);
+        CoreModuleProperties.WINDOW_SIZE.set(client, RECEIVE_WINDOW_BYTES);
+        client.start();
+        return new SshLogin(site, client);
+    }
+
+    /** A new connection, logged in, with its SFTP channels. */
+    Lane lane(int channels) throws RemoteException, InterruptedException {
+        ClientSession session = connect();
+        try {
+            session.auth().verify(AUTH_TIMEOUT);
+            return Lane.on(site, session, channels);
+        } catch (RemoteException | InterruptedException e) {
+            session.close(true);
+            throw e;
+        } catch (IOException e) {
+            session.close(true);
+            Lane.rethrowInterruption(e);
+            throw refused(session, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        client.stop();
+    }
+
+    private ClientSession connect() throws RemoteException, InterruptedException {
+        try {
+            return client.connect(site.user(), site.host(), site.port())
+                    .verify(CONNECT_TIMEOUT)
+                    .getSession();
+        } catch (IOException | RuntimeException e) {
+            if (e instanceof IOException io) {
+                Lane.rethrowInterruption(io);
+            }
+            throw new RemoteException(
+                    Reason.UNREACHABLE, "nothing answers at " + site + ": is the site up, and the way to it open?", e);
+        }
+    }
+
+    private RemoteException refused(ClientSession session, IOException e) {
+        if (session.getAttribute(OTHER_HOST_KEY) != null) {
+            return new RemoteException(
+                    Reason.HOST_KEY,
+                    site + " has another host key than the one on record: find out why before you change the record",
+                    e);
+        }
+        int code = e instanceof SshException ssh ? ssh.getDisconnectCode() : 0;
+        String message = String.valueOf(e.getMessage());
+        return switch (code) {
+            case SshConstants.SSH2_DISCONNECT_NO_MORE_AUTH_METHODS_AVAILABLE,
+                    SshConstants.SSH2_DISCONNECT_ILLEGAL_USER_NAME ->
+                new RemoteException(Reason.LOGIN_REFUSED, site + " does not accept our key for this user", e);
+            case SshConstants.SSH2_DISCONNECT_KEY_EXCHANGE_FAILED ->
+                new RemoteException(Reason.PROTOCOL, site + " offers no cipher or key exchange that we trust", e);
+            default ->
+                message.contains("authentication")
+                        ? new RemoteException(Reason.LOGIN_REFUSED, site + " does not accept our key for this user", e)
+                        : new RemoteException(
+                                Reason.UNREACHABLE, site + " ended the connection before the login was done", e);
+        };
+    }
+
+    private static void setAlgorithms(SshClient client, List<PublicKey> pinned) {
+        client.setCipherFactories(List.of(
+                BuiltinCiphers.aes128gcm,
+                BuiltinCiphers.aes256gcm,
+                BuiltinCiphers.aes256ctr,
+                BuiltinCiphers.aes128ctr));
+        client.setMacFactories(List.of(BuiltinMacs.hmacsha256etm, BuiltinMacs.hmacsha512etm));
+        client.setKeyExchangeFactories(ClientBuilder.setUpDefaultKeyExchanges(false).stream()
+                .filter(kex -> !kex.getName().endsWith("sha1"))
+                .toList());
+        // The kinds of the pinned keys first: a host with keys of several kinds shows the one we know.
+        Set<String> known = new HashSet<>();
+        for (PublicKey key : pinned) {
+            String type = KeyUtils.getKeyType(key);
+            known.addAll(KeyUtils.getAllEquivalentKeyTypes(type));
+            known.add(type);
+        }
+        List<NamedFactory<Signature>> signatures = new ArrayList<>(client.getSignatureFactories());
+        signatures.removeIf(signature -> signature.getName().equals("ssh-rsa"));
+        signatures.sort(Comparator.comparing(signature -> !known.contains(signature.getName())));
+        client.setSignatureFactories(signatures);
+    }
+
+    private static List<PublicKey> pinnedKeys(SiteAddress site) throws RemoteException {
+        List<PublicKey> keys = new ArrayList<>();
+        for (String line : site.hostKeyLines()) {
+            try {
+                keys.add(PublicKeyEntry.parsePublicKeyEntry(line).resolvePublicKey(null, null, null));
+            } catch (IOException | GeneralSecurityException | RuntimeException e) {
+                throw new RemoteException(
+                        Reason.HOST_KEY,
+                        "the host key on record for " + site + " is not an OpenSSH public key line",
+                        e);
+            }
+        }
+        return keys;
+    }
+
+    private static List<KeyPair> identity(SiteAddress site) throws RemoteException {
+        List<KeyPair> pairs = new ArrayList<>();
+        try (InputStream in = Files.newInputStream(site.identity())) {
+            Iterable<KeyPair> found = SecurityUtils.loadKeyPairIdentities(
+                    null, NamedResource.ofName("our key"), in, FilePasswordProvider.EMPTY);
+            if (found != null) {
+                found.forEach(pairs::add);
+            }
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            throw new RemoteException(
+                    Reason.LOGIN_REFUSED, "our private key for " + site + " cannot be read from " + site.identity(), e);
+        }
+        if (pairs.isEmpty()) {
+            throw new RemoteException(
+                    Reason.LOGIN_REFUSED, "there is no unencrypted private key for " + site + " in " + site.identity());
+        }
+        return pairs;
+    }
+}

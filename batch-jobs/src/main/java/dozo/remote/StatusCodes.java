@@ -1,0 +1,39 @@
+package dozo.remote;
+
+import dozo.remote.RemoteException.Reason;
+
+/** SFTP status codes in our words; codes of later versions too, as some servers send them in version 3. */
+final class StatusCodes {
+
+    private StatusCodes() {}
+
+    static Reason reason(int status) {
+        return switch (status) {
+            case 2, 10 -> Reason.NO_SUCH_FILE;
+            case 3 -> Reason.PERMISSION_DENIED;
+            case 6, 7 -> Reason.LOST;
+            case 8 -> Reason.UNSUPPORTED;
+            case 11 -> Reason.EXISTS;
+            case 12 -> Reason.READ_ONLY;
+            case 14, 15 -> Reason.FULL;
+            default -> Reason.REFUSED;
+        };
+    }
+
+    static String text(int status) {
+        return switch (status) {
+            case 1 -> "unexpected end of file";
+            case 2, 10 -> "no such file";
+            case 3 -> "permission denied";
+            case 4 -> "the site gives no reason; a quota, a limit of its file system, or its disk";
+            case 5 -> "the site cannot take this name or request; the name may be too long";
+            case 6, 7 -> "the site lost its own connection";
+            case 8 -> "the site does not offer this";
+            case 11 -> "there is something of that name";
+            case 12 -> "the site is read-only";
+            case 14 -> "the site's file system is full";
+            case 15 -> "the quota at the site is used up";
+            default -> "the site answered with status " + status;
+        };
+    }
+}

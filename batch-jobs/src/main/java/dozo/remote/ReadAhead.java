@@ -66,7 +66,7 @@ final class ReadAhead implements AutoCloseable {
     @Override
     public void close() {
         for (Asked given : asked) {
-            var unused =
+            var _ =
                     given.answer.whenComplete((reply, lost) -> sftp.pipeline().contentTaken(given.length));
         }
         asked.clear();

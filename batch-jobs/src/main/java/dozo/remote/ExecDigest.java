@@ -24,6 +24,8 @@ import java.util.regex.Pattern;
  */
 record ExecDigest(String tool) implements RemoteDigest {
 
+    private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
+
     /** What may be installed, likely fastest first. */
     static final List<ExecDigest> CANDIDATES = List.of(
             new ExecDigest("openssl dgst -sha256 -r"), new ExecDigest("sha256sum"), new ExecDigest("shasum -a 256"));
@@ -31,7 +33,6 @@ record ExecDigest(String tool) implements RemoteDigest {
     /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
     private static final Duration TIMEOUT = Duration.ofHours(6);
 
-    private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
     private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)");
     private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
 

@@ -2,12 +2,14 @@ package dozo;
 
 import dozo.command.Dozo;
 import dozo.start.StartFailure;
+import java.net.URI;
 import java.util.Map;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import picocli.CommandLine;
 
@@ -39,5 +41,14 @@ public class Application {
                 .map(property -> "--%s=%s".formatted(property.getKey(), property.getValue()))
                 .toArray(String[]::new);
         return application.run(arguments);
+    }
+
+    /** The address at which a running service answers, for people and programs on this machine. */
+    public static URI address(ConfigurableApplicationContext service) {
+        Environment settings = service.getEnvironment();
+        String host = settings.getRequiredProperty("server.address");
+        boolean anywhere = host.equals("0.0.0.0") || host.equals("::");
+        return URI.create("http://%s:%s/"
+                .formatted(anywhere ? "127.0.0.1" : host.contains(":") ? "[" + host + "]" : host, settings.getRequiredProperty("local.server.port")));
     }
 }

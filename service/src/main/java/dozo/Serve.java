@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -32,6 +34,8 @@ import picocli.CommandLine.Spec;
         })
 final class Serve implements Callable<Integer> {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Serve.class);
+
     @Spec
     private @org.jspecify.annotations.Nullable CommandSpec spec;
 
@@ -39,6 +43,7 @@ final class Serve implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         try {
             ConfigurableApplicationContext service = Application.start(Map.of());
+            LOG.info("Dozo answers at {}", Application.address(service));
             CountDownLatch closed = new CountDownLatch(1);
             ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
             service.addApplicationListener(atClose);

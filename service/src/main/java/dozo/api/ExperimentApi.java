@@ -36,7 +36,9 @@ class ExperimentApi {
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewExperiment(
-            @NotBlank(message = "the code of a project is needed") String project,
+            @NotBlank(message = "the code of a project is needed")
+            String project,
+
             @NotBlank(message = "a code is needed") String code,
             @Nullable String title,
             @Nullable String source,
@@ -93,8 +95,7 @@ class ExperimentApi {
     }
 
     @GetMapping
-    Page<Shown> list(
-            @RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+    Page<Shown> list(@RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> experiments.page(after, most), Experiment::id)
                 .map(Shown::of);
     }
@@ -112,11 +113,7 @@ class ExperimentApi {
         Path source = asked.folder();
         try {
             Experiment experiment = experiments.register(
-                    asked.project(),
-                    asked.code(),
-                    asked.title() == null ? "" : asked.title(),
-                    source,
-                    actor.getName());
+                    asked.project(), asked.code(), asked.title() == null ? "" : asked.title(), source, actor.getName());
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
                     .body(Shown.of(experiment));
         } catch (Refusal refusal) {

@@ -28,7 +28,8 @@ record Page<T>(List<T> items, @Nullable String next) {
         }
         List<T> found = listing.first(limit + 1);
         List<T> items = found.size() > limit ? found.subList(0, limit) : found;
-        return new Page<>(items, found.size() > limit ? key.apply(items.getLast()).toString() : null);
+        return new Page<>(
+                items, found.size() > limit ? key.apply(items.getLast()).toString() : null);
     }
 
     <R> Page<R> map(Function<T, R> view) {

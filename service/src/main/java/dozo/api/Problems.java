@@ -74,12 +74,19 @@ class Problems extends ResponseEntityExceptionHandler {
                 .map(error -> new FieldError(error.getField(), String.valueOf(error.getDefaultMessage())))
                 .toList();
         return handleExceptionInternal(
-                invalid, refused(HttpStatus.UNPROCESSABLE_CONTENT, errors), headers, HttpStatus.UNPROCESSABLE_CONTENT, request);
+                invalid,
+                refused(HttpStatus.UNPROCESSABLE_CONTENT, errors),
+                headers,
+                HttpStatus.UNPROCESSABLE_CONTENT,
+                request);
     }
 
     @Override
     protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(
-            HttpMessageNotReadableException unreadable, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+            HttpMessageNotReadableException unreadable,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 status, "the body is no JSON of the form that is accepted here; /api/v1/openapi describes it");
         return handleExceptionInternal(unreadable, problem, headers, status, request);
@@ -101,7 +108,8 @@ class Problems extends ResponseEntityExceptionHandler {
     }
 
     private static ProblemDetail refused(HttpStatus status, List<FieldError> errors) {
-        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, errors.getFirst().message());
+        ProblemDetail problem =
+                ProblemDetail.forStatusAndDetail(status, errors.getFirst().message());
         problem.setProperty("errors", errors);
         return problem;
     }

@@ -25,7 +25,9 @@ class ProjectApi {
 
     private final Projects projects;
 
-    record NewProject(@NotBlank(message = "a code is needed") String code, @Nullable String title) {}
+    record NewProject(
+            @NotBlank(message = "a code is needed") String code,
+            @Nullable String title) {}
 
     record Shown(String code, String title, Instant createdAt) {
 

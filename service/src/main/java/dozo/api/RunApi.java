@@ -88,8 +88,7 @@ class RunApi {
     /** Latest first. */
     @GetMapping
     Page<Shown> list(
-            @RequestParam(required = false) @Nullable Long after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(required = false) @Nullable Long after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         long before = after == null ? Long.MAX_VALUE : after;
         return Page.of(limit, most -> runs.page(before, most), Run::id).map(this::shown);
     }

@@ -56,9 +56,15 @@ class SiteApi {
             @NotBlank(message = "a host is needed") String host,
             @Nullable Integer port,
             @NotBlank(message = "a user is needed") String user,
-            @NotBlank(message = "the root folder at the site is needed") String root,
-            @NotBlank(message = "the file with the private key is needed") String identity,
-            @NotBlank(message = "the site's public host key is needed, from a person who knows it") String hostKey) {
+
+            @NotBlank(message = "the root folder at the site is needed")
+            String root,
+
+            @NotBlank(message = "the file with the private key is needed")
+            String identity,
+
+            @NotBlank(message = "the site's public host key is needed, from a person who knows it")
+            String hostKey) {
 
         SiteAddress checked() {
             demand(HOST.matcher(host).matches(), "host", "a name or an address is accepted");
@@ -66,7 +72,9 @@ class SiteApi {
             int there = port == null ? 22 : port;
             demand(there >= 1 && there <= 65_535, "port", "1 to 65535 is accepted");
             demand(
-                    root.startsWith("/") && root.length() <= ROOT_LENGTH_MAX && root.chars().noneMatch(c -> c < ' '),
+                    root.startsWith("/")
+                            && root.length() <= ROOT_LENGTH_MAX
+                            && root.chars().noneMatch(c -> c < ' '),
                     "root",
                     "an absolute path at the site is accepted");
             return new SiteAddress(host, there, user, root, identityFile(), keys());

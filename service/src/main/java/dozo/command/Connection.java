@@ -127,18 +127,22 @@ final class Connection {
             case 401, 403 ->
                 new Failure(
                         Exit.NOT_ALLOWED,
-                        said + ". DOZO_USER and DOZO_PASSWORD_FILE say who you are; default is admin with the password in "
+                        said
+                                + ". DOZO_USER and DOZO_PASSWORD_FILE say who you are; default is admin with the password in "
                                 + defaultPasswordFile());
             case 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
-            default -> new Failure(status >= 500 ? Exit.DEFECT : Exit.REFUSED, refusals(body).orElse(said));
+            default ->
+                new Failure(
+                        status >= 500 ? Exit.DEFECT : Exit.REFUSED,
+                        refusals(body).orElse(said));
         };
     }
 
     private static Optional<String> refusals(JsonNode body) {
         List<String> lines = new ArrayList<>();
         body.path("errors")
-                .forEach(error -> lines.add(visible(
-                        error.path("field").asString("") + ": " + error.path("message").asString(""))));
+                .forEach(error -> lines.add(visible(error.path("field").asString("") + ": "
+                        + error.path("message").asString(""))));
         return lines.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", lines));
     }
 
@@ -153,7 +157,8 @@ final class Connection {
     private URI address(String path) {
         try {
             URI address = URI.create(base() + path);
-            if (address.getHost() == null || !String.valueOf(address.getScheme()).startsWith("http")) {
+            if (address.getHost() == null
+                    || !String.valueOf(address.getScheme()).startsWith("http")) {
                 throw new IllegalArgumentException(base());
             }
             return address;
@@ -201,7 +206,8 @@ final class Connection {
 
     /** A system property of the same name in lower case with dots comes first: tests have no environment of their own. */
     private static Optional<String> setting(String name) {
-        String property = System.getProperty(name.toLowerCase(java.util.Locale.ROOT).replace('_', '.'));
+        String property =
+                System.getProperty(name.toLowerCase(java.util.Locale.ROOT).replace('_', '.'));
         return Optional.ofNullable(property != null ? property : System.getenv(name));
     }
 }

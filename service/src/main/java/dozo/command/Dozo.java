@@ -1,10 +1,10 @@
 package dozo.command;
 
 import dozo.file.FilePath;
+import dozo.file.Problem;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.file.Problem;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
@@ -22,8 +22,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
@@ -66,7 +66,10 @@ public final class Dozo {
         return commandLine;
     }
 
-    @Command(name = "register", mixinStandardHelpOptions = true, description = "Registers an experiment with its folder.")
+    @Command(
+            name = "register",
+            mixinStandardHelpOptions = true,
+            description = "Registers an experiment with its folder.")
     int register(
             @Mixin Connection service,
             @Option(names = "--project", required = true, paramLabel = "P", description = "Its project's code.")
@@ -77,8 +80,7 @@ public final class Dozo {
             @Parameters(paramLabel = "SOURCE", description = "The folder, on the service's machine.") String source) {
         byte[] folder = RawArgument.path(source);
         JsonNode experiment = service.post(
-                "/api/v1/experiments",
-                Map.of("project", project, "code", code, "title", title, "sourceBytes", folder));
+                "/api/v1/experiments", Map.of("project", project, "code", code, "title", title, "sourceBytes", folder));
         say(service, experiment, "registered %s/%s: %s".formatted(project, code, FilePath.render(folder)));
         return Exit.WELL;
     }
@@ -87,13 +89,17 @@ public final class Dozo {
     int run(
             @Mixin Connection service,
             @Option(names = "--site", paramLabel = "S", description = "To which site; not needed for the only one.")
-                    @Nullable String site,
+                    @Nullable
+                    String site,
             @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
                     boolean wait)
             throws InterruptedException {
         JsonNode started = service.post("/api/v1/runs", site == null ? Map.of() : Map.of("site", site));
         if (!wait) {
-            say(service, started, "run %d is started".formatted(started.path("id").asLong()));
+            say(
+                    service,
+                    started,
+                    "run %d is started".formatted(started.path("id").asLong()));
             return Exit.WELL;
         }
         JsonNode ended = followed(service, started);
@@ -105,7 +111,8 @@ public final class Dozo {
     int status(
             @Mixin Connection service,
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; the last one if none is given.")
-                    @Nullable Long number) {
+                    @Nullable
+                    Long number) {
         JsonNode shown;
         if (number == null) {
             JsonNode latest = service.get("/api/v1/runs?limit=1").path("items");
@@ -118,14 +125,17 @@ public final class Dozo {
             shown = service.get("/api/v1/runs/" + number);
         }
         print(service, shown);
-        return run(shown).findings() > 0 ? Exit.NOT_SAFE : RunReport.exitCode(run(shown).state());
+        return run(shown).findings() > 0
+                ? Exit.NOT_SAFE
+                : RunReport.exitCode(run(shown).state());
     }
 
     @Command(name = "coverage", mixinStandardHelpOptions = true, description = "Shows what is safe.")
     int coverage(
             @Mixin Connection service,
             @Option(names = "--site", paramLabel = "S", description = "At which site; not needed for the only one.")
-                    @Nullable String site) {
+                    @Nullable
+                    String site) {
         String at = site == null ? "" : "?site=" + Connection.encoded(site);
         JsonNode coverage = service.get("/api/v1/coverage" + at);
         List<JsonNode> experiments = service.all("/api/v1/coverage/experiments" + at);
@@ -175,7 +185,7 @@ public final class Dozo {
 
     private JsonNode followed(Connection service, JsonNode started) throws InterruptedException {
         PrintWriter err = commandLineOf().getErr();
-        boolean terminal = System.console() != null && System.console().isTerminal();
+        boolean terminal = java.util.Objects.requireNonNull(System.console()).isTerminal();
         JsonNode shown = started;
         String last = "";
         while (run(shown).state() == RunState.RUNNING) {
@@ -212,7 +222,9 @@ public final class Dozo {
                 run,
                 finding.hasNonNull("experiment") ? finding.path("experiment").asString() : null,
                 Problem.valueOf(finding.path("reason").asString()),
-                finding.hasNonNull("pathBytes") ? FilePath.of(Base64.getDecoder().decode(path)) : null,
+                finding.hasNonNull("pathBytes")
+                        ? FilePath.of(Base64.getDecoder().decode(path))
+                        : null,
                 finding.path("message").asString(""),
                 Instant.parse(finding.path("foundAt").asString()));
     }

@@ -31,10 +31,16 @@ final class SiteCommand {
     /** The host key, in one of two ways. */
     static final class HostKey {
 
-        @Option(names = "--host-key", paramLabel = "LINE", description = "The site's public host key: ssh-ed25519 AAAA…")
+        @Option(
+                names = "--host-key",
+                paramLabel = "LINE",
+                description = "The site's public host key: ssh-ed25519 AAAA…")
         private @Nullable String line;
 
-        @Option(names = "--host-key-file", paramLabel = "FILE", description = "Or a file with it, as ssh-keyscan writes it.")
+        @Option(
+                names = "--host-key-file",
+                paramLabel = "FILE",
+                description = "Or a file with it, as ssh-keyscan writes it.")
         private @Nullable Path file;
 
         String text() {
@@ -44,8 +50,7 @@ final class SiteCommand {
             try {
                 return Files.readString(java.util.Objects.requireNonNull(file));
             } catch (IOException e) {
-                throw new Failure(
-                        Exit.USAGE, "--host-key-file names %s, which cannot be read".formatted(file));
+                throw new Failure(Exit.USAGE, "--host-key-file names %s, which cannot be read".formatted(file));
             }
         }
     }
@@ -84,16 +89,17 @@ final class SiteCommand {
 
     @Command(name = "check", mixinStandardHelpOptions = true, description = "Looks whether a site can be used.")
     int check(
-            @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
+            @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
         JsonNode found = service.post("/api/v1/sites/%s/check".formatted(Connection.encoded(name)), Map.of());
         boolean usable = found.path("usable").asBoolean();
         if (service.json()) {
             out().println(Connection.JSON.writeValueAsString(found));
         } else {
             out().println("site %s %s".formatted(name, usable ? "can be used" : "cannot be used"));
-            out().println("  server   " + Connection.visible(found.path("server").asString("")));
-            out().println("  digests  " + Connection.visible(found.path("digest").asString("")));
+            out().println("  server   "
+                    + Connection.visible(found.path("server").asString("")));
+            out().println("  digests  "
+                    + Connection.visible(found.path("digest").asString("")));
             if (found.hasNonNull("freeBytes")) {
                 out().println("  free     %s of %s"
                         .formatted(

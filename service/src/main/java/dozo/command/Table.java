@@ -46,7 +46,8 @@ final class Table {
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < widths.length; i++) {
             String space = " ".repeat(widths[i] - width(row.get(i)));
-            line.append(numbers.get(i) ? space + row.get(i) : row.get(i) + space).append("  ");
+            line.append(numbers.get(i) ? space + row.get(i) : row.get(i) + space)
+                    .append("  ");
         }
         return line.toString().stripTrailing();
     }

@@ -81,9 +81,7 @@ class Access {
                 .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER)));
     }
 
-    private static void problem(
-            HttpServletResponse response, HttpStatus status, String detail)
-            throws IOException {
+    private static void problem(HttpServletResponse response, HttpStatus status, String detail) throws IOException {
         response.setStatus(status.value());
         response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
         response.setCharacterEncoding("UTF-8");

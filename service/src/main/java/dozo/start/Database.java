@@ -44,7 +44,9 @@ class Database implements AutoCloseable {
             throw new StartFailure(
                     StartFailure.UNAVAILABLE,
                     "the database %s cannot be used: %s"
-                            .formatted(settings.db(), String.valueOf(e.getMessage()).replaceAll("\\s+", " ")),
+                            .formatted(
+                                    settings.db(),
+                                    String.valueOf(e.getMessage()).replaceAll("\\s+", " ")),
                     e);
         } catch (RuntimeException e) {
             stop();

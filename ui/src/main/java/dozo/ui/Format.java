@@ -43,6 +43,8 @@ public record Format(ZoneId zone) {
     /** How far a run is, in percent. */
     public int share(Progress progress) {
         return share(
-                progress.bytesDone(), progress.bytes(), progress.units() > 0 && progress.units() == progress.unitsDone());
+                progress.bytesDone(),
+                progress.bytes(),
+                progress.units() > 0 && progress.units() == progress.unitsDone());
     }
 }

@@ -36,8 +36,7 @@ class OverviewPage {
     private final InstantSource clock;
     private final Format format;
 
-    OverviewPage(
-            Coverage coverage, Runs runs, Findings findings, Sites sites, InstantSource clock, ZoneId zone) {
+    OverviewPage(Coverage coverage, Runs runs, Findings findings, Sites sites, InstantSource clock, ZoneId zone) {
         this.coverage = coverage;
         this.runs = runs;
         this.findings = findings;

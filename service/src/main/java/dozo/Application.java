@@ -49,6 +49,8 @@ public class Application {
         String host = settings.getRequiredProperty("server.address");
         boolean anywhere = host.equals("0.0.0.0") || host.equals("::");
         return URI.create("http://%s:%s/"
-                .formatted(anywhere ? "127.0.0.1" : host.contains(":") ? "[" + host + "]" : host, settings.getRequiredProperty("local.server.port")));
+                .formatted(
+                        anywhere ? "127.0.0.1" : host.contains(":") ? "[" + host + "]" : host,
+                        settings.getRequiredProperty("local.server.port")));
     }
 }

@@ -1,7 +1,5 @@
 package dozo.file;
 
-import java.util.Locale;
-
 /** Sizes as people read them, in units of 1,024. */
 public final class Size {
 
@@ -18,10 +16,11 @@ public final class Size {
         if (unit == 0) {
             return bytes + " B";
         }
-        double value = bytes / (double) (1L << (10 * unit));
         // Cut off, not rounded: "10 GiB of 10 GiB" must not stand where a byte is missing.
-        return value < 10
-                ? String.format(Locale.ROOT, "%.1f %s", Math.floor(value * 10) / 10, UNITS[unit])
-                : String.format(Locale.ROOT, "%d %s", (long) value, UNITS[unit]);
+        long whole = bytes >> (10 * unit);
+        long rest = (bytes >> (10 * (unit - 1))) & 1023;
+        return whole < 10
+                ? "%d.%d %s".formatted(whole, rest * 10 / 1024, UNITS[unit])
+                : "%d %s".formatted(whole, UNITS[unit]);
     }
 }

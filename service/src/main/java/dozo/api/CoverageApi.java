@@ -31,7 +31,7 @@ class CoverageApi {
      *
      * @param site missing while none is registered
      */
-    record Shown(@Nullable String site, Sums totals, List<Sums> projects) {}
+    record ShownCoverage(@Nullable String site, Sums totals, List<Sums> projects) {}
 
     /**
      * Sums over a project or everything.
@@ -69,10 +69,10 @@ class CoverageApi {
     }
 
     @GetMapping
-    Shown totals(@RequestParam(required = false) @Nullable String site) {
+    ShownCoverage totals(@RequestParam(required = false) @Nullable String site) {
         Optional<Site> at = site(site);
         int id = at.map(Site::id).orElse(NO_SITE);
-        return new Shown(
+        return new ShownCoverage(
                 at.map(Site::name).orElse(null),
                 Sums.of(coverage.all(id)),
                 coverage.projects(id).stream().map(Sums::of).toList());

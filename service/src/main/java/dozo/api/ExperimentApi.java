@@ -64,7 +64,7 @@ class ExperimentApi {
     }
 
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record Shown(
+    record ShownExperiment(
             int id,
             String project,
             String code,
@@ -75,9 +75,9 @@ class ExperimentApi {
             Instant registeredAt,
             String registeredBy) {
 
-        static Shown of(Experiment experiment) {
+        static ShownExperiment of(Experiment experiment) {
             byte[] source = FilePath.rawBytes(experiment.source());
-            return new Shown(
+            return new ShownExperiment(
                     experiment.id(),
                     experiment.project(),
                     experiment.code(),
@@ -95,27 +95,28 @@ class ExperimentApi {
     }
 
     @GetMapping
-    Page<Shown> list(@RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+    Page<ShownExperiment> list(
+            @RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> experiments.page(after, most), Experiment::id)
-                .map(Shown::of);
+                .map(ShownExperiment::of);
     }
 
     @GetMapping("/{project}/{code}")
-    Shown one(@PathVariable String project, @PathVariable String code) {
+    ShownExperiment one(@PathVariable String project, @PathVariable String code) {
         return experiments
                 .find(project, code)
-                .map(Shown::of)
+                .map(ShownExperiment::of)
                 .orElseThrow(Missing.thing("experiment", project + "/" + code));
     }
 
     @PostMapping
-    ResponseEntity<Shown> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
+    ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
         Path source = asked.folder();
         try {
             Experiment experiment = experiments.register(
                     asked.project(), asked.code(), asked.title() == null ? "" : asked.title(), source, actor.getName());
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
-                    .body(Shown.of(experiment));
+                    .body(ShownExperiment.of(experiment));
         } catch (Refusal refusal) {
             boolean free = experiments.find(asked.project(), asked.code()).isEmpty()
                     && experiments.withSource(source.normalize()).isEmpty();

@@ -2,6 +2,8 @@ package dozo.api;
 
 import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
+import io.swagger.v3.oas.annotations.OpenAPIDefinition;
+import io.swagger.v3.oas.annotations.info.Info;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,7 +24,9 @@ import org.springframework.web.method.annotation.MethodArgumentTypeMismatchExcep
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
 /** Errors as problem details (RFC 9457), those of a person's making with the field and what is accepted. */
-@RestControllerAdvice(basePackageClasses = Problems.class)
+@RestControllerAdvice
+@OpenAPIDefinition(
+        info = @Info(title = "Dozo", version = "1", description = "Backs up experiments to a DR site, and proves it."))
 class Problems extends ResponseEntityExceptionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);

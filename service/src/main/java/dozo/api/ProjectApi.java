@@ -29,10 +29,10 @@ class ProjectApi {
             @NotBlank(message = "a code is needed") String code,
             @Nullable String title) {}
 
-    record Shown(String code, String title, Instant createdAt) {
+    record ShownProject(String code, String title, Instant createdAt) {
 
-        static Shown of(Project project) {
-            return new Shown(project.code(), project.title(), project.createdAt());
+        static ShownProject of(Project project) {
+            return new ShownProject(project.code(), project.title(), project.createdAt());
         }
     }
 
@@ -41,23 +41,23 @@ class ProjectApi {
     }
 
     @GetMapping
-    Page<Shown> list(
+    Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        return Page.of(limit, most -> projects.page(after, most), Project::code).map(Shown::of);
+        return Page.of(limit, most -> projects.page(after, most), Project::code).map(ShownProject::of);
     }
 
     @GetMapping("/{code}")
-    Shown one(@PathVariable String code) {
-        return projects.find(code).map(Shown::of).orElseThrow(Missing.thing("project", code));
+    ShownProject one(@PathVariable String code) {
+        return projects.find(code).map(ShownProject::of).orElseThrow(Missing.thing("project", code));
     }
 
     @PostMapping
-    ResponseEntity<Shown> create(@Valid @RequestBody NewProject asked, Principal actor) {
+    ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
         try {
             Project project =
                     projects.create(asked.code(), asked.title() == null ? "" : asked.title(), actor.getName());
             return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
-                    .body(Shown.of(project));
+                    .body(ShownProject.of(project));
         } catch (Refusal refusal) {
             throw Conflict.unless(projects.find(asked.code()).isEmpty(), refusal);
         }

@@ -39,7 +39,7 @@ class RunApi {
      */
     record NewRun(@Nullable String site) {}
 
-    record Shown(
+    record ShownRun(
             long id,
             String site,
             RunState state,
@@ -87,14 +87,14 @@ class RunApi {
 
     /** Latest first. */
     @GetMapping
-    Page<Shown> list(
+    Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         long before = after == null ? Long.MAX_VALUE : after;
         return Page.of(limit, most -> runs.page(before, most), Run::id).map(this::shown);
     }
 
     @PostMapping
-    ResponseEntity<Shown> start(@RequestBody(required = false) @Nullable NewRun asked, Principal actor) {
+    ResponseEntity<ShownRun> start(@RequestBody(required = false) @Nullable NewRun asked, Principal actor) {
         try {
             Run run = operations.start(asked == null ? null : asked.site(), actor.getName());
             return ResponseEntity.accepted()
@@ -106,12 +106,12 @@ class RunApi {
     }
 
     @GetMapping("/{id}")
-    Shown one(@PathVariable long id) {
+    ShownRun one(@PathVariable long id) {
         return shown(find(id));
     }
 
     @PostMapping("/{id}/stop")
-    ResponseEntity<Shown> stop(@PathVariable long id, Principal actor) {
+    ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor) {
         find(id);
         try {
             operations.stop(id, actor.getName());
@@ -136,8 +136,8 @@ class RunApi {
         return runs.find(id).orElseThrow(Missing.thing("run", id));
     }
 
-    private Shown shown(Run run) {
-        return new Shown(
+    private ShownRun shown(Run run) {
+        return new ShownRun(
                 run.id(),
                 run.site(),
                 run.state(),

@@ -52,7 +52,7 @@ class SiteApi {
      * @param identity the file with our private key on the service's machine; the key itself is never sent
      * @param hostKey its public host keys, one a line
      */
-    record Address(
+    record NewAddress(
             @NotBlank(message = "a host is needed") String host,
             @Nullable Integer port,
             @NotBlank(message = "a user is needed") String user,
@@ -120,11 +120,11 @@ class SiteApi {
         }
     }
 
-    record Shown(String name, String host, int port, String user, String root, String identity, String hostKey) {
+    record ShownSite(String name, String host, int port, String user, String root, String identity, String hostKey) {
 
-        static Shown of(Site site) {
+        static ShownSite of(Site site) {
             SiteAddress address = site.address();
-            return new Shown(
+            return new ShownSite(
                     site.name(),
                     address.host(),
                     address.port(),
@@ -142,7 +142,7 @@ class SiteApi {
      * @param digest how digests are computed there
      * @param findings what a person should know
      */
-    record Checked(
+    record CheckedSite(
             boolean usable,
             String server,
             boolean rootThere,
@@ -154,8 +154,8 @@ class SiteApi {
             @Nullable Long totalBytes,
             List<String> findings) {
 
-        static Checked of(SiteCheck check) {
-            return new Checked(
+        static CheckedSite of(SiteCheck check) {
+            return new CheckedSite(
                     check.usable(),
                     check.server(),
                     check.rootThere(),
@@ -174,25 +174,25 @@ class SiteApi {
     }
 
     @GetMapping
-    Page<Shown> list() {
-        return new Page<>(sites.all().stream().map(Shown::of).toList(), null);
+    Page<ShownSite> list() {
+        return new Page<>(sites.all().stream().map(ShownSite::of).toList(), null);
     }
 
     @GetMapping("/{name}")
-    Shown one(@PathVariable String name) {
-        return Shown.of(find(name));
+    ShownSite one(@PathVariable String name) {
+        return ShownSite.of(find(name));
     }
 
     @PutMapping("/{name}")
-    Shown save(@PathVariable String name, @Valid @RequestBody Address address, Principal actor) {
-        return Shown.of(sites.save(name, address.checked(), actor.getName()));
+    ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress address, Principal actor) {
+        return ShownSite.of(sites.save(name, address.checked(), actor.getName()));
     }
 
     /** Looks at a site over one lane. */
     @PostMapping("/{name}/check")
-    Checked check(@PathVariable String name) throws RemoteException, InterruptedException {
+    CheckedSite check(@PathVariable String name) throws RemoteException, InterruptedException {
         try (Lanes lanes = Lanes.to(find(name).address(), 1)) {
-            return Checked.of(SiteCheck.of(lanes.next()));
+            return CheckedSite.of(SiteCheck.of(lanes.next()));
         }
     }
 

@@ -41,11 +41,8 @@ class Administrator {
 
     /** A password file that only we can read, written at the first start. */
     private static Path made(Path work) throws IOException {
-        FileAttribute<?> folderIsOurs =
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
         FileAttribute<?> fileIsOurs =
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-        Files.createDirectories(work, folderIsOurs);
         Path file = work.resolve("admin-password");
         if (Files.exists(file)) {
             return file;

@@ -2,7 +2,9 @@ package dozo.start;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -61,9 +63,20 @@ public record Settings(
         }
     }
 
-    /** The work folder. */
+    /** The work folder; made if it is missing, for us alone. */
     public Path workFolder() {
-        return Path.of(work).toAbsolutePath().normalize();
+        try {
+            Path folder = Path.of(work).toAbsolutePath().normalize();
+            Files.createDirectories(
+                    folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            return folder;
+        } catch (IOException | InvalidPathException e) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION,
+                    "dozo.work (DOZO_WORK) is %s, which is no folder and cannot be made: one that we can write to is allowed"
+                            .formatted(work),
+                    e);
+        }
     }
 
     /** The one line in a file that holds a secret, whose name the setting {@code key} gives. */

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param hardLink the inode number where the file has other names, else null
  * @param linkTarget a link's text as bytes, else null
  */
+@SuppressWarnings("ArrayRecordComponent") // equals and hashCode below look at the content
 public record Facts(
         EntryKind kind,
         long sizeBytes,

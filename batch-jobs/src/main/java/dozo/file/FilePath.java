@@ -212,7 +212,7 @@ public final class FilePath implements Comparable<FilePath> {
                         .decode(ByteBuffer.wrap(bytes))
                         .toString());
             } catch (CharacterCodingException notThisOne) {
-                continue;
+                // The next one may fit.
             }
         }
         StringBuilder text = new StringBuilder();
@@ -293,7 +293,7 @@ public final class FilePath implements Comparable<FilePath> {
     private static String percentEncoded(byte[] bytes) {
         StringBuilder text = new StringBuilder(bytes.length * 3);
         for (byte b : bytes) {
-            boolean plain = b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '/';
+            boolean plain = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '/';
             if (plain) {
                 text.append((char) b);
             } else {

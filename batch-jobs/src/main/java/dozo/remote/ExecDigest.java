@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -25,6 +24,8 @@ import java.util.regex.Pattern;
  */
 record ExecDigest(String tool) implements RemoteDigest {
 
+    private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
+
     /** What may be installed, likely fastest first. */
     static final List<ExecDigest> CANDIDATES = List.of(
             new ExecDigest("openssl dgst -sha256 -r"), new ExecDigest("sha256sum"), new ExecDigest("shasum -a 256"));
@@ -32,7 +33,6 @@ record ExecDigest(String tool) implements RemoteDigest {
     /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
     private static final Duration TIMEOUT = Duration.ofHours(6);
 
-    private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
     private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)");
     private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
 
@@ -56,9 +56,7 @@ record ExecDigest(String tool) implements RemoteDigest {
         }
         Map<FilePath, Digest> digests = new HashMap<>();
         if (!plain.isEmpty()) {
-            readLines(run(lane, "xargs -0 " + tool, plain), digests);
-            // Only what was asked for counts.
-            digests.keySet().retainAll(new HashSet<>(plain));
+            readLines(run(lane, "xargs -0 " + tool, plain), plain, digests);
         }
         if (!odd.isEmpty()) {
             String oneByOne = "xargs -0 -n 1 sh -c \"" + tool + " <\\\"\\$0\\\" || echo none\"";
@@ -81,7 +79,7 @@ record ExecDigest(String tool) implements RemoteDigest {
         // POSIX: read takes its line byte by byte from a pipe, so that xargs finds all the names.
         String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
         CommandResult result = lane.run("exec sh -c '" + script + "'", stdin.toByteArray(), TIMEOUT);
-        if (result.exitStatus() == 127 && result.output().length == 0) {
+        if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
         }
         // Any other exit status is no news: a file that could not be read has no line, and that is what counts.
@@ -98,23 +96,24 @@ record ExecDigest(String tool) implements RemoteDigest {
         return false;
     }
 
-    private static void readLines(CommandResult result, Map<FilePath, Digest> digests) {
-        for (String line : result.outputText().split("\n", -1)) {
+    /** Only names that were asked for count. */
+    private static void readLines(CommandResult result, List<FilePath> files, Map<FilePath, Digest> digests) {
+        Map<String, FilePath> asked = new HashMap<>();
+        for (FilePath file : files) {
+            asked.put(new String(file.bytes(), StandardCharsets.ISO_8859_1), file);
+        }
+        for (String line : result.output().split("\n", -1)) {
             Matcher matcher = LINE.matcher(line);
-            if (matcher.matches()) {
-                byte[] name = matcher.group(2).getBytes(StandardCharsets.ISO_8859_1);
-                try {
-                    digests.put(FilePath.of(name), Digest.ofHex(matcher.group(1)));
-                } catch (IllegalArgumentException notAName) {
-                    continue;
-                }
+            FilePath file = matcher.matches() ? asked.get(matcher.group(2)) : null;
+            if (file != null) {
+                digests.put(file, Digest.ofHex(matcher.group(1)));
             }
         }
     }
 
     /** One line for each name, in the order asked; if their number is another, none of them counts. */
     private static void readInOrder(CommandResult result, List<FilePath> files, Map<FilePath, Digest> digests) {
-        List<String> lines = result.outputText().lines().toList();
+        List<String> lines = result.output().lines().toList();
         if (lines.size() != files.size()) {
             return;
         }

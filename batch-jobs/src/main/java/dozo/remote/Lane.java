@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -64,7 +65,7 @@ public final class Lane implements AutoCloseable {
     public Sftp sftp() {
         return channels.stream()
                 .min(Comparator.comparing((Sftp sftp) -> !sftp.pipeline().isOpen())
-                        .thenComparing(sftp -> sftp.pipeline().inFlight()))
+                        .thenComparingInt(sftp -> sftp.pipeline().inFlight()))
                 .orElseThrow();
     }
 
@@ -119,7 +120,7 @@ public final class Lane implements AutoCloseable {
             if (status == null && !session.isOpen()) {
                 throw new RemoteException(Reason.LOST, "the connection to " + site + " was lost");
             }
-            return new CommandResult(status == null ? -1 : status, output.toByteArray(), errors.toByteArray());
+            return new CommandResult(status == null ? -1 : status, output.text(), errors.text());
         } catch (RemoteException e) {
             throw e;
         } catch (IOException e) {
@@ -181,8 +182,8 @@ public final class Lane implements AutoCloseable {
             overflowed |= n < length;
         }
 
-        synchronized byte[] toByteArray() {
-            return kept.toByteArray();
+        synchronized String text() {
+            return kept.toString(StandardCharsets.ISO_8859_1);
         }
 
         synchronized boolean overflowed() {

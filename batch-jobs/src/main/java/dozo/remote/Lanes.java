@@ -84,7 +84,8 @@ public final class Lanes implements AutoCloseable {
                     handedOut++;
                     return best;
                 }
-                waitForOne(pause);
+                failIfHopeless();
+                var _ = changed.awaitNanos(opening > 0 ? PAUSE_LONGEST_NANOS : pause);
             }
         } finally {
             lock.unlock();
@@ -122,16 +123,11 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    private void waitForOne(long pauseNanos) throws RemoteException, InterruptedException {
+    private void failIfHopeless() throws RemoteException {
         RemoteException failed = trouble;
         boolean givenUp = failed != null && (!failed.retryable() || failuresInARow >= ATTEMPTS_MAX);
         if (failed != null && givenUp && opening == 0) {
             throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
-        }
-        if (opening > 0) {
-            changed.await();
-        } else {
-            var unused = changed.awaitNanos(pauseNanos);
         }
     }
 

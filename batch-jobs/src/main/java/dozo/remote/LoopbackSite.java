@@ -43,7 +43,7 @@ import org.apache.sshd.sftp.server.SftpSubsystemFactory;
  */
 public final class LoopbackSite implements AutoCloseable {
 
-    private static final String LOOPBACK = "127.0.0.1";
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
     private static final Pattern MISSING_FOLDER = Pattern.compile("Missing privilege separation directory: (\\S+)");
@@ -124,7 +124,7 @@ public final class LoopbackSite implements AutoCloseable {
         Path config = home.resolve("sshd_config");
         List<String> lines = new ArrayList<>(List.of(
                 "Port " + chosen,
-                "ListenAddress " + LOOPBACK,
+                "ListenAddress " + LOOPBACK.getHostAddress(),
                 "HostKey \"" + home.resolve("host") + "\"",
                 "PidFile none",
                 "AuthorizedKeysFile \"" + home.resolve("authorized_keys") + "\"",
@@ -152,7 +152,7 @@ public final class LoopbackSite implements AutoCloseable {
         KeyPair host = key(home.resolve("host"));
         KeyPair user = key(home.resolve("user"));
         SshServer sshd = SshServer.setUpDefaultServer();
-        sshd.setHost(LOOPBACK);
+        sshd.setHost(LOOPBACK.getHostAddress());
         sshd.setPort(port);
         sshd.setKeyPairProvider(KeyPairProvider.wrap(host));
         sshd.setPublickeyAuthenticator((name, key, session) -> KeyUtils.compareKeys(key, user.getPublic()));
@@ -235,7 +235,7 @@ public final class LoopbackSite implements AutoCloseable {
     }
 
     private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK))) {
+        try (ServerSocket socket = new ServerSocket(0, 1, LOOPBACK)) {
             return socket.getLocalPort();
         }
     }
@@ -253,7 +253,7 @@ public final class LoopbackSite implements AutoCloseable {
 
     private static SiteAddress address(Path home, Path root, int port, KeyPair host) throws IOException {
         return new SiteAddress(
-                LOOPBACK,
+                LOOPBACK.getHostAddress(),
                 port,
                 System.getProperty("user.name"),
                 root.toRealPath().toString(),

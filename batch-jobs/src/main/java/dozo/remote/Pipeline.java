@@ -124,7 +124,7 @@ final class Pipeline {
             contentBytes.release(length);
             throw e;
         }
-        var unused = answer.whenComplete((reply, lost) -> contentBytes.release(length));
+        var _ = answer.whenComplete((reply, lost) -> contentBytes.release(length));
         return answer;
     }
 

@@ -66,8 +66,7 @@ final class ReadAhead implements AutoCloseable {
     @Override
     public void close() {
         for (Asked given : asked) {
-            var unused =
-                    given.answer.whenComplete((reply, lost) -> sftp.pipeline().contentTaken(given.length));
+            var _ = given.answer.whenComplete((reply, lost) -> sftp.pipeline().contentTaken(given.length));
         }
         asked.clear();
     }

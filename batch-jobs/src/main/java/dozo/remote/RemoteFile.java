@@ -86,7 +86,7 @@ public final class RemoteFile implements AutoCloseable {
 
     private void watch(CompletableFuture<Reply> answer, Deed doing) {
         shares.incrementAndGet();
-        var unused = answer.whenComplete((reply, lost) -> {
+        var _ = answer.whenComplete((reply, lost) -> {
             try {
                 if (lost != null) {
                     note(new Failure(doing, 0, lost instanceof RemoteException e ? e : null));

@@ -322,7 +322,7 @@ public final class Sftp {
         try {
             CompletableFuture<Reply> closed =
                     pipeline.send(Packet.of(Packet.CLOSE).string(handle));
-            var unused = closed.whenComplete((reply, lost) -> handles.release());
+            var _ = closed.whenComplete((reply, lost) -> handles.release());
             return closed;
         } catch (RemoteException | InterruptedException e) {
             handles.release();
@@ -336,7 +336,7 @@ public final class Sftp {
         // answers.
         Thread.ofVirtual().name("close handle").start(() -> {
             try {
-                var unused = closeHandle(handle);
+                var _ = closeHandle(handle);
             } catch (RemoteException | InterruptedException gone) {
                 // The site closes all handles of a lost channel itself.
             }
@@ -413,7 +413,7 @@ public final class Sftp {
 
     /** The caller is gone before the answer came: the handle in it is closed when it comes. */
     private void closeWhenOpened(CompletableFuture<Reply> answer) {
-        var unused = answer.whenComplete((reply, lost) -> {
+        var _ = answer.whenComplete((reply, lost) -> {
             try {
                 if (lost == null && reply.type() == Packet.HANDLE) {
                     release(reply.handle());

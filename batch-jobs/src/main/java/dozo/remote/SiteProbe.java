@@ -115,7 +115,7 @@ final class SiteProbe {
         for (RemoteDigest way : ways) {
             if (isRight(way, known)) {
                 long before = System.nanoTime();
-                var unused = way.digests(lane, largest);
+                var _ = way.digests(lane, largest);
                 long nanos = System.nanoTime() - before;
                 if (nanos < bestNanos) {
                     best = way;

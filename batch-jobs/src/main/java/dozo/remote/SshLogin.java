@@ -28,6 +28,7 @@ import org.apache.sshd.common.cipher.BuiltinCiphers;
 import org.apache.sshd.common.config.keys.FilePasswordProvider;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.kex.BuiltinDHFactories;
 import org.apache.sshd.common.keyprovider.KeyIdentityProvider;
 import org.apache.sshd.common.mac.BuiltinMacs;
 import org.apache.sshd.common.signature.Signature;
@@ -50,6 +51,18 @@ final class SshLogin implements AutoCloseable {
 
     /** What we let the site send ahead when we read: its way is as long as ours. */
     private static final long RECEIVE_WINDOW_BYTES = 8L << 20;
+
+    /** The first needs a library that may not be there; a client without it still meets every OpenSSH since 6.5. */
+    private static final List<BuiltinDHFactories> KEY_EXCHANGES = List.of(
+            BuiltinDHFactories.mlkem768x25519,
+            BuiltinDHFactories.curve25519,
+            BuiltinDHFactories.curve25519_libssh,
+            BuiltinDHFactories.ecdhp256,
+            BuiltinDHFactories.ecdhp384,
+            BuiltinDHFactories.ecdhp521,
+            BuiltinDHFactories.dhg16_512,
+            BuiltinDHFactories.dhg18_512,
+            BuiltinDHFactories.dhg14_256);
 
     private static final AttributeKey<AtomicBoolean> OTHER_HOST_KEY = new AttributeKey<>();
 
@@ -154,8 +167,9 @@ final class SshLogin implements AutoCloseable {
                 BuiltinCiphers.aes256ctr,
                 BuiltinCiphers.aes128ctr));
         client.setMacFactories(List.of(BuiltinMacs.hmacsha256etm, BuiltinMacs.hmacsha512etm));
-        client.setKeyExchangeFactories(ClientBuilder.setUpDefaultKeyExchanges(false).stream()
-                .filter(kex -> !kex.getName().endsWith("sha1"))
+        client.setKeyExchangeFactories(KEY_EXCHANGES.stream()
+                .filter(BuiltinDHFactories::isSupported)
+                .map(ClientBuilder.DH2KEX)
                 .toList());
         // The kinds of the pinned keys first: a host with keys of several kinds shows the one we know.
         Set<String> known = new HashSet<>();

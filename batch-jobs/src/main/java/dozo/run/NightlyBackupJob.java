@@ -1,5 +1,7 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.remote.RemoteException;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
@@ -11,6 +13,7 @@ import java.net.UnknownHostException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.configuration.annotation.StepScope;
 import org.springframework.batch.core.job.Job;
 import org.springframework.batch.core.job.builder.JobBuilder;
@@ -22,7 +25,6 @@ import org.springframework.batch.core.step.builder.StepBuilder;
 import org.springframework.batch.core.step.tasklet.Tasklet;
 import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.batch.infrastructure.item.ItemProcessor;
-import org.springframework.batch.infrastructure.item.ItemReader;
 import org.springframework.batch.infrastructure.item.ItemWriter;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 import org.springframework.beans.factory.annotation.Value;
@@ -51,33 +53,33 @@ class NightlyBackupJob {
 
     private final JobRepository repository;
     private final PlatformTransactionManager transactions;
-    private final NightlyBackup backup;
+    private final NightSteps steps;
     private final Senders senders;
     private final TransferSettings settings;
 
     NightlyBackupJob(
             JobRepository repository,
             PlatformTransactionManager transactions,
-            NightlyBackup backup,
+            NightSteps steps,
             Senders senders,
             TransferSettings settings) {
         this.repository = repository;
         this.transactions = transactions;
-        this.backup = backup;
+        this.steps = steps;
         this.senders = senders;
         this.settings = settings;
     }
 
     @Bean(NAME)
-    Job job(RunEnd runEnd, ItemReader<Claim> toSend, ItemReader<Claim> toProve, ItemWriter<Result> recorder) {
+    Job job(RunEnd runEnd, ClaimReader toSend, ClaimReader toProve, ItemWriter<Result> recorder) {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
                 .start(checkSite())
-                .next(eachExperiment("ingest", (run, site, after) -> backup.ingestNext(run, site, after)))
+                .next(eachExperiment("ingest", (run, site, after) -> steps.ingestNext(run, site, after)))
                 .next(plan())
                 .next(partitioned("send", toSend, recorder))
                 .next(partitioned("prove", toProve, recorder))
-                .next(eachExperiment("settle", (run, site, after) -> backup.settleNext(run, site, after)))
+                .next(eachExperiment("settle", (run, site, after) -> steps.settleNext(run, site, after)))
                 .next(compare())
                 .build();
     }
@@ -96,14 +98,14 @@ class NightlyBackupJob {
     }
 
     private Step plan() {
-        return tasklet("plan", (run, site) -> backup.plan(run, site));
+        return tasklet("plan", (run, site) -> steps.plan(run, site));
     }
 
     private Step compare() {
-        return tasklet("compare", (run, site) -> backup.compare(run, site));
+        return tasklet("compare", (run, site) -> steps.compare(run, site));
     }
 
-    private Step partitioned(String name, ItemReader<Claim> reader, ItemWriter<Result> recorder) {
+    private Step partitioned(String name, ClaimReader reader, ItemWriter<Result> recorder) {
         Step worker = new StepBuilder(name + "Units", repository)
                 .<Claim, Result>chunk(settings.chunk())
                 .transactionManager(transactions)
@@ -122,10 +124,10 @@ class NightlyBackupJob {
     /** Which partitions a run has is asked when the step begins, so at a restart it is asked again: the rows are the same. */
     @Bean
     @StepScope
-    Partitioner partitioner(@Value("#{jobParameters['run']}") @org.jspecify.annotations.Nullable Long run) {
+    Partitioner partitioner(@Value("#{jobParameters['run']}") @Nullable Long run) {
         return gridSize -> {
             Map<String, ExecutionContext> partitions = new HashMap<>();
-            for (int i = 0; i < backup.partitions(java.util.Objects.requireNonNull(run)); i++) {
+            for (int i = 0; i < steps.partitions(requireNonNull(run)); i++) {
                 ExecutionContext context = new ExecutionContext();
                 context.putInt(PARTITION, i);
                 partitions.put(PARTITION + i, context);
@@ -136,16 +138,20 @@ class NightlyBackupJob {
 
     @Bean
     @StepScope
-    ItemReader<Claim> toSend(
-            @Value("#{jobParameters['run']}") long run, @Value("#{stepExecutionContext['partition']}") int partition) {
-        return new ClaimReader(run, partition, Stage.SEND);
+    ClaimReader toSend(
+            TransferUnits units,
+            @Value("#{jobParameters['run']}") long run,
+            @Value("#{stepExecutionContext['partition']}") int partition) {
+        return new ClaimReader(units, run, partition, Stage.SEND);
     }
 
     @Bean
     @StepScope
-    ItemReader<Claim> toProve(
-            @Value("#{jobParameters['run']}") long run, @Value("#{stepExecutionContext['partition']}") int partition) {
-        return new ClaimReader(run, partition, Stage.PROVE);
+    ClaimReader toProve(
+            TransferUnits units,
+            @Value("#{jobParameters['run']}") long run,
+            @Value("#{stepExecutionContext['partition']}") int partition) {
+        return new ClaimReader(units, run, partition, Stage.PROVE);
     }
 
     /** Sends while no statement runs: the engine knows no database. */
@@ -165,30 +171,8 @@ class NightlyBackupJob {
     /** Starts jobs and their restarts without keeping the caller waiting. */
     @Bean
     @BatchTaskExecutor
-    SimpleAsyncTaskExecutor jobThreads() {
+    static SimpleAsyncTaskExecutor jobThreads() {
         return virtualThreads("run-");
-    }
-
-    /** Claims a partition's units one after the other; a failed chunk ends the step, so nothing is claimed twice. */
-    private final class ClaimReader implements ItemReader<Claim> {
-
-        private final long run;
-        private final int partition;
-        private final Stage stage;
-        private long last;
-
-        ClaimReader(long run, int partition, Stage stage) {
-            this.run = run;
-            this.partition = partition;
-            this.stage = stage;
-        }
-
-        @Override
-        public @org.jspecify.annotations.Nullable Claim read() {
-            Optional<Claim> next = backup.claim(run, partition, stage, last);
-            next.ifPresent(claim -> last = claim.unitId());
-            return next.orElse(null);
-        }
     }
 
     private interface OneExperiment {
@@ -226,12 +210,11 @@ class NightlyBackupJob {
     }
 
     private static long run(StepExecution step) {
-        return java.util.Objects.requireNonNull(step.getJobParameters().getLong(RUN));
+        return requireNonNull(step.getJobParameters().getLong(RUN));
     }
 
     private static int site(StepExecution step) {
-        return Math.toIntExact(
-                java.util.Objects.requireNonNull(step.getJobParameters().getLong(SITE)));
+        return Math.toIntExact(requireNonNull(step.getJobParameters().getLong(SITE)));
     }
 
     private static SimpleAsyncTaskExecutor virtualThreads(String prefix) {

@@ -1,5 +1,7 @@
 package dozo.source;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -66,7 +68,7 @@ public final class DirectoryTree {
                     throw e;
                 }
             } catch (DirectoryIteratorException e) {
-                unreadable(folder, e.getCause(), visitor);
+                unreadable(folder, requireNonNull(e.getCause()), visitor);
             } catch (FileSystemException e) {
                 unreadable(folder, e, visitor);
             }
@@ -76,19 +78,19 @@ public final class DirectoryTree {
     /** What the file system says of one path now, without following a link. */
     public static Facts facts(Path path) throws IOException {
         Map<String, Object> attributes = Files.readAttributes(path, ATTRIBUTES, LinkOption.NOFOLLOW_LINKS);
-        int mode = (Integer) attributes.get("mode");
+        int mode = (Integer) requireNonNull(attributes.get("mode"));
         EntryKind kind = switch (mode & TYPE_MASK) {
             case REGULAR -> EntryKind.FILE;
             case DIRECTORY -> EntryKind.DIRECTORY;
             case LINK -> EntryKind.LINK;
             default -> throw new SpecialFileException(path);
         };
-        boolean shared = kind == EntryKind.FILE && (Integer) attributes.get("nlink") > 1;
+        boolean shared = kind == EntryKind.FILE && (Integer) requireNonNull(attributes.get("nlink")) > 1;
         return new Facts(
                 kind,
-                kind == EntryKind.FILE ? (Long) attributes.get("size") : 0,
-                nanos(attributes.get("lastModifiedTime")),
-                nanos(attributes.get("ctime")),
+                kind == EntryKind.FILE ? (Long) requireNonNull(attributes.get("size")) : 0,
+                nanos(requireNonNull(attributes.get("lastModifiedTime"))),
+                nanos(requireNonNull(attributes.get("ctime"))),
                 mode & MODE_MASK,
                 shared ? (Long) attributes.get("ino") : null,
                 kind == EntryKind.LINK ? linkTarget(path) : null);

@@ -119,7 +119,8 @@ final class BagFolder {
                 || standing.get().sizeBytes() != fresh.get().sizeBytes()) {
             return false;
         }
-        return proven.equals(digest.digests(lane, List.of(finalName)).get(finalName));
+        Digest found = digest.digests(lane, List.of(finalName)).get(finalName);
+        return found != null && found.equals(proven);
     }
 
     /** Moves what has a name to the versions, under the same path there, with {@code ~2}, {@code ~3} … where taken. */

@@ -1,5 +1,7 @@
 package dozo.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
@@ -108,7 +110,7 @@ public final class Sender implements AutoCloseable {
         bag.makeFolders(lane, route, temporary.parent());
         Digest sent = write(lane, temporary, content);
         Digest found = digest.digests(lane, List.of(temporary)).get(temporary);
-        if (!sent.equals(found)) {
+        if (found == null || !found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
         }
@@ -123,7 +125,8 @@ public final class Sender implements AutoCloseable {
             all.add(start(() -> over(lane -> {
                 // The owner always keeps access: a read-only folder could not take tomorrow's files.
                 lane.sftp()
-                        .setFacts(route.finalName(folder), 0700 | folder.facts().mode() & 0777, modified(folder));
+                        .setFacts(
+                                route.finalName(folder), 0700 | (folder.facts().mode() & 0777), modified(folder));
                 return Optional.empty();
             })));
         }
@@ -160,10 +163,10 @@ public final class Sender implements AutoCloseable {
     }
 
     private List<Outcome> sendBundle(Route route, List<Entry> entries) throws RemoteException, InterruptedException {
-        Map<Boolean, List<Entry>> byKind = entries.stream()
-                .collect(Collectors.partitioningBy(e -> e.facts().kind() == EntryKind.FILE));
-        Map<Entry, Outcome> outcomes = each(byKind.get(false), other -> makeOther(route, other));
-        List<Entry> left = new ArrayList<>(byKind.get(true));
+        List<Entry> left = new ArrayList<>();
+        List<Entry> others = new ArrayList<>();
+        entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
+        Map<Entry, Outcome> outcomes = each(others, other -> makeOther(route, other));
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
             Map<Entry, Outcome> tried = sendAndProve(route, left);
             outcomes.putAll(tried);
@@ -172,7 +175,7 @@ public final class Sender implements AutoCloseable {
                     entry -> !(tried.get(entry) instanceof Failed failed && failed.problem() == Problem.MISMATCHED));
         }
         return entries.stream()
-                .map(entry -> java.util.Objects.requireNonNull(outcomes.get(entry)))
+                .map(entry -> requireNonNull(outcomes.get(entry)))
                 .toList();
     }
 
@@ -191,17 +194,17 @@ public final class Sender implements AutoCloseable {
                 .filter(Verified.class::isInstance)
                 .map(outcome -> route.temporaryName(outcome.entry()))
                 .toList());
-        List<Entry> proven = new ArrayList<>();
+        Map<Entry, Verified> proven = new HashMap<>();
         sent.forEach((file, outcome) -> {
             Outcome compared = outcome instanceof Verified waiting
                     ? compare(waiting, found.get(route.temporaryName(file)))
                     : outcome;
             outcomes.put(file, compared);
-            if (compared instanceof Verified) {
-                proven.add(file);
+            if (compared instanceof Verified verified) {
+                proven.put(file, verified);
             }
         });
-        outcomes.putAll(each(proven, file -> publish(route, (Verified) outcomes.get(file))));
+        outcomes.putAll(each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
         return outcomes;
     }
 
@@ -328,7 +331,7 @@ public final class Sender implements AutoCloseable {
 
     /** The owner can always read a stored file: scrub and restore have to. */
     private static int fileMode(Entry file) {
-        return 0400 | file.facts().mode() & 0777;
+        return 0400 | (file.facts().mode() & 0777);
     }
 
     /** SFTP version 3 keeps whole seconds, unsigned 32 bits; the manifest keeps what the source said. */

@@ -67,7 +67,7 @@ final class SourceFile {
         MessageDigest digest = digesting ? Digest.algorithm() : null;
         long count = length;
         try (FileChannel channel = open()) {
-            byte[] bytes = new byte[(int) Math.clamp(length + 1, 1, BUFFER_BYTES)];
+            byte[] bytes = new byte[Math.clamp(length + 1, 1, BUFFER_BYTES)];
             long at = offset;
             long end = offset + length;
             int n;

@@ -57,6 +57,7 @@ public class TransferUnits {
     /** How far a run is. Units of large files' proofs count, their bytes do not count twice. */
     public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone) {}
 
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Row(
             long unitId, int experimentId, int siteId, UnitKind kind, int[] entries, long offset, long length) {}
 

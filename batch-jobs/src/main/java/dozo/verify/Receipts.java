@@ -88,7 +88,8 @@ public class Receipts {
 
     /**
      * Every file that stands at the site below the experiment's {@code data} folder, by path: for each name the latest
-     * proven entry, also where the source has deleted it since, because nothing is deleted at the site. Close the stream.
+     * proven entry, also where the source has deleted it since, because nothing is deleted at the site; but not below what
+     * was a folder and is a file or link now, because that folder stands among the versions. Close the stream.
      */
     public Stream<ProvenFile> standing(int experimentId, int siteId) {
         return jdbc
@@ -98,15 +99,22 @@ public class Receipts {
                             from receipt r, unnest(r.entry_nos) with ordinality as n (entry_no, i)
                             where r.experiment_id = :experiment and r.site_id = :site
                         ), latest as (
-                            select distinct on (e.directory_no, e.name) e.*, proof.digest
-                            from entry e join proof using (entry_no)
+                            select distinct on (e.directory_no, e.name)
+                                   case when d.path = '' then e.name else d.path || '\\x2f'::bytea || e.name end as path,
+                                   e.kind, e.size_bytes, proof.digest
+                            from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
                             where e.experiment_id = :experiment
                             order by e.directory_no, e.name, e.entry_no desc
+                        ), was_folder as (
+                            select l.path from latest l
+                            where l.kind <> 'd' and exists (select from directory d
+                                                            where d.experiment_id = :experiment
+                                                              and sha256(d.path) = sha256(l.path))
                         )
-                        select case when d.path = '' then l.name else d.path || '\\x2f'::bytea || l.name end as path,
-                               l.digest, l.size_bytes
-                        from latest l join directory d using (experiment_id, directory_no)
-                        where l.kind = 'f'
+                        select path, digest, size_bytes from latest l
+                        where kind = 'f'
+                          and not exists (select from was_folder w
+                                          where substring(l.path for length(w.path) + 1) = w.path || '\\x2f'::bytea)
                         order by path
                         """)
                 .withFetchSize(FETCH)

@@ -21,7 +21,6 @@ import dozo.transfer.Sender;
 import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
-import dozo.transfer.TransferUnits.Stage;
 import dozo.verify.Receipts;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -38,7 +37,7 @@ import org.springframework.transaction.annotation.Transactional;
  * calls them in order is {@link NightlyBackupJob}.
  */
 @Component
-class NightlyBackup {
+class NightSteps {
 
     private static final int UNITS_BATCH = 500;
     private static final int COVERAGE_PAGE = 500;
@@ -55,7 +54,7 @@ class NightlyBackup {
     private final Senders senders;
     private final TransferSettings settings;
 
-    NightlyBackup(
+    NightSteps(
             Experiments experiments,
             Ingest ingest,
             Manifests manifests,
@@ -100,7 +99,7 @@ class NightlyBackup {
     @Transactional
     void plan(long runId, int siteId) {
         units.adopt(runId, siteId);
-        Planner planner = new Planner(settings.partitions(), Planner.Limits.DEFAULT, CostModel.DEFAULT);
+        Planner planner = new Planner(settings.partitions(), settings.limits(), CostModel.DEFAULT);
         int after = 0;
         while (true) {
             List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
@@ -205,10 +204,5 @@ class NightlyBackup {
                                 experiment.bytes(),
                                 experiment.manifest());
         return new Finding(experiment.experimentId(), Problem.UNSETTLED, null, message);
-    }
-
-    /** The next claim of a partition, see {@link TransferUnits#claim}. */
-    Optional<TransferUnits.Claim> claim(long runId, int partition, Stage stage, long after) {
-        return units.claim(runId, partition, stage, after);
     }
 }

@@ -1,0 +1,233 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.LoopbackSite;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A night from registration to coverage, against a real sshd and a real PostgreSQL. */
+class NightlyBackupIT {
+
+    @TempDir
+    Path folder;
+
+    Path source;
+    Path root;
+    LoopbackSite site;
+    Night night;
+
+    @BeforeEach
+    void open() throws IOException {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        night = Night.on(site.address());
+    }
+
+    @AfterEach
+    void close() {
+        night.close();
+        site.close();
+    }
+
+    @Test
+    void aFirstNightMakesEverythingSafe() throws Exception {
+        Night.write(source, Map.of("a.txt", "alpha", "sub/b.txt", "beta", "sub/deep/er/c.txt", "", "new\nline", "x"));
+        Files.createDirectories(source.resolve("empty/folder"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b.txt"));
+        Files.createSymbolicLink(source.resolve("dangling"), Path.of("../nowhere"));
+        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
+        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "shift-jis");
+        byte[] large = random(5 << 20);
+        Files.write(source.resolve("large.raw"), large);
+        Files.setPosixFilePermissions(source.resolve("a.txt"), PosixFilePermissions.fromString("rw-r-----"));
+        Files.setLastModifiedTime(source.resolve("a.txt"), FileTime.from(Instant.parse("2020-02-29T12:34:56Z")));
+        night.register("E1", source);
+
+        Run run = night.run();
+
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.coverage().safe()).isTrue();
+        assertThat(night.coverage().filesSafe()).isEqualTo(6);
+        Path data = root.resolve("p/E1/data");
+        assertSame(source, data);
+        assertThat(Files.readString(FilePath.ROOT.resolve(japanese).under(data)))
+                .isEqualTo("shift-jis");
+        assertThat(Files.readSymbolicLink(data.resolve("dangling"))).hasToString("../nowhere");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("a.txt"))))
+                .isEqualTo("rw-r-----");
+        assertThat(Files.getLastModifiedTime(data.resolve("a.txt")).toInstant()).isEqualTo("2020-02-29T12:34:56Z");
+        assertChecks(root.resolve("p/E1"));
+        assertThat(root.resolve(".dozo/incoming/p/E1")).doesNotExist();
+    }
+
+    @Test
+    void aSecondNightSendsOnlyWhatIsNewAndKeepsWhatItReplaces() throws Exception {
+        Night.write(source, Map.of("same", "same", "changed", "before", "gone", "gone", "sub/same", "x"));
+        night.register("E1", source);
+        night.run();
+        long receipts = night.count("select sum(cardinality(entry_nos)) from receipt");
+        Night.write(source, Map.of("changed", "after", "sub/new", "new"));
+        Files.delete(source.resolve("gone"));
+
+        Run second = night.run();
+
+        assertThat(night.findings(second)).isEmpty();
+        assertThat(second.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select sum(cardinality(entry_nos)) from receipt") - receipts)
+                .as("the changed file, the new one and its folder's changed time are no content")
+                .isEqualTo(3);
+        Path bag = root.resolve("p/E1");
+        assertThat(bag.resolve("data/changed")).hasContent("after");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/changed")).hasContent("before");
+        assertThat(bag.resolve("data/gone")).as("deletions do not travel").hasContent("gone");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/manifest-sha256.txt")).exists();
+        assertChecks(bag);
+        assertThat(night.coverage().filesSafe()).isEqualTo(4);
+    }
+
+    @Test
+    void aNightWithoutNewsSendsNothingAndSealsNothing() throws Exception {
+        Night.write(source, Map.of("a", "1", "b/c", "2"));
+        night.register("E1", source);
+        night.run();
+
+        Run second = night.run();
+
+        assertThat(second.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from manifest")).isEqualTo(1);
+        assertThat(night.get(Runs.class).progress(second.id()).units()).isZero();
+    }
+
+    @Test
+    void aFileBecomesAFolderAndAFolderAFileWithoutLoss() throws Exception {
+        Night.write(source, Map.of("x", "file", "y/inside", "in a folder"));
+        Files.createSymbolicLink(source.resolve("z"), Path.of("/etc"));
+        night.register("E1", source);
+        night.run();
+        Files.delete(source.resolve("x"));
+        Files.delete(source.resolve("y/inside"));
+        Files.delete(source.resolve("y"));
+        Files.delete(source.resolve("z"));
+        Night.write(source, Map.of("x/inside", "now a folder", "y", "now a file", "z/inside", "was a link"));
+
+        Run second = night.run();
+
+        assertThat(night.findings(second)).isEmpty();
+        Path data = root.resolve("p/E1/data");
+        assertSame(source, data);
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/x")).hasContent("file");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/y/inside")).hasContent("in a folder");
+        assertThat(Files.readSymbolicLink(root.resolve(".dozo/versions/p/E1/2/data/z")))
+                .hasToString("/etc");
+        assertChecks(root.resolve("p/E1"));
+    }
+
+    @Test
+    void aSourceThatIsNotThereIsAFindingAndNothingOfItIsForgotten() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.run();
+        Files.move(source, folder.resolve("elsewhere"));
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.message()).contains(source.toString(), "mounted?"))
+                .extracting(finding -> finding.reason())
+                .isEqualTo(Problem.SOURCE_MISSING);
+        assertThat(night.coverage().filesSafe()).isEqualTo(1);
+    }
+
+    @Test
+    void anEmptiedSourceIsAFindingAndSealsNothing() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        night.run();
+        Files.delete(source.resolve("a"));
+
+        Run run = night.run();
+
+        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
+        assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(1);
+    }
+
+    @Test
+    void socketsAndFifosAreFindings() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        night.register("E1", source);
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SPECIAL);
+        assertThat(night.coverage().filesSafe()).isEqualTo(1);
+    }
+
+    @Test
+    void aForeignFileUnderAFinalNameIsKeptAside() throws Exception {
+        Night.write(source, Map.of("a", "ours"));
+        Night.write(root, Map.of("p/E1/data/a", "them"));
+        night.register("E1", source);
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(root.resolve("p/E1/data/a")).hasContent("ours");
+        assertThat(root.resolve(".dozo/versions/p/E1/1/data/a")).hasContent("them");
+    }
+
+    static void assertSame(Path source, Path copy) throws Exception {
+        Process diff = new ProcessBuilder("diff", "-r", "--no-dereference", source.toString(), copy.toString())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(diff.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        assertThat(diff.waitFor()).as(output).isZero();
+    }
+
+    static void assertChecks(Path bag) throws Exception {
+        for (String manifest : new String[] {"manifest-sha256.txt", "tagmanifest-sha256.txt"}) {
+            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", manifest)
+                    .directory(bag.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            String output = new String(check.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+            assertThat(check.waitFor(1, TimeUnit.MINUTES)).isTrue();
+            assertThat(check.exitValue()).as(output).isZero();
+        }
+        assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))
+                .isTrue();
+    }
+
+    private static byte[] random(int length) {
+        byte[] bytes = new byte[length];
+        new Random(7).nextBytes(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,56 @@
+package dozo;
+
+import dozo.command.Dozo;
+import dozo.start.StartFailure;
+import java.net.URI;
+import java.util.Map;
+import org.springframework.boot.Banner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import picocli.CommandLine;
+
+/** The program. Its first argument says what it does: see {@link Dozo}. */
+@SpringBootApplication
+@ConfigurationPropertiesScan
+@EnableScheduling
+public class Application {
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** All commands. */
+    static CommandLine commandLine() {
+        return Dozo.commandLine().addSubcommand(new Serve());
+    }
+
+    /**
+     * Starts the service in this process and returns when it answers. Close what is returned to stop it.
+     *
+     * @param properties settings that win over configuration files, environment and system properties
+     * @throws RuntimeException when it cannot start; {@link StartFailure#of} says what is to be told of it
+     */
+    public static ConfigurableApplicationContext start(Map<String, ?> properties) {
+        SpringApplication application = new SpringApplication(Application.class);
+        application.setBannerMode(Banner.Mode.OFF);
+        String[] arguments = properties.entrySet().stream()
+                .map(property -> "--%s=%s".formatted(property.getKey(), property.getValue()))
+                .toArray(String[]::new);
+        return application.run(arguments);
+    }
+
+    /** The address at which a running service answers, for people and programs on this machine. */
+    public static URI address(ConfigurableApplicationContext service) {
+        Environment settings = service.getEnvironment();
+        String host = settings.getRequiredProperty("server.address");
+        boolean anywhere = host.equals("0.0.0.0") || host.equals("::");
+        return URI.create("http://%s:%s/"
+                .formatted(
+                        anywhere ? "127.0.0.1" : host.contains(":") ? "[" + host + "]" : host,
+                        settings.getRequiredProperty("local.server.port")));
+    }
+}

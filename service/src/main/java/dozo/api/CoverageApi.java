@@ -1,0 +1,100 @@
+package dozo.api;
+
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Coverage.Totals;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What is safe at a site. */
+@RestController
+@RequestMapping("/api/v1/coverage")
+class CoverageApi {
+
+    /** No site has this id, so nothing is safe there: the truth while none is registered. */
+    private static final int NO_SITE = 0;
+
+    private final Coverage coverage;
+    private final Sites sites;
+
+    /**
+     * A site's coverage.
+     *
+     * @param site missing while none is registered
+     */
+    record ShownCoverage(@Nullable String site, Sums totals, List<Sums> projects) {}
+
+    /**
+     * Sums over a project or everything.
+     *
+     * @param project missing in those over everything
+     */
+    record Sums(
+            @Nullable String project,
+            boolean safe,
+            long experiments,
+            long experimentsSafe,
+            long files,
+            long filesSafe,
+            long bytes,
+            long bytesSafe,
+            @Nullable Instant oldestUnprotected) {
+
+        static Sums of(Totals totals) {
+            return new Sums(
+                    totals.project().isEmpty() ? null : totals.project(),
+                    totals.safe(),
+                    totals.experiments(),
+                    totals.experimentsSafe(),
+                    totals.files(),
+                    totals.filesSafe(),
+                    totals.bytes(),
+                    totals.bytesSafe(),
+                    totals.oldestUnprotected());
+        }
+    }
+
+    CoverageApi(Coverage coverage, Sites sites) {
+        this.coverage = coverage;
+        this.sites = sites;
+    }
+
+    @GetMapping
+    ShownCoverage totals(@RequestParam(required = false) @Nullable String site) {
+        Optional<Site> at = site(site);
+        int id = at.map(Site::id).orElse(NO_SITE);
+        return new ShownCoverage(
+                at.map(Site::name).orElse(null),
+                Sums.of(coverage.all(id)),
+                coverage.projects(id).stream().map(Sums::of).toList());
+    }
+
+    @GetMapping("/experiments")
+    Page<ExperimentCoverage> experiments(
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        int id = site(site).map(Site::id).orElse(NO_SITE);
+        return Page.of(limit, most -> coverage.experiments(id, after, most), ExperimentCoverage::experimentId);
+    }
+
+    private Optional<Site> site(@Nullable String name) {
+        if (name != null) {
+            return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
+        }
+        List<Site> all = sites.all();
+        if (all.size() > 1) {
+            throw new Refusal("site", "there are %d sites; name one".formatted(all.size()));
+        }
+        return all.stream().findFirst();
+    }
+}

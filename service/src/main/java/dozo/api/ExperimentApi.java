@@ -1,0 +1,126 @@
+package dozo.api;
+
+import dozo.file.FilePath;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Experiments. */
+@RestController
+@RequestMapping("/api/v1/experiments")
+class ExperimentApi {
+
+    private final Experiments experiments;
+
+    /**
+     * What is registered.
+     *
+     * @param source the folder, as text
+     * @param sourceBytes the folder's bytes in base64, instead of the text: for names that are no UTF-8
+     */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
+    record NewExperiment(
+            @NotBlank(message = "the code of a project is needed")
+            String project,
+
+            @NotBlank(message = "a code is needed") String code,
+            @Nullable String title,
+            @Nullable String source,
+            byte @Nullable [] sourceBytes) {
+
+        Path folder() {
+            if ((source == null) == (sourceBytes == null)) {
+                throw new Refusal("source", "either source or sourceBytes is needed: the folder's absolute path");
+            }
+            byte[] path = source == null ? sourceBytes : source.getBytes(StandardCharsets.UTF_8);
+            if (path == null || path.length == 0 || path[0] != '/') {
+                throw new Refusal(
+                        "source",
+                        "\"%s\" is no absolute path: one that begins with / is accepted"
+                                .formatted(path == null ? "" : FilePath.render(path)));
+            }
+            try {
+                return FilePath.pathOf(path);
+            } catch (IllegalArgumentException e) {
+                throw new Refusal("source", "\"%s\" is no path".formatted(FilePath.render(path)));
+            }
+        }
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    record ShownExperiment(
+            int id,
+            String project,
+            String code,
+            String title,
+            String kind,
+            String source,
+            byte[] sourceBytes,
+            Instant registeredAt,
+            String registeredBy) {
+
+        static ShownExperiment of(Experiment experiment) {
+            byte[] source = FilePath.rawBytes(experiment.source());
+            return new ShownExperiment(
+                    experiment.id(),
+                    experiment.project(),
+                    experiment.code(),
+                    experiment.title(),
+                    experiment.kind().word(),
+                    FilePath.render(source),
+                    source,
+                    experiment.registeredAt(),
+                    experiment.registeredBy());
+        }
+    }
+
+    ExperimentApi(Experiments experiments) {
+        this.experiments = experiments;
+    }
+
+    @GetMapping
+    Page<ShownExperiment> list(
+            @RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return Page.of(limit, most -> experiments.page(after, most), Experiment::id)
+                .map(ShownExperiment::of);
+    }
+
+    @GetMapping("/{project}/{code}")
+    ShownExperiment one(@PathVariable String project, @PathVariable String code) {
+        return experiments
+                .find(project, code)
+                .map(ShownExperiment::of)
+                .orElseThrow(Missing.thing("experiment", project + "/" + code));
+    }
+
+    @PostMapping
+    ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
+        Path source = asked.folder();
+        try {
+            Experiment experiment = experiments.register(
+                    asked.project(), asked.code(), asked.title() == null ? "" : asked.title(), source, actor.getName());
+            return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
+                    .body(ShownExperiment.of(experiment));
+        } catch (Refusal refusal) {
+            boolean free = experiments.find(asked.project(), asked.code()).isEmpty()
+                    && experiments.withSource(source.normalize()).isEmpty();
+            throw Conflict.unless(free, refusal);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package dozo.api;
+
+import dozo.registry.Refusal;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One page of a list.
+ *
+ * @param next the {@code after} of the next page; missing at the last one
+ */
+record Page<T>(List<T> items, @Nullable String next) {
+
+    static final String LIMIT = "100";
+
+    private static final int LIMIT_MAX = 500;
+
+    /** Gives at most so many things. */
+    interface Listing<T> {
+        List<T> first(int limit);
+    }
+
+    /** The page of a listing, which is asked for one more than is shown: so the last page knows that it is. */
+    static <T> Page<T> of(int limit, Listing<T> listing, Function<T, Object> key) {
+        if (limit < 1 || limit > LIMIT_MAX) {
+            throw new Refusal("limit", "%d is no limit: 1 to %d is accepted".formatted(limit, LIMIT_MAX));
+        }
+        List<T> found = listing.first(limit + 1);
+        List<T> items = found.size() > limit ? found.subList(0, limit) : found;
+        return new Page<>(
+                items, found.size() > limit ? key.apply(items.getLast()).toString() : null);
+    }
+
+    <R> Page<R> map(Function<T, R> view) {
+        return new Page<>(items.stream().map(view).toList(), next);
+    }
+}

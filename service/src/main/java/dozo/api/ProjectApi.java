@@ -1,0 +1,65 @@
+package dozo.api;
+
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import dozo.registry.Refusal;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import java.net.URI;
+import java.security.Principal;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Projects. */
+@RestController
+@RequestMapping("/api/v1/projects")
+class ProjectApi {
+
+    private final Projects projects;
+
+    record NewProject(
+            @NotBlank(message = "a code is needed") String code,
+            @Nullable String title) {}
+
+    record ShownProject(String code, String title, Instant createdAt) {
+
+        static ShownProject of(Project project) {
+            return new ShownProject(project.code(), project.title(), project.createdAt());
+        }
+    }
+
+    ProjectApi(Projects projects) {
+        this.projects = projects;
+    }
+
+    @GetMapping
+    Page<ShownProject> list(
+            @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return Page.of(limit, most -> projects.page(after, most), Project::code).map(ShownProject::of);
+    }
+
+    @GetMapping("/{code}")
+    ShownProject one(@PathVariable String code) {
+        return projects.find(code).map(ShownProject::of).orElseThrow(Missing.thing("project", code));
+    }
+
+    @PostMapping
+    ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
+        try {
+            Project project =
+                    projects.create(asked.code(), asked.title() == null ? "" : asked.title(), actor.getName());
+            return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
+                    .body(ShownProject.of(project));
+        } catch (Refusal refusal) {
+            throw Conflict.unless(projects.find(asked.code()).isEmpty(), refusal);
+        }
+    }
+}

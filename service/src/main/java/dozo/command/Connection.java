@@ -1,0 +1,213 @@
+package dozo.command;
+
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The running service, as a command sees it: where it is, who asks, and what it answers. */
+final class Connection {
+
+    static final JsonMapper JSON = JsonMapper.builder()
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build();
+
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
+    private static final Duration ANSWER_LIMIT = Duration.ofMinutes(2);
+    private static final String DEFAULT_URL = "http://127.0.0.1:8080";
+
+    @Option(
+            names = "--url",
+            paramLabel = "URL",
+            description = "The service's address (DOZO_URL, else " + DEFAULT_URL + ").")
+    private @Nullable String url;
+
+    @Option(names = "--json", description = "Print the service's answer as JSON, with exact numbers.")
+    private boolean json;
+
+    private final HttpClient http =
+            HttpClient.newBuilder().connectTimeout(CONNECT_LIMIT).build();
+
+    private @Nullable String authorization;
+
+    /** Whether JSON is wanted. */
+    boolean json() {
+        return json;
+    }
+
+    JsonNode get(String path) {
+        return ask("GET", path, null);
+    }
+
+    JsonNode post(String path, Map<String, ?> body) {
+        return ask("POST", path, body);
+    }
+
+    JsonNode put(String path, Map<String, ?> body) {
+        return ask("PUT", path, body);
+    }
+
+    /** The items of all pages of a list. */
+    List<JsonNode> all(String path) {
+        List<JsonNode> items = new ArrayList<>();
+        String after = "";
+        while (true) {
+            JsonNode page = get(path + (path.contains("?") ? "&" : "?") + "limit=500" + after);
+            page.path("items").forEach(items::add);
+            if (!page.hasNonNull("next")) {
+                return items;
+            }
+            after = "&after=" + encoded(page.path("next").asString());
+        }
+    }
+
+    /** A piece of an address. */
+    static String encoded(String text) {
+        return java.net.URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    /** What the service said, such that it cannot drive a terminal. */
+    static String visible(String text) {
+        return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private JsonNode ask(String method, String path, @Nullable Map<String, ?> body) {
+        URI address = address(path);
+        HttpRequest request = HttpRequest.newBuilder(address)
+                .timeout(ANSWER_LIMIT)
+                .header("Authorization", authorization())
+                .header("Content-Type", "application/json")
+                .method(
+                        method,
+                        body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(JSON.writeValueAsString(body)))
+                .build();
+        try {
+            return answer(http.send(request, BodyHandlers.ofString()));
+        } catch (IOException e) {
+            throw new Failure(
+                    Exit.UNAVAILABLE,
+                    "no service answers at %s: start one with `dozo serve`, or name another with --url or DOZO_URL"
+                            .formatted(base()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Failure(Exit.UNAVAILABLE, "interrupted");
+        }
+    }
+
+    private JsonNode answer(HttpResponse<String> response) {
+        int status = response.statusCode();
+        JsonNode body = parsed(response.body());
+        if (status >= 200 && status < 300) {
+            return body;
+        }
+        String said = visible(body.path("detail").asString("the service answered " + status));
+        throw switch (status) {
+            case 401, 403 ->
+                new Failure(
+                        Exit.NOT_ALLOWED,
+                        said
+                                + ". DOZO_USER and DOZO_PASSWORD_FILE say who you are; default is admin with the password in "
+                                + defaultPasswordFile());
+            case 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
+            default ->
+                new Failure(
+                        status >= 500 ? Exit.DEFECT : Exit.REFUSED,
+                        refusals(body).orElse(said));
+        };
+    }
+
+    private static Optional<String> refusals(JsonNode body) {
+        List<String> lines = new ArrayList<>();
+        body.path("errors")
+                .forEach(error -> lines.add(visible(error.path("field").asString("") + ": "
+                        + error.path("message").asString(""))));
+        return lines.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", lines));
+    }
+
+    private static JsonNode parsed(String body) {
+        try {
+            return body.isBlank() ? JSON.createObjectNode() : JSON.readTree(body);
+        } catch (JacksonException e) {
+            return JSON.createObjectNode();
+        }
+    }
+
+    private URI address(String path) {
+        try {
+            URI address = URI.create(base() + path);
+            if (address.getHost() == null
+                    || !String.valueOf(address.getScheme()).startsWith("http")) {
+                throw new IllegalArgumentException(base());
+            }
+            return address;
+        } catch (IllegalArgumentException e) {
+            throw new Failure(
+                    Exit.CONFIGURATION,
+                    "--url or DOZO_URL is \"%s\": an address as %s is allowed".formatted(base(), DEFAULT_URL));
+        }
+    }
+
+    private String base() {
+        String given = url != null ? url : System.getenv().getOrDefault("DOZO_URL", DEFAULT_URL);
+        return given.endsWith("/") ? given.substring(0, given.length() - 1) : given;
+    }
+
+    private String authorization() {
+        String known = authorization;
+        if (known == null) {
+            String login = setting("DOZO_USER").orElse("admin") + ":" + password();
+            known = "Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8));
+            authorization = known;
+        }
+        return known;
+    }
+
+    private static String password() {
+        Optional<Path> given = setting("DOZO_PASSWORD_FILE").map(Path::of);
+        Path file = given.orElseGet(Connection::defaultPasswordFile);
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            if (given.isPresent()) {
+                throw new Failure(
+                        Exit.CONFIGURATION,
+                        "DOZO_PASSWORD_FILE names %s, which cannot be read: a file with the password is allowed"
+                                .formatted(file));
+            }
+            return "";
+        }
+    }
+
+    private static Path defaultPasswordFile() {
+        return Path.of(setting("DOZO_WORK").orElse("dozo-work"), "admin-password");
+    }
+
+    /** A system property of the same name in lower case with dots comes first: tests have no environment of their own. */
+    private static Optional<String> setting(String name) {
+        String property =
+                System.getProperty(name.toLowerCase(java.util.Locale.ROOT).replace('_', '.'));
+        return Optional.ofNullable(property != null ? property : System.getenv(name));
+    }
+}

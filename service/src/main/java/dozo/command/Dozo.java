@@ -1,0 +1,256 @@
+package dozo.command;
+
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import dozo.transfer.TransferUnits.Progress;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+
+/** The root of the command line; a method for each command that asks the service. */
+@Command(
+        name = "dozo",
+        mixinStandardHelpOptions = true,
+        description = "Backs up experiments to a DR site, and proves it.",
+        subcommands = {ProjectCommand.class, SiteCommand.class},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:all is well: done, the run complete, everything safe",
+            "1:there are findings, or not everything is safe",
+            "2:the command line cannot be understood",
+            "3:refused: the message says the field and what is accepted",
+            "69:the service cannot be reached, or cannot start for want of something",
+            "70:a defect of Dozo; the log says more",
+            "77:name or password are missing or wrong, or it is not allowed to you",
+            "78:a setting is wrong: the message says which and what is allowed"
+        },
+        footer = {
+            "",
+            "Commands that ask the service log in as DOZO_USER (admin) with the password in the file",
+            "DOZO_PASSWORD_FILE (admin-password in DOZO_WORK). DOZO_URL is the service's address."
+        })
+public final class Dozo {
+
+    private static final Duration POLL = Duration.ofMillis(500);
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    private Dozo() {}
+
+    /** The command line; add further commands to it. */
+    public static CommandLine commandLine() {
+        CommandLine commandLine = new CommandLine(new Dozo());
+        commandLine.setExecutionExceptionHandler(Dozo::failed);
+        commandLine.setUsageHelpAutoWidth(true);
+        return commandLine;
+    }
+
+    @Command(
+            name = "register",
+            mixinStandardHelpOptions = true,
+            description = "Registers an experiment with its folder.")
+    int register(
+            @Mixin Connection service,
+            @Option(names = "--project", required = true, paramLabel = "P", description = "Its project's code.")
+                    String project,
+            @Option(names = "--code", required = true, paramLabel = "C", description = "Its own code.") String code,
+            @Option(names = "--title", defaultValue = "", paramLabel = "T", description = "What people call it.")
+                    String title,
+            @Parameters(paramLabel = "SOURCE", description = "The folder, on the service's machine.") String source) {
+        byte[] folder = RawArgument.path(source);
+        JsonNode experiment = service.post(
+                "/api/v1/experiments", Map.of("project", project, "code", code, "title", title, "sourceBytes", folder));
+        say(service, experiment, "registered %s/%s: %s".formatted(project, code, FilePath.render(folder)));
+        return Exit.WELL;
+    }
+
+    @Command(name = "run", mixinStandardHelpOptions = true, description = "Starts the nightly backup now.")
+    int run(
+            @Mixin Connection service,
+            @Option(names = "--site", paramLabel = "S", description = "To which site; not needed for the only one.")
+                    @Nullable
+                    String site,
+            @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
+                    boolean wait)
+            throws InterruptedException {
+        JsonNode started = service.post("/api/v1/runs", site == null ? Map.of() : Map.of("site", site));
+        if (!wait) {
+            say(
+                    service,
+                    started,
+                    "run %d is started".formatted(started.path("id").asLong()));
+            return Exit.WELL;
+        }
+        JsonNode ended = followed(service, started);
+        print(service, ended);
+        return RunReport.exitCode(run(ended).state());
+    }
+
+    @Command(name = "status", mixinStandardHelpOptions = true, description = "Shows a run, its progress and findings.")
+    int status(
+            @Mixin Connection service,
+            @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; the last one if none is given.")
+                    @Nullable
+                    Long number) {
+        JsonNode shown;
+        if (number == null) {
+            JsonNode latest = service.get("/api/v1/runs?limit=1").path("items");
+            if (latest.isEmpty()) {
+                say(service, latest, "No run yet.");
+                return Exit.WELL;
+            }
+            shown = latest.get(0);
+        } else {
+            shown = service.get("/api/v1/runs/" + number);
+        }
+        print(service, shown);
+        return run(shown).findings() > 0
+                ? Exit.NOT_SAFE
+                : RunReport.exitCode(run(shown).state());
+    }
+
+    @Command(name = "coverage", mixinStandardHelpOptions = true, description = "Shows what is safe.")
+    int coverage(
+            @Mixin Connection service,
+            @Option(names = "--site", paramLabel = "S", description = "At which site; not needed for the only one.")
+                    @Nullable
+                    String site) {
+        String at = site == null ? "" : "?site=" + Connection.encoded(site);
+        JsonNode coverage = service.get("/api/v1/coverage" + at);
+        List<JsonNode> experiments = service.all("/api/v1/coverage/experiments" + at);
+        Totals all = Connection.JSON.treeToValue(coverage.path("totals"), Totals.class);
+        if (service.json()) {
+            Map<String, Object> answer = new HashMap<>();
+            coverage.properties().forEach(property -> answer.put(property.getKey(), property.getValue()));
+            answer.put("items", experiments);
+            out().println(Connection.JSON.writeValueAsString(answer));
+        } else {
+            CoverageTable.print(
+                    out(),
+                    all,
+                    experiments.stream()
+                            .map(each -> Connection.JSON.treeToValue(each, ExperimentCoverage.class))
+                            .toList());
+        }
+        return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    /** Prints an answer: as it is for programs, in a line for people. */
+    private void say(Connection service, JsonNode answer, String line) {
+        say(out(), service, answer, line);
+    }
+
+    static void say(PrintWriter out, Connection service, JsonNode answer, String line) {
+        out.println(service.json() ? Connection.JSON.writeValueAsString(answer) : line);
+        out.flush();
+    }
+
+    private void print(Connection service, JsonNode shown) {
+        if (service.json()) {
+            out().println(Connection.JSON.writeValueAsString(shown));
+            out().flush();
+            return;
+        }
+        Run run = run(shown);
+        RunReport.print(out(), run, progressOf(shown));
+        if (run.findings() > 0) {
+            RunReport.findings(
+                    out(),
+                    service.all("/api/v1/runs/%d/findings".formatted(run.id())).stream()
+                            .map(finding -> finding(run.id(), finding))
+                            .toList());
+        }
+    }
+
+    private JsonNode followed(Connection service, JsonNode started) throws InterruptedException {
+        PrintWriter err = commandLineOf().getErr();
+        boolean terminal = java.util.Objects.requireNonNull(System.console()).isTerminal();
+        JsonNode shown = started;
+        String last = "";
+        while (run(shown).state() == RunState.RUNNING) {
+            String line = RunReport.progress(run(shown), progressOf(shown));
+            if (terminal) {
+                err.print("\r\u001b[K" + line);
+            } else if (!line.equals(last)) {
+                err.println(line);
+            }
+            err.flush();
+            last = line;
+            Thread.sleep(POLL);
+            shown = service.get("/api/v1/runs/" + run(shown).id());
+        }
+        if (terminal) {
+            err.print("\r\u001b[K");
+            err.flush();
+        }
+        return shown;
+    }
+
+    private static Run run(JsonNode shown) {
+        return Connection.JSON.treeToValue(shown, Run.class);
+    }
+
+    private static Progress progressOf(JsonNode shown) {
+        return Connection.JSON.treeToValue(shown.path("progress"), Progress.class);
+    }
+
+    private static KeptFinding finding(long run, JsonNode finding) {
+        String path = finding.path("pathBytes").asString("");
+        return new KeptFinding(
+                finding.path("id").asLong(),
+                run,
+                finding.hasNonNull("experiment") ? finding.path("experiment").asString() : null,
+                Problem.valueOf(finding.path("reason").asString()),
+                finding.hasNonNull("pathBytes")
+                        ? FilePath.of(Base64.getDecoder().decode(path))
+                        : null,
+                finding.path("message").asString(""),
+                Instant.parse(finding.path("foundAt").asString()));
+    }
+
+    private PrintWriter out() {
+        return commandLineOf().getOut();
+    }
+
+    private CommandLine commandLineOf() {
+        return java.util.Objects.requireNonNull(spec).commandLine();
+    }
+
+    private static int failed(Exception failure, CommandLine commandLine, CommandLine.ParseResult parsed) {
+        if (failure instanceof ParameterException usage) {
+            throw usage;
+        }
+        if (failure instanceof Failure known) {
+            commandLine.getErr().println("dozo: " + known.getMessage());
+            return known.exitCode();
+        }
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+            return Exit.UNAVAILABLE;
+        }
+        boolean place = failure instanceof IOException;
+        commandLine.getErr().println("dozo: " + (place ? "" : "a defect: ") + failure);
+        return Exit.DEFECT;
+    }
+}

@@ -1,0 +1,18 @@
+package dozo.command;
+
+/** Why a command ends early, in a line for people, and with which exit code. */
+final class Failure extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final int exitCode;
+
+    Failure(int exitCode, String message) {
+        super(message);
+        this.exitCode = exitCode;
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+}

@@ -1,0 +1,52 @@
+package dozo.command;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.JsonNode;
+
+/** Projects. */
+@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list.")
+final class ProjectCommand {
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a project.")
+    int add(
+            @Mixin Connection service,
+            @Parameters(paramLabel = "CODE", description = "Opaque: it becomes a folder's name at the site.")
+                    String code,
+            @Option(names = "--title", defaultValue = "", description = "What people call it.") String title) {
+        JsonNode project = service.post("/api/v1/projects", Map.of("code", code, "title", title));
+        Dozo.say(out(), service, project, "created project " + code);
+        return Exit.WELL;
+    }
+
+    @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the projects.")
+    int list(@Mixin Connection service) {
+        List<JsonNode> projects = service.all("/api/v1/projects");
+        if (service.json()) {
+            out().println(Connection.JSON.writeValueAsString(projects));
+            out().flush();
+            return Exit.WELL;
+        }
+        Table table = new Table("CODE", "CREATED", "TITLE");
+        projects.forEach(project -> table.row(
+                project.path("code").asString(),
+                project.path("createdAt").asString(),
+                Connection.visible(project.path("title").asString(""))));
+        table.print(out());
+        return Exit.WELL;
+    }
+
+    private java.io.PrintWriter out() {
+        return java.util.Objects.requireNonNull(spec).commandLine().getOut();
+    }
+}

@@ -1,0 +1,66 @@
+package dozo.command;
+
+import dozo.file.FilePath;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A path as it was typed. Java replaces bytes that are no character of the terminal's; Linux keeps them for us.
+ */
+final class RawArgument {
+
+    private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
+    private static final char REPLACED = '\uFFFD';
+
+    private RawArgument() {}
+
+    /** The bytes of the absolute path that this argument names. */
+    static byte[] path(String argument) {
+        if (argument.indexOf(REPLACED) < 0) {
+            return FilePath.rawBytes(Path.of(argument).toAbsolutePath().normalize());
+        }
+        byte[] typed = find(argument, commandLine())
+                .orElseThrow(() -> new Failure(
+                        Exit.USAGE,
+                        "the name \"%s\" cannot be told: set a UTF-8 locale, as LC_ALL=C.UTF-8".formatted(argument)));
+        if (typed[0] == '/') {
+            return typed;
+        }
+        byte[] here = FilePath.rawBytes(Path.of("").toAbsolutePath());
+        ByteArrayOutputStream path = new ByteArrayOutputStream();
+        path.writeBytes(here);
+        path.write('/');
+        path.writeBytes(typed);
+        return path.toByteArray();
+    }
+
+    /** What was typed where Java shows this argument; empty when it cannot be said. */
+    static Optional<byte[]> find(String argument, byte[] commandLine) {
+        List<byte[]> same = new ArrayList<>();
+        int start = 0;
+        for (int i = 0; i < commandLine.length; i++) {
+            if (commandLine[i] == 0) {
+                byte[] typed = java.util.Arrays.copyOfRange(commandLine, start, i);
+                if (new String(typed, StandardCharsets.UTF_8).equals(argument)) {
+                    same.add(typed);
+                }
+                start = i + 1;
+            }
+        }
+        return same.size() == 1 ? Optional.of(same.getFirst()) : Optional.empty();
+    }
+
+    private static byte[] commandLine() {
+        try {
+            return Files.readAllBytes(COMMAND_LINE);
+        } catch (IOException notLinux) {
+            return new byte[0];
+        }
+    }
+}

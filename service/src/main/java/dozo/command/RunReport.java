@@ -1,0 +1,88 @@
+package dozo.command;
+
+import dozo.file.Size;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import dozo.transfer.TransferUnits.Progress;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** How a run is, for a terminal. */
+public final class RunReport {
+
+    private RunReport() {}
+
+    /** One line without its end: how far the run is. */
+    public static String progress(Run run, Progress progress) {
+        if (progress.units() == 0) {
+            return "run %d %s: nothing is planned to be sent".formatted(run.id(), word(run.state()));
+        }
+        String failed = progress.unitsFailed() == 0 ? "" : ", %,d failed".formatted(progress.unitsFailed());
+        return "run %d %s: %3d%%  %s of %s, %,d of %,d units%s"
+                .formatted(
+                        run.id(),
+                        word(run.state()),
+                        percent(progress),
+                        Size.text(progress.bytesDone()),
+                        Size.text(progress.bytes()),
+                        progress.unitsDone(),
+                        progress.units(),
+                        failed);
+    }
+
+    /** The whole of it: who, when, how far, how it ended. */
+    public static void print(PrintWriter out, Run run, Progress progress) {
+        out.println(progress(run, progress));
+        out.println("  to site %s, asked for by %s, started %s"
+                .formatted(run.site(), Connection.visible(run.requestedBy()), run.startedAt()));
+        if (run.endedAt() != null) {
+            Duration took = Duration.between(run.startedAt(), run.endedAt());
+            out.println("  ended %s after %d:%02d:%02d"
+                    .formatted(run.endedAt(), took.toHours(), took.toMinutesPart(), took.toSecondsPart()));
+        }
+        if (!run.message().isEmpty()) {
+            out.println("  " + Connection.visible(run.message()));
+        }
+        out.println("  findings: %,d".formatted(run.findings()));
+        out.flush();
+    }
+
+    /** A line for each finding. */
+    public static void findings(PrintWriter out, List<KeptFinding> findings) {
+        for (KeptFinding finding : findings) {
+            String thing = (finding.experiment() == null ? "run " + finding.runId() : finding.experiment())
+                    + (finding.path() == null ? "" : ": " + finding.path());
+            out.println("  %s  %s  %s".formatted(finding.reason(), thing, Connection.visible(finding.message())));
+        }
+        out.flush();
+    }
+
+    /** With which code a program that waited for this run ends. */
+    public static int exitCode(RunState state) {
+        return switch (state) {
+            case RUNNING, COMPLETE -> Exit.WELL;
+            case FINDINGS, FAILED, STOPPED -> Exit.NOT_SAFE;
+        };
+    }
+
+    private static String word(RunState state) {
+        return switch (state) {
+            case RUNNING -> "is running";
+            case COMPLETE -> "is complete";
+            case FINDINGS -> "ended with findings";
+            case FAILED, STOPPED -> state.name().toLowerCase(Locale.ROOT);
+        };
+    }
+
+    /** 100 only when all is done. */
+    private static long percent(Progress progress) {
+        boolean done = progress.unitsDone() == progress.units();
+        if (done || progress.bytes() == 0) {
+            return done ? 100 : 100 * progress.unitsDone() / progress.units();
+        }
+        return Math.min(99, (long) (100.0 * progress.bytesDone() / progress.bytes()));
+    }
+}

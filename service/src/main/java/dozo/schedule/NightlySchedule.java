@@ -1,0 +1,97 @@
+package dozo.schedule;
+
+import dozo.ledger.Ledger;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Starts the nightly backup of each site when it is due, one at a time: one that is due while another is going on starts
+ * when that has ended. It keeps nothing in memory, so a night that was missed is due at the next start.
+ */
+@Component
+class NightlySchedule {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NightlySchedule.class);
+    private static final int RUNS_LOOKED_AT = 100;
+
+    private final Timetable timetable;
+    private final Operations operations;
+    private final Runs runs;
+    private final Sites sites;
+    private final Experiments experiments;
+    private final InstantSource clock;
+
+    NightlySchedule(
+            Timetable timetable,
+            Operations operations,
+            Runs runs,
+            Sites sites,
+            Experiments experiments,
+            InstantSource clock) {
+        this.timetable = timetable;
+        this.operations = operations;
+        this.runs = runs;
+        this.sites = sites;
+        this.experiments = experiments;
+        this.clock = clock;
+    }
+
+    /** Goes on with what a dead process left, then looks whether a night was missed. */
+    @EventListener(ApplicationReadyEvent.class)
+    void ready() {
+        operations.recover();
+        look();
+        timetable
+                .next(clock.instant())
+                .ifPresent(next -> LOG.info("the next nightly backup is due at {}", next.atZone(timetable.zone())));
+    }
+
+    /** Starts the backup of the first site that it is due for, unless a run is going on. */
+    @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
+    void look() {
+        if (runs.running().isPresent()) {
+            return;
+        }
+        sites.all().stream().filter(this::due).findFirst().ifPresent(this::start);
+    }
+
+    private boolean due(Site site) {
+        Optional<Instant> last = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
+                .filter(run -> run.siteId() == site.id())
+                .map(Run::startedAt)
+                .findFirst();
+        return last.or(this::firstRegistration)
+                .filter(since -> timetable.due(since, clock.instant()))
+                .isPresent();
+    }
+
+    private Optional<Instant> firstRegistration() {
+        List<Experiment> first = experiments.page(0, 1);
+        return first.stream().map(Experiment::registeredAt).findFirst();
+    }
+
+    private void start(Site site) {
+        try {
+            Run run = operations.start(site.name(), Ledger.SYSTEM);
+            LOG.info("run {} started by the schedule", run.id());
+        } catch (Refusal refused) {
+            LOG.info("the nightly backup to {} was not started: {}", site.name(), refused.getMessage());
+        }
+    }
+}

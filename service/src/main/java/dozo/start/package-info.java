@@ -1,0 +1,7 @@
+/** What must be there before the service works: its settings, its folder, its database, and that it is the only one. */
+@NullMarked
+@ApplicationModule(allowedDependencies = {"db", "run"})
+package dozo.start;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,0 +1,198 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.command.Exit;
+import dozo.remote.LoopbackSite;
+import dozo.remote.SiteAddress;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The command line against a running service: what it prints, and how it ends. */
+class CommandLineTest {
+
+    private static final String PASSWORD_FILE = "dozo.password.file";
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private LoopbackSite site;
+
+    private record Ended(int code, String out, String err) {}
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
+    }
+
+    @AfterEach
+    void stop() {
+        System.clearProperty(PASSWORD_FILE);
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void fromNothingToAllSafe() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source/sub"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        SiteAddress at = site.address();
+
+        assertThat(dozo("coverage")).isEqualTo(new Ended(1, "No experiment is registered yet.\n", ""));
+        assertThat(dozo("status")).isEqualTo(new Ended(0, "No run yet.\n", ""));
+        assertThat(dozo("project", "add", "P1", "--title", "Vision").code()).isZero();
+        assertThat(dozo("project", "list").out())
+                .contains("CODE")
+                .contains("P1")
+                .contains("Vision");
+        assertThat(dozo(
+                                "register",
+                                "--project",
+                                "P1",
+                                "--code",
+                                "S1",
+                                source.getParent().toString())
+                        .out())
+                .startsWith("registered P1/S1");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
+        Ended added = dozo(
+                "site",
+                "add",
+                "dr",
+                at.user() + "@" + at.host() + ":" + at.root(),
+                "--port",
+                String.valueOf(at.port()),
+                "--identity",
+                at.identity().toString(),
+                "--host-key",
+                at.hostKey().strip());
+        assertThat(added).extracting(Ended::code, Ended::err).containsExactly(0, "");
+        Ended checked = dozo("site", "check", "dr");
+        assertThat(checked.out()).contains("site dr can be used").contains("digests");
+
+        Ended ran = dozo("run", "--wait");
+
+        assertThat(ran.out()).contains("is complete: 100%").contains("findings: 0");
+        assertThat(ran.code()).isZero();
+        assertThat(dozo("coverage").out()).contains("P1/S1").contains("The experiment is safe: 1 files, 5 B.");
+        assertThat(dozo("coverage").code()).isZero();
+        assertThat(dozo("coverage", "--json").out()).contains("\"bytesSafe\" : 5");
+        assertThat(dozo("status").code()).isZero();
+        assertThat(folder.resolve("dr/P1/S1/data/sub/a.txt")).hasContent("hello");
+    }
+
+    @Test
+    void whatWasFoundIsListedAndEndsWithOne() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        service.register("dr", site.address());
+        assertThat(dozo("project", "add", "P1").code()).isZero();
+        assertThat(dozo("register", "--project", "P1", "--code", "S1", source.toString())
+                        .code())
+                .isZero();
+
+        Ended ran = dozo("run", "--wait");
+
+        assertThat(ran.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(ran.out()).contains("SPECIAL").contains("P1/S1: pipe");
+        assertThat(dozo("status", "1").code()).isEqualTo(Exit.NOT_SAFE);
+    }
+
+    @Test
+    void refusalsNameTheField() {
+        assertThat(dozo("project", "add", "P1").code()).isZero();
+        Ended again = dozo("project", "add", "P1");
+        assertThat(again.code()).isEqualTo(Exit.REFUSED);
+        assertThat(again.err()).startsWith("dozo: code: there is a project P1 already");
+
+        Ended nowhere = dozo("register", "--project", "P1", "--code", "S1", "/not/there");
+        assertThat(nowhere.code()).isEqualTo(Exit.REFUSED);
+        assertThat(nowhere.err()).startsWith("dozo: source: ").contains("/not/there");
+
+        assertThat(dozo("run").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("status", "99").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("site", "check", "nix").code()).isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
+    void wrongUsageEndsWithTwo() {
+        assertThat(dozo("frobnicate").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("register", "/somewhere").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("site", "add", "dr", "nowhere", "--identity", "/k", "--host-key", "k")
+                        .code())
+                .isEqualTo(Exit.USAGE);
+        assertThat(dozo("status", "last").code()).isEqualTo(Exit.USAGE);
+    }
+
+    @Test
+    void aWrongPasswordEndsWith77() throws Exception {
+        Path wrong = Files.writeString(folder.resolve("wrong"), "wrong\n");
+        System.setProperty(PASSWORD_FILE, wrong.toString());
+
+        Ended ended = dozo("coverage");
+
+        assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
+        assertThat(ended.err()).contains("DOZO_PASSWORD_FILE").doesNotContain("wrong\n");
+    }
+
+    @Test
+    void settingsThatAreWrongEndWith78() {
+        assertThat(commandLine("coverage", "--url", "nonsense").code()).isEqualTo(Exit.CONFIGURATION);
+        System.setProperty(PASSWORD_FILE, "/not/there");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.CONFIGURATION);
+    }
+
+    @Test
+    void noServiceEndsWith69() {
+        Ended ended = commandLine("coverage", "--url", "http://127.0.0.1:1");
+
+        assertThat(ended.code()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(ended.err()).contains("http://127.0.0.1:1").contains("dozo serve");
+    }
+
+    @Test
+    void helpNamesTheExitCodes() {
+        Ended help = commandLine("--help");
+
+        assertThat(help.code()).isZero();
+        assertThat(help.out())
+                .contains("77")
+                .contains("serve")
+                .contains("coverage")
+                .contains("DOZO_URL");
+    }
+
+    private Ended dozo(String... arguments) {
+        return commandLine(
+                Stream.concat(Arrays.stream(arguments), asked(arguments)).toArray(String[]::new));
+    }
+
+    private Stream<String> asked(String... arguments) {
+        return arguments[0].equals("frobnicate") ? Stream.of() : Stream.of("--url", service.url());
+    }
+
+    private static Ended commandLine(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine commandLine = Application.commandLine();
+        commandLine.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int code = commandLine.execute(arguments);
+        return new Ended(code, out.toString(), err.toString());
+    }
+}

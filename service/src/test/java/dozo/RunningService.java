@@ -1,0 +1,193 @@
+package dozo;
+
+import dozo.db.TestDatabase;
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.net.CookieManager;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The whole service on a port and a database of its own, and those who ask it. */
+public final class RunningService implements AutoCloseable {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final ConfigurableApplicationContext context;
+    private final Path work;
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    private RunningService(ConfigurableApplicationContext context, Path work) {
+        this.context = context;
+        this.work = work;
+    }
+
+    public static RunningService start(Path work) {
+        return start(work, TestDatabase.fresh(), Map.of());
+    }
+
+    public static RunningService start(Path work, PGSimpleDataSource database, Map<String, String> more) {
+        Map<String, String> settings = new HashMap<>(Map.of(
+                "server.port", "0",
+                "dozo.work", work.toString(),
+                "dozo.db.url", database.getUrl(),
+                "dozo.db.user", String.valueOf(database.getUser()),
+                "dozo.db.password", String.valueOf(database.getPassword()),
+                "dozo.schedule.cron", "-"));
+        settings.putAll(more);
+        return new RunningService(Application.start(settings), work);
+    }
+
+    public <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    /** Without a slash at the end. */
+    public String url() {
+        String address = Application.address(context).toString();
+        return address.substring(0, address.length() - 1);
+    }
+
+    public Path work() {
+        return work;
+    }
+
+    public Path passwordFile() {
+        return work.resolve("admin-password");
+    }
+
+    public String password() {
+        try {
+            return Files.readString(passwordFile()).strip();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** An answer with its body as JSON, null where it is none. */
+    public record Answer(
+            int status,
+            String type,
+            String text,
+            @Nullable String location,
+            @Nullable JsonNode json) {
+
+        public JsonNode at(String pointer) {
+            return java.util.Objects.requireNonNull(json, text).at(pointer);
+        }
+    }
+
+    public Answer get(String path) {
+        return ask("GET", path, null, password());
+    }
+
+    public Answer post(String path, String body) {
+        return ask("POST", path, body, password());
+    }
+
+    public Answer put(String path, String body) {
+        return ask("PUT", path, body, password());
+    }
+
+    /** Asks as the administrator with this password; as nobody if it is null. */
+    public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))
+                .header("Content-Type", "application/json")
+                .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (password != null) {
+            String login = Base64.getEncoder().encodeToString(("admin:" + password).getBytes(StandardCharsets.UTF_8));
+            request.header("Authorization", "Basic " + login);
+        }
+        HttpResponse<String> response = send(http, request.build());
+        String type = response.headers().firstValue("Content-Type").orElse("");
+        return new Answer(
+                response.statusCode(),
+                type,
+                response.body(),
+                response.headers().firstValue("Location").orElse(null),
+                type.contains("json") ? JSON.readTree(response.body()) : null);
+    }
+
+    /** A browser that has logged in by the form. */
+    public HttpClient browser() {
+        HttpClient browser = HttpClient.newBuilder()
+                .cookieHandler(new CookieManager())
+                .followRedirects(HttpClient.Redirect.NORMAL)
+                .build();
+        String form = send(browser, page("/login", "en")).body();
+        Matcher token = Pattern.compile("name=\"_csrf\"[^>]*value=\"([^\"]+)\"").matcher(form);
+        if (!token.find()) {
+            throw new AssertionError("no token against forgery in " + form);
+        }
+        String login = "username=admin&password=%s&_csrf=%s".formatted(encoded(password()), encoded(token.group(1)));
+        send(
+                browser,
+                HttpRequest.newBuilder(URI.create(url() + "/login"))
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(login))
+                        .build());
+        return browser;
+    }
+
+    public HttpResponse<String> look(HttpClient browser, String path, String language) {
+        return send(browser, page(path, language));
+    }
+
+    /** Registers a site by REST. */
+    public Answer register(String name, SiteAddress site) {
+        return put("/api/v1/sites/" + name, """
+                {"host": "%s", "port": %d, "user": "%s", "root": "%s", "identity": "%s", "hostKey": "%s"}
+                """.formatted(
+                        site.host(),
+                        site.port(),
+                        site.user(),
+                        site.root(),
+                        site.identity(),
+                        site.hostKey().strip()));
+    }
+
+    @Override
+    public void close() {
+        context.close();
+        http.close();
+    }
+
+    private HttpRequest page(String path, String language) {
+        return HttpRequest.newBuilder(URI.create(url() + path))
+                .header("Accept", "text/html")
+                .header("Accept-Language", language)
+                .build();
+    }
+
+    private static HttpResponse<String> send(HttpClient http, HttpRequest request) {
+        try {
+            return http.send(request, BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new IllegalStateException(request.uri() + ": " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,331 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.registry.Sites;
+import dozo.remote.LoopbackSite;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** REST: what is asked is done, and every refusal says the field and what is accepted. */
+class ApiTest {
+
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+    private static LoopbackSite site;
+
+    private String project = "";
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        assertThat(service.register("dr", site.address()).status()).isEqualTo(200);
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+        site.close();
+    }
+
+    @BeforeEach
+    void createProject() {
+        project = "P" + COUNT.incrementAndGet();
+        Answer created = service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project));
+        assertThat(created.status()).isEqualTo(201);
+        assertThat(created.location()).isEqualTo("/api/v1/projects/" + project);
+    }
+
+    @Test
+    void aProjectIsListedAndShown() {
+        assertThat(service.get("/api/v1/projects/" + project).at("/code").asString())
+                .isEqualTo(project);
+        assertThat(service.get("/api/v1/projects?limit=500").text()).contains('"' + project + '"');
+    }
+
+    @Test
+    void pagesFollowEachOtherToTheEnd() {
+        assertThat(service.post("/api/v1/projects", "{\"code\": \"%sb\"}".formatted(project))
+                        .status())
+                .isEqualTo(201);
+        int pages = 0;
+        String found = "";
+        String next = "";
+        do {
+            Answer page = service.get("/api/v1/projects?limit=1&after=" + next);
+            found += page.at("/items/0/code").asString() + " ";
+            next = page.at("/next").asString("");
+            pages++;
+        } while (!next.isEmpty());
+
+        assertThat(found).contains(project + " " + project + "b ");
+        assertThat(pages).isEqualTo(found.split(" ").length);
+    }
+
+    @Test
+    void anExperimentIsRegisteredWithItsFolder() throws Exception {
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+
+        Answer registered = register("S1", source.toString());
+
+        assertThat(registered.status()).isEqualTo(201);
+        assertThat(registered.location()).isEqualTo("/api/v1/experiments/" + project + "/S1");
+        Answer shown = service.get("/api/v1/experiments/" + project + "/S1");
+        assertThat(shown.at("/source").asString()).isEqualTo(source.toString());
+        assertThat(shown.at("/registeredBy").asString()).isEqualTo("admin");
+        assertThat(shown.at("/kind").asString()).isEqualTo("filesystem");
+    }
+
+    @Test
+    void aFolderWhoseNameIsNoUtf8ComesBackByteForByte() throws Exception {
+        byte[] name = (folder + "/" + project + "-脳機能").getBytes(Charset.forName("windows-31j"));
+        Files.createDirectories(FilePath.pathOf(name));
+        String base64 = Base64.getEncoder().encodeToString(name);
+
+        Answer registered = service.post(
+                "/api/v1/experiments",
+                "{\"project\": \"%s\", \"code\": \"S1\", \"sourceBytes\": \"%s\"}".formatted(project, base64));
+
+        assertThat(registered.status()).isEqualTo(201);
+        Answer shown = service.get("/api/v1/experiments/" + project + "/S1");
+        assertThat(shown.at("/sourceBytes").asString()).isEqualTo(base64);
+        assertThat(shown.at("/source").asString()).endsWith("脳機能");
+    }
+
+    @Test
+    void duplicatesAreConflicts() throws Exception {
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+        assertThat(register("S1", source.toString()).status()).isEqualTo(201);
+
+        assertRefused(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project)), 409, "code");
+        assertRefused(register("S1", folder.toString()), 409, "code");
+        assertRefused(register("S2", source.toString()), 409, "source");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    /projects    | {"code": "a b"}                                        | code
+                    /projects    | {"code": "../up"}                                      | code
+                    /projects    | {"code": ""}                                           | code
+                    /projects    | {}                                                     | code
+                    /experiments | {"project": "nix", "code": "S", "source": "/tmp"}      | project
+                    /experiments | {"project": "P1", "code": "S/1", "source": "/tmp"}     | code
+                    /experiments | {"project": "P1", "code": "S", "source": "not/here"}   | source
+                    /experiments | {"project": "P1", "code": "S", "source": "/not/there"} | source
+                    /experiments | {"project": "P1", "code": "S", "source": ""}           | source
+                    /experiments | {"project": "P1", "code": "S"}                         | source
+                    /experiments | {"project": "P1", "code": "S", "source": "/a\\u0000b"} | source
+                    /runs        | {"site": "nowhere"}                                    | site
+                    """)
+    void whatIsNotAcceptedIsRefusedWithItsField(String path, String body, String field) {
+        assertRefused(service.post("/api/v1" + path, body), 422, field);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    host     | "a host"
+                    port     | 70000
+                    user     | "-oProxyCommand=x"
+                    root     | "relative"
+                    identity | "id_ed25519"
+                    identity | "/not/there"
+                    hostKey  | "AAAA only"
+                    """)
+    void anAddressIsRefusedByItsField(String field, String value) {
+        String body = """
+                {"host": "localhost", "port": 22, "user": "dozo", "root": "/backup", "identity": "%s",
+                 "hostKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA"}
+                """.formatted(service.passwordFile());
+        String wrong = body.replaceFirst("\"" + field + "\": (\"[^\"]*\"|\\d+)", "\"" + field + "\": " + value);
+
+        assertRefused(service.put("/api/v1/sites/other", wrong), 422, field);
+    }
+
+    @Test
+    void hostKeysAreTakenFromKnownHostsToo() {
+        Answer saved = service.put("/api/v1/sites/known", """
+                {"host": "localhost", "user": "dozo", "root": "/backup", "identity": "%s",
+                 "hostKey": "# found by ssh-keyscan\\nlocalhost ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA\\n"}
+                """.formatted(service.passwordFile()));
+
+        assertThat(saved.status()).isEqualTo(200);
+        assertThat(saved.at("/hostKey").asString()).isEqualTo("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA");
+        // Of two sites, one has to be named.
+        assertRefused(service.post("/api/v1/runs", "{}"), 422, "site");
+        assertRefused(service.get("/api/v1/coverage"), 422, "site");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/projects/nix",
+                "/experiments/nix/nix",
+                "/sites/nix",
+                "/runs/4711",
+                "/runs/4711/findings",
+                "/nix",
+                "/coverage?site=nix"
+            })
+    void unknownThingsAreNotFound(String path) {
+        Answer answer = service.get("/api/v1" + path);
+
+        assertThat(answer.status()).isEqualTo(404);
+        assertThat(answer.type()).startsWith("application/problem+json");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{bad", "[]", "{\"code\": {}}", "{\"kode\": \"P\"}", ""})
+    void malformedJsonIsABadRequest(String body) {
+        Answer answer = service.post("/api/v1/projects", body);
+
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.type()).startsWith("application/problem+json");
+        assertThat(answer.text()).doesNotContain("Exception").doesNotContain("tools.jackson");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"limit=0", "limit=501", "limit=x"})
+    void limitsAreKept(String limit) {
+        assertRefused(service.get("/api/v1/projects?" + limit), 422, "limit");
+    }
+
+    @Test
+    void aMethodThatIsNotOfferedIsToldSo() {
+        Answer answer = service.ask("DELETE", "/api/v1/projects", null, service.password());
+
+        assertThat(answer.status()).isEqualTo(405);
+        assertThat(answer.type()).startsWith("application/problem+json");
+    }
+
+    @Test
+    void withoutTheRightPasswordThereIsNothing() {
+        for (Answer answer : List.of(
+                service.ask("GET", "/api/v1/projects", null, null),
+                service.ask("GET", "/api/v1/nix", null, null),
+                service.ask("GET", "/api/v1/openapi", null, null),
+                service.ask("POST", "/api/v1/runs", "{}", null),
+                service.ask("GET", "/api/v1/projects", null, "wrong"))) {
+            assertThat(answer.status()).isEqualTo(401);
+            assertThat(answer.type()).startsWith("application/problem+json");
+        }
+        assertThat(service.ask("GET", "/actuator/health", null, null).status()).isEqualTo(200);
+        assertThat(service.ask("GET", "/actuator/health", null, null).text()).doesNotContain("PostgreSQL");
+        assertThat(service.ask("GET", "/actuator/env", null, null).status()).isNotEqualTo(200);
+    }
+
+    @Test
+    void aSiteIsLookedAt() {
+        Answer checked = service.post("/api/v1/sites/dr/check", "");
+
+        assertThat(checked.status()).isEqualTo(200);
+        assertThat(checked.at("/usable").asBoolean()).isTrue();
+        assertThat(checked.at("/digest").asString()).isNotEmpty();
+    }
+
+    @Test
+    void aSiteThatDoesNotAnswerIsABadGateway() {
+        String body = """
+                {"host": "127.0.0.1", "port": 1, "user": "dozo", "root": "/backup", "identity": "%s",
+                 "hostKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA"}
+                """.formatted(site.address().identity());
+        assertThat(service.put("/api/v1/sites/silent", body).status()).isEqualTo(200);
+
+        Answer checked = service.post("/api/v1/sites/silent/check", "");
+
+        assertThat(checked.status()).isEqualTo(502);
+        assertThat(checked.at("/detail").asString()).contains("127.0.0.1");
+    }
+
+    @Test
+    void oneRunAtATime() {
+        Run running = service.bean(Runs.class)
+                .open(service.bean(Sites.class).find("dr").orElseThrow(), Ledger.SYSTEM);
+        try {
+            assertRefused(service.post("/api/v1/runs", "{\"site\": \"dr\"}"), 409, "run");
+        } finally {
+            service.bean(Runs.class).close(running.id(), RunState.STOPPED, "");
+        }
+        assertRefused(service.post("/api/v1/runs/%d/stop".formatted(running.id()), ""), 409, "run");
+    }
+
+    @Test
+    void findingsComeWithTheBytesOfTheirNames() {
+        Run run = service.bean(Runs.class)
+                .open(service.bean(Sites.class).find("dr").orElseThrow(), Ledger.SYSTEM);
+        byte[] name = {'a', '/', (byte) 0x94, (byte) 0x5c, 0x1b, '['};
+        service.bean(Findings.class)
+                .add(run.id(), List.of(new Finding(null, Problem.UNREADABLE, FilePath.of(name), "cannot be read")));
+        service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
+
+        Answer findings = service.get("/api/v1/runs/%d/findings".formatted(run.id()));
+
+        assertThat(findings.at("/items/0/pathBytes").asString())
+                .isEqualTo(Base64.getEncoder().encodeToString(name));
+        assertThat(findings.at("/items/0/path").asString()).isEqualTo("a/能\\x1B[");
+        assertThat(service.get("/api/v1/runs/" + run.id()).at("/state").asString())
+                .isEqualTo("FINDINGS");
+        assertThat(service.get("/api/v1/runs?limit=1&after=" + (run.id() + 1))
+                        .at("/items/0/id")
+                        .asLong())
+                .isEqualTo(run.id());
+    }
+
+    @Test
+    void everyChangeIsInTheLedgerWithWhoDidIt() {
+        assertThat(service.bean(Ledger.class).after(0, 1_000)).anySatisfy(entry -> {
+            assertThat(entry.subject()).isEqualTo(project);
+            assertThat(entry.actor()).isEqualTo("admin");
+        });
+    }
+
+    @Test
+    void theApiDescribesItself() {
+        Answer description = service.get("/api/v1/openapi");
+
+        assertThat(description.status()).isEqualTo(200);
+        assertThat(description.at("/paths/~1api~1v1~1runs/post").isMissingNode())
+                .isFalse();
+        assertThat(description.at("/components/schemas/ShownFinding").isMissingNode())
+                .isFalse();
+    }
+
+    private Answer register(String code, String source) {
+        return service.post(
+                "/api/v1/experiments",
+                "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+    }
+
+    private static void assertRefused(Answer answer, int status, String field) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(status);
+        assertThat(answer.type()).startsWith("application/problem+json");
+        assertThat(answer.at("/errors/0/field").asString()).isEqualTo(field);
+        assertThat(answer.at("/errors/0/message").asString()).isNotBlank();
+    }
+}

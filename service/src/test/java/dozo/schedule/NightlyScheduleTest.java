@@ -1,0 +1,109 @@
+package dozo.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.LoopbackSite;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The schedule starts what is due, one at a time, and nothing else. */
+class NightlyScheduleTest {
+
+    private static final Duration RUN_LIMIT = Duration.ofSeconds(60);
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private LoopbackSite site;
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void withoutASiteOrExperimentsNothingIsStarted() {
+        lookAt(tomorrow());
+        service.bean(Sites.class).save("dr", site.address(), "test");
+        lookAt(tomorrow());
+
+        assertThat(runs().latest()).isEmpty();
+    }
+
+    @Test
+    void theFirstNightAfterTheFirstRegistrationStartsARun() throws Exception {
+        register();
+
+        lookAt(Instant.now());
+        assertThat(runs().latest()).isEmpty();
+
+        lookAt(tomorrow());
+        Run run = runs().latest().orElseThrow();
+        assertThat(run.requestedBy()).isEqualTo("dozo");
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+
+        // The same night again: its run is done.
+        lookAt(run.startedAt().plusSeconds(15));
+        assertThat(runs().latest().orElseThrow().id()).isEqualTo(run.id());
+    }
+
+    @Test
+    void whileARunIsGoingOnNoneIsStarted() throws Exception {
+        register();
+        Run running = runs().open(service.bean(Sites.class).find("dr").orElseThrow(), "test");
+
+        lookAt(tomorrow());
+
+        assertThat(runs().latest().orElseThrow().id()).isEqualTo(running.id());
+    }
+
+    private void register() throws Exception {
+        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.bean(Projects.class).create("P1", "", "test");
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+    }
+
+    private void lookAt(Instant now) {
+        new NightlySchedule(
+                        Timetable.of("0 0 1 * * *", "UTC"),
+                        service.bean(Operations.class),
+                        runs(),
+                        service.bean(Sites.class),
+                        service.bean(Experiments.class),
+                        InstantSource.fixed(now))
+                .look();
+    }
+
+    private Runs runs() {
+        return service.bean(Runs.class);
+    }
+
+    private static Instant tomorrow() {
+        return Instant.now().plus(Duration.ofDays(1));
+    }
+}

@@ -1,0 +1,179 @@
+package dozo.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Properties;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The overview, as a browser gets it. */
+class OverviewPageTest {
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+
+    @BeforeEach
+    void start() {
+        service = RunningService.start(folder.resolve("work"));
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+    }
+
+    @Test
+    void emptyItSaysWhatToDoNext() {
+        assertThat(page("en"))
+                .contains("No experiment is registered yet.")
+                .contains("dozo site add")
+                .contains("dozo register")
+                .contains("lang=\"en\"");
+        assertThat(page("ja")).contains("実験はまだ登録されていません。").contains("lang=\"ja\"");
+    }
+
+    @Test
+    void withDataItAnswersFirst() throws Exception {
+        fill();
+
+        String english = page("en");
+        assertThat(english)
+                .contains("2 of 2 experiments are not safe yet; the oldest unprotected data is from ")
+                .contains("P001/S1")
+                .contains("not looked at yet")
+                .contains("Ended with findings");
+        assertThat(page("ja")).contains("2 件の実験のうち 2 件がまだ安全ではありません").contains("指摘事項ありで終了");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja", "de"})
+    void nothingOnItIsInlineAndNothingUntranslated(String language) throws Exception {
+        fill();
+
+        assertThat(page(language))
+                .doesNotContain("<script")
+                .doesNotContain("<style")
+                .doesNotContain(" style=")
+                .doesNotContain(" onclick")
+                .doesNotContain("??")
+                .doesNotContain("th:");
+    }
+
+    @Test
+    void namesThatAreNoUtf8AreShownSafely() throws Exception {
+        fill();
+
+        assertThat(page("en"))
+                .contains("能&lt;b&gt;\\x1B")
+                .contains("a message with &lt;i&gt;")
+                .doesNotContain("<b>\u001b");
+    }
+
+    @Test
+    void itFollowsARunOnly() throws Exception {
+        fill();
+        assertThat(page("en")).doesNotContain("http-equiv=\"refresh\"");
+        service.bean(Runs.class).open(service.bean(Sites.class).find("dr").orElseThrow(), "test");
+
+        assertThat(page("en")).contains("http-equiv=\"refresh\"").contains("Running");
+    }
+
+    @Test
+    void itIsForThoseWhoLoggedIn() {
+        HttpClient stranger = HttpClient.newBuilder()
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .build();
+        HttpResponse<String> answer = service.look(stranger, "/", "en");
+
+        assertThat(answer.statusCode()).isEqualTo(302);
+        assertThat(answer.headers().firstValue("Location")).get().asString().endsWith("/login");
+        assertThat(service.look(stranger, "/dozo.css", "en").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void itsHeadersKeepOthersOut() {
+        HttpResponse<String> answer = service.look(service.browser(), "/", "en");
+
+        assertThat(answer.headers().firstValue("Content-Security-Policy"))
+                .get()
+                .asString()
+                .contains("default-src 'self'")
+                .contains("frame-ancestors 'none'");
+        assertThat(answer.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+        assertThat(answer.headers().firstValue("Referrer-Policy")).contains("no-referrer");
+    }
+
+    @Test
+    void bothLanguagesHaveTheSameWords() throws Exception {
+        assertThat(words("/messages_ja.properties").keySet())
+                .isEqualTo(words("/messages.properties").keySet());
+        for (Problem reason : Problem.values()) {
+            assertThat(words("/messages.properties").getProperty("reason." + reason))
+                    .as("reason." + reason)
+                    .isNotBlank();
+        }
+        for (RunState state : RunState.values()) {
+            assertThat(words("/messages.properties").getProperty("state." + state))
+                    .as("state." + state)
+                    .isNotBlank();
+        }
+    }
+
+    private void fill() throws Exception {
+        service.bean(Sites.class)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 22, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test");
+        service.bean(Projects.class).create("P001", "", "test");
+        for (String code : List.of("S1", "S2")) {
+            Path source = Files.createDirectories(folder.resolve(code));
+            service.bean(Experiments.class).register("P001", code, "<b>title</b>", source, "test");
+        }
+        Run run = service.bean(Runs.class)
+                .open(service.bean(Sites.class).find("dr").orElseThrow(), "test");
+        byte[] name = {(byte) 0x94, (byte) 0x5c, '<', 'b', '>', 0x1b};
+        service.bean(Findings.class)
+                .add(run.id(), List.of(new Finding(null, Problem.UNREADABLE, FilePath.of(name), "a message with <i>")));
+        service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
+    }
+
+    private String page(String language) {
+        HttpResponse<String> answer = service.look(service.browser(), "/", language);
+        assertThat(answer.statusCode()).isEqualTo(200);
+        return answer.body();
+    }
+
+    private static Properties words(String file) throws Exception {
+        Properties words = new Properties();
+        try (var in = new java.io.InputStreamReader(
+                java.util.Objects.requireNonNull(OverviewPage.class.getResourceAsStream(file)),
+                java.nio.charset.StandardCharsets.UTF_8)) {
+            words.load(in);
+        }
+        return words;
+    }
+}

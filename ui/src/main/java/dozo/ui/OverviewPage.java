@@ -1,0 +1,84 @@
+package dozo.ui;
+
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Findings;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.security.Principal;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** The first page: is everything safe? */
+@Controller
+class OverviewPage {
+
+    /** No site has this id, so nothing is safe there: the truth while none is registered. */
+    private static final int NO_SITE = 0;
+
+    private static final int EXPERIMENTS_SHOWN = 200;
+    private static final int FINDINGS_SHOWN = 100;
+
+    private final Coverage coverage;
+    private final Runs runs;
+    private final Findings findings;
+    private final Sites sites;
+    private final InstantSource clock;
+    private final Format format;
+
+    OverviewPage(Coverage coverage, Runs runs, Findings findings, Sites sites, InstantSource clock, ZoneId zone) {
+        this.coverage = coverage;
+        this.runs = runs;
+        this.findings = findings;
+        this.sites = sites;
+        this.clock = clock;
+        this.format = new Format(zone);
+    }
+
+    @GetMapping("/")
+    String overview(
+            @RequestParam(name = "site", required = false) @Nullable String name,
+            @RequestParam(defaultValue = "0") int after,
+            @Nullable Principal person,
+            Model model) {
+        List<Site> all = sites.all();
+        Optional<Site> site = all.stream()
+                .filter(each -> name == null || each.name().equals(name))
+                .findFirst();
+        int siteId = site.map(Site::id).orElse(NO_SITE);
+        model.addAttribute("format", format);
+        model.addAttribute("now", clock.instant());
+        model.addAttribute("person", person == null ? "" : person.getName());
+        model.addAttribute("sites", all);
+        model.addAttribute("site", site.orElse(null));
+        model.addAttribute("all", coverage.all(siteId));
+        model.addAttribute("projects", coverage.projects(siteId));
+        addExperiments(model, coverage.experiments(siteId, after, EXPERIMENTS_SHOWN + 1));
+        runs.latest().ifPresent(run -> addRun(model, run));
+        return "overview";
+    }
+
+    private static void addExperiments(Model model, List<ExperimentCoverage> found) {
+        boolean more = found.size() > EXPERIMENTS_SHOWN;
+        List<ExperimentCoverage> shown = more ? found.subList(0, EXPERIMENTS_SHOWN) : found;
+        model.addAttribute("experiments", shown);
+        model.addAttribute("next", more ? shown.getLast().experimentId() : null);
+    }
+
+    private void addRun(Model model, Run run) {
+        model.addAttribute("run", run);
+        model.addAttribute("running", run.state() == RunState.RUNNING);
+        model.addAttribute("progress", runs.progress(run.id()));
+        model.addAttribute("findings", findings.of(run.id(), 0, FINDINGS_SHOWN));
+    }
+}

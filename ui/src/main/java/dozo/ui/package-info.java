@@ -1,0 +1,7 @@
+/** The pages: a controller and a template for each, in the reader's language. */
+@NullMarked
+@ApplicationModule(allowedDependencies = {"file", "registry", "ledger", "run", "transfer"})
+package dozo.ui;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,6 +1,7 @@
 package dozo;
 
 import dozo.command.Dozo;
+import dozo.demo.Demo;
 import dozo.start.StartFailure;
 import java.net.URI;
 import java.util.Map;
@@ -25,7 +26,20 @@ public class Application {
 
     /** All commands. */
     static CommandLine commandLine() {
-        return Dozo.commandLine().addSubcommand(new Serve());
+        return Dozo.commandLine().addSubcommand(new Serve()).addSubcommand(new Demo(new InProcess()));
+    }
+
+    /** The service as the demonstration starts it. */
+    private static final class InProcess implements Demo.Service {
+        @Override
+        public ConfigurableApplicationContext start(Map<String, ?> settings) {
+            return Application.start(settings);
+        }
+
+        @Override
+        public URI address(ConfigurableApplicationContext started) {
+            return Application.address(started);
+        }
     }
 
     /**

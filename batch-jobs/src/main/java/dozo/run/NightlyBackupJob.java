@@ -2,7 +2,6 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.remote.RemoteException;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
 import dozo.transfer.TransferUnits.Result;
@@ -229,17 +228,5 @@ class NightlyBackupJob {
         } catch (UnknownHostException e) {
             return "unknown host";
         }
-    }
-
-    /** The reason a run failed, as people should read it: what the site or the source said, not where we noticed. */
-    static String reason(Throwable failure) {
-        Throwable deepest = failure;
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RemoteException) {
-                return String.valueOf(cause.getMessage());
-            }
-            deepest = cause;
-        }
-        return "%s: %s".formatted(deepest.getClass().getSimpleName(), deepest.getMessage());
     }
 }

@@ -3,8 +3,10 @@ package dozo.run;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.remote.RemoteException;
 import dozo.run.Runs.RunState;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.BatchStatus;
@@ -38,13 +40,24 @@ class RunEnd implements JobExecutionListener {
         } else if (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
             runs.close(run, RunState.STOPPED, "stopped; the next run goes on where it was");
         } else {
-            String reason = execution.getAllFailureExceptions().stream()
-                    .map(NightlyBackupJob::reason)
-                    .findFirst()
-                    .orElse("the job ended as " + status);
-            LOG.error("run {} failed: {}", run, reason);
+            Throwable failure =
+                    execution.getAllFailureExceptions().stream().findFirst().orElse(null);
+            RemoteException site = siteFailure(failure);
+            String reason = site == null ? "a defect of Dozo: " + failure : String.valueOf(site.getMessage());
+            // Only of a defect does anybody want to know where it was noticed.
+            LOG.error("run {} failed: {}", run, reason, site == null ? failure : null);
             findings.add(run, List.of(new Finding(null, Problem.SITE_UNUSABLE, null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
+    }
+
+    /** What the site said, however deep the framework has wrapped it. */
+    private static @Nullable RemoteException siteFailure(@Nullable Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof RemoteException site) {
+                return site;
+            }
+        }
+        return null;
     }
 }

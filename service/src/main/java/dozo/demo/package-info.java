@@ -1,4 +1,4 @@
-/** What {@code dozo demo} backs up when nobody gives it data: synthetic experiments. */
+/** {@code dozo demo}: the whole of Dozo on one machine, with synthetic experiments where nobody gives it data. */
 @NullMarked
 package dozo.demo;
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A site that cannot be used ends the run as FAILED with one finding that names the thing; nothing that was safe is lost,
  * and when the site is mended the next run finishes the rest.
  */
-class SiteFaultsIT {
+class RunFaultsIT {
 
     @TempDir
     Path folder;

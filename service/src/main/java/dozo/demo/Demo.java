@@ -1,0 +1,290 @@
+package dozo.demo;
+
+import dozo.command.CoverageTable;
+import dozo.command.Exit;
+import dozo.command.RunReport;
+import dozo.file.FilePath;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Findings;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.remote.LoopbackSite;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The whole of Dozo on one machine: experiments, a database, a DR site on loopback, and a night. */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        description =
+                "Shows the whole of it on this machine: makes experiments, backs them up to a DR site on loopback, "
+                        + "prints what is safe, and serves the pages until Ctrl-C. Started again on the same folder it goes on there.",
+        footer = {"", "Exit code 0: everything is verified at the DR site."})
+public final class Demo implements Callable<Integer> {
+
+    private static final String ACTOR = "demo";
+    private static final String PROJECT = "demo";
+    private static final int PORT_USUAL = 8080;
+    private static final int FINDINGS_SHOWN = 50;
+    private static final int EXPERIMENTS_PAGE = 500;
+    private static final Duration POLL = Duration.ofMillis(250);
+
+    private final Service service;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description = "Your own tree instead of made-up experiments: each folder in it is one. It is only read.")
+    private @Nullable Path data;
+
+    @Option(
+            names = "--work",
+            paramLabel = "DIR",
+            defaultValue = "demo-work",
+            description = "Where the database, the DR site's folder and made-up experiments lie (${DEFAULT-VALUE}).")
+    private Path work = Path.of("demo-work");
+
+    @Option(names = "--once", description = "End after the table.")
+    private boolean once;
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "Serve the pages there (8080, or another one if it is in use).")
+    private @Nullable Integer port;
+
+    /** Starts the service in this process with these settings. */
+    public interface Service {
+        ConfigurableApplicationContext start(Map<String, ?> settings);
+
+        /** Where it answers. */
+        URI address(ConfigurableApplicationContext started);
+    }
+
+    public Demo(Service service) {
+        this.service = service;
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Path home = work.toAbsolutePath().normalize();
+        List<Path> sources = sources(home);
+        Path root = Files.createDirectories(home.resolve("dr-site"));
+        try (LoopbackSite site = site(home, root)) {
+            say("DR site: %s at %s, its folder is %s".formatted(site.kind(), site.address(), root));
+            try (ConfigurableApplicationContext started = service.start(settings(home))) {
+                started.getBean(Sites.class).save("dr", site.address(), ACTOR);
+                register(started, sources);
+                boolean safe = night(started);
+                if (!once) {
+                    serve(started, home);
+                }
+                return safe ? Exit.WELL : Exit.NOT_SAFE;
+            }
+        }
+    }
+
+    /** The experiments' folders: those of the given tree, or made-up ones. */
+    private List<Path> sources(Path home) throws IOException {
+        if (data == null) {
+            say("making synthetic experiments in " + home.resolve("source"));
+            return SyntheticExperiments.make(home.resolve("source"));
+        }
+        if (!Files.isDirectory(data)) {
+            throw usage("--data: there is no folder " + data);
+        }
+        Path tree = data.toRealPath();
+        if (home.startsWith(tree) || tree.startsWith(home.resolve("dr-site"))) {
+            throw usage("--work %s and --data %s must not lie in each other".formatted(home, tree));
+        }
+        List<Path> folders = new ArrayList<>();
+        int others = 0;
+        try (DirectoryStream<Path> children = Files.newDirectoryStream(tree)) {
+            for (Path child : children) {
+                if (Files.isDirectory(child, LinkOption.NOFOLLOW_LINKS)) {
+                    folders.add(child);
+                } else {
+                    others++;
+                }
+            }
+        }
+        if (folders.isEmpty()) {
+            throw usage("--data: there is no folder in %s that could be an experiment".formatted(tree));
+        }
+        if (others > 0) {
+            say("%d files and links directly in %s belong to no experiment and are not backed up"
+                    .formatted(others, tree));
+        }
+        folders.sort(java.util.Comparator.comparing(folder -> FilePath.between(tree, folder)));
+        return folders;
+    }
+
+    /** The DR site, at the port it had when it was first started: a run that was cut off looks for it there. */
+    private static LoopbackSite site(Path home, Path root) throws IOException {
+        Path known = home.resolve("dr-port");
+        if (!Files.exists(known)) {
+            try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                Files.writeString(known, String.valueOf(free.getLocalPort()));
+            }
+        }
+        return LoopbackSite.start(
+                home.resolve("dr-sshd"),
+                root,
+                Integer.parseInt(Files.readString(known).strip()));
+    }
+
+    private Map<String, ?> settings(Path home) {
+        return Map.of(
+                "dozo.work", home.resolve("service"),
+                "dozo.db.url", "",
+                "dozo.schedule.cron", "-",
+                "server.address", "127.0.0.1",
+                "server.port", port == null ? usualPortOrAnother() : port);
+    }
+
+    private static int usualPortOrAnother() {
+        try (ServerSocket usual = new ServerSocket(PORT_USUAL, 1, InetAddress.getLoopbackAddress())) {
+            return usual.getLocalPort();
+        } catch (IOException inUse) {
+            return 0;
+        }
+    }
+
+    /** Registers the folders that are no experiments yet, under opaque codes: their names stay here. */
+    private static void register(ConfigurableApplicationContext started, List<Path> sources) {
+        Projects projects = started.getBean(Projects.class);
+        Experiments experiments = started.getBean(Experiments.class);
+        if (projects.find(PROJECT).isEmpty()) {
+            projects.create(PROJECT, "Demonstration", ACTOR);
+        }
+        int number = 0;
+        for (Path source : sources) {
+            if (experiments.withSource(source).isPresent()) {
+                continue;
+            }
+            String code;
+            do {
+                code = "E%04d".formatted(++number);
+            } while (experiments.find(PROJECT, code).isPresent());
+            String title =
+                    FilePath.render(FilePath.between(Path.of("/"), source).name());
+            experiments.register(PROJECT, code, title.substring(0, Math.min(200, title.length())), source, ACTOR);
+        }
+    }
+
+    /** Goes on with the night that was cut off, if there is one; then a new one; then the table. Whether all is verified. */
+    private boolean night(ConfigurableApplicationContext started) throws InterruptedException {
+        Runs runs = started.getBean(Runs.class);
+        for (Run cutOff = runs.running().orElse(null);
+                cutOff != null;
+                cutOff = runs.running().orElse(null)) {
+            say("run %d was cut off; it goes on where it was".formatted(cutOff.id()));
+            follow(runs, cutOff.id());
+        }
+        Run ended = follow(
+                runs, started.getBean(Operations.class).start("dr", ACTOR).id());
+        PrintWriter out = out();
+        RunReport.print(out, ended, runs.progress(ended.id()));
+        RunReport.findings(out, started.getBean(Findings.class).of(ended.id(), 0, FINDINGS_SHOWN));
+        if (ended.findings() > FINDINGS_SHOWN) {
+            say("  … and %,d more: dozo status".formatted(ended.findings() - FINDINGS_SHOWN));
+        }
+        out.println();
+        Coverage coverage = started.getBean(Coverage.class);
+        Site site = started.getBean(Sites.class).find("dr").orElseThrow();
+        Coverage.Totals all = coverage.all(site.id());
+        CoverageTable.print(out, all, experiments(coverage, site.id()));
+        return all.safe() && ended.state() == RunState.COMPLETE;
+    }
+
+    private static List<ExperimentCoverage> experiments(Coverage coverage, int site) {
+        List<ExperimentCoverage> all = new ArrayList<>();
+        List<ExperimentCoverage> page = coverage.experiments(site, 0, EXPERIMENTS_PAGE);
+        while (!page.isEmpty()) {
+            all.addAll(page);
+            page = coverage.experiments(site, page.getLast().experimentId(), EXPERIMENTS_PAGE);
+        }
+        return all;
+    }
+
+    /** Shows how far a run is until it has ended: one line that changes on a terminal, else a line for every change. */
+    private Run follow(Runs runs, long id) throws InterruptedException {
+        boolean terminal = System.console() != null && System.console().isTerminal();
+        String shown = "";
+        Run run = runs.find(id).orElseThrow();
+        while (run.state() == RunState.RUNNING) {
+            String line = RunReport.progress(run, runs.progress(id));
+            if (!line.equals(shown)) {
+                out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());
+                out().flush();
+                shown = line;
+            }
+            Thread.sleep(POLL);
+            run = runs.find(id).orElseThrow();
+        }
+        if (terminal) {
+            out().print("\r\u001b[K");
+        }
+        return run;
+    }
+
+    private void serve(ConfigurableApplicationContext started, Path home) throws InterruptedException {
+        out().println();
+        say("The page is at %s and the REST interface below /api/v1, until Ctrl-C."
+                .formatted(service.address(started)));
+        say("Log in as admin with the password in " + home.resolve("service").resolve("admin-password"));
+        CountDownLatch closed = new CountDownLatch(1);
+        ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
+        started.addApplicationListener(atClose);
+        closed.await();
+    }
+
+    private ParameterException usage(String message) {
+        return new ParameterException(commandSpec().commandLine(), message);
+    }
+
+    private void say(String line) {
+        out().println(line);
+        out().flush();
+    }
+
+    private PrintWriter out() {
+        return commandSpec().commandLine().getOut();
+    }
+
+    private CommandSpec commandSpec() {
+        return java.util.Objects.requireNonNull(spec);
+    }
+}

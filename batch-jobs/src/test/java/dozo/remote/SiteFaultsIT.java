@@ -75,7 +75,8 @@ class SiteFaultsIT {
                 assertThat(failure.retryable()).isFalse();
             }
             try (Lanes lanes = Lanes.to(
-                    with(right, right.port(), right.identity(), "# two keys\n" + otherKey + "\n" + right.hostKey()), 1)) {
+                    with(right, right.port(), right.identity(), "# two keys\n" + otherKey + "\n" + right.hostKey()),
+                    1)) {
                 assertThat(lanes.next().isOpen()).isTrue();
             }
         }
@@ -157,17 +158,18 @@ class SiteFaultsIT {
             Lane lane = lanes.next();
             CountDownLatch under = new CountDownLatch(20);
             CompletableFuture<RemoteException> failure = new CompletableFuture<>();
-            Thread writer = Thread.ofVirtual().start(() -> failure.complete(failureOf(() -> {
-                try (RemoteFile file = lane.sftp().create(FILE)) {
-                    byte[] piece = new byte[100_000];
-                    for (long i = 0; i < 100_000; i++) {
-                        file.write(i % 100 * piece.length, piece, 0, piece.length);
-                        under.countDown();
-                    }
-                    file.finish();
-                }
-                return null;
-            })));
+            Thread writer = Thread.ofVirtual()
+                    .start(() -> failure.complete(failureOf(() -> {
+                        try (RemoteFile file = lane.sftp().create(FILE)) {
+                            byte[] piece = new byte[100_000];
+                            for (long i = 0; i < 100_000; i++) {
+                                file.write(i % 100 * piece.length, piece, 0, piece.length);
+                                under.countDown();
+                            }
+                            file.finish();
+                        }
+                        return null;
+                    })));
             under.await();
             first.close();
 
@@ -175,8 +177,7 @@ class SiteFaultsIT {
             writer.join();
             assertThat(lane.isOpen()).isFalse();
             assertThat(failureOf(() -> lane.sftp().lstat(FILE)).reason()).isEqualTo(Reason.LOST);
-            try (LoopbackSite second =
-                    LoopbackSite.openSsh(temp.resolve("state"), temp.resolve("root"), port)) {
+            try (LoopbackSite second = LoopbackSite.openSsh(temp.resolve("state"), temp.resolve("root"), port)) {
                 assertThat(second.address()).isEqualTo(first.address());
                 Lane fresh = lanes.next();
                 assertThat(fresh).isNotSameAs(lane);
@@ -191,7 +192,10 @@ class SiteFaultsIT {
         try (LoopbackSite site = site();
                 SilentRelay relay = new SilentRelay(site.address().port())) {
             SiteAddress through = with(
-                    site.address(), relay.port(), site.address().identity(), site.address().hostKey());
+                    site.address(),
+                    relay.port(),
+                    site.address().identity(),
+                    site.address().hostKey());
             try (Lanes lanes = Lanes.to(through, 1)) {
                 Lane lane = lanes.next();
                 put(lane.sftp(), FILE, 10);
@@ -237,7 +241,8 @@ class SiteFaultsIT {
             assertThat(failureOf(() -> lane.run("sleep 1000", new byte[0], Duration.ofMillis(300)))
                             .reason())
                     .isEqualTo(Reason.LOST);
-            CommandResult result = lane.run("cat; echo oh >&2; exit 3", "dōzo".getBytes("UTF-8"), Duration.ofSeconds(20));
+            CommandResult result =
+                    lane.run("cat; echo oh >&2; exit 3", "dōzo".getBytes("UTF-8"), Duration.ofSeconds(20));
             assertThat(result.exitStatus()).isEqualTo(3);
             assertThat(result.output().getBytes("ISO-8859-1")).isEqualTo("dōzo".getBytes("UTF-8"));
             assertThat(result.errors()).isEqualTo("oh\n");
@@ -253,9 +258,10 @@ class SiteFaultsIT {
             assertThat(sftp.space().orElseThrow().totalBytes()).isEqualTo(4 << 20);
 
             assertThat(failureOf(() -> {
-                        put(sftp, FILE, 8 << 20);
-                        return null;
-                    }).reason())
+                                put(sftp, FILE, 8 << 20);
+                                return null;
+                            })
+                            .reason())
                     .isEqualTo(Reason.FULL);
             assertThat(SiteCheck.of(lanes.next()).usable()).isFalse();
             sftp.remove(FILE);
@@ -271,11 +277,12 @@ class SiteFaultsIT {
             Sftp sftp = lanes.next().sftp();
 
             assertThat(failureOf(() -> {
-                        for (int i = 0; i < 10; i++) {
-                            put(sftp, FilePath.of("f" + i), 1);
-                        }
-                        return null;
-                    }).reason())
+                                for (int i = 0; i < 10; i++) {
+                                    put(sftp, FilePath.of("f" + i), 1);
+                                }
+                                return null;
+                            })
+                            .reason())
                     .isEqualTo(Reason.FULL);
         }
     }
@@ -307,7 +314,8 @@ class SiteFaultsIT {
     void anAccountThatMayOnlyReadIsDenied() throws Exception {
         try (LoopbackSite site = site("ForceCommand internal-sftp -R");
                 Lanes lanes = Lanes.to(site.address(), 1)) {
-            assertThat(failureOf(() -> lanes.next().sftp().create(FILE)).reason()).isEqualTo(Reason.PERMISSION_DENIED);
+            assertThat(failureOf(() -> lanes.next().sftp().create(FILE)).reason())
+                    .isEqualTo(Reason.PERMISSION_DENIED);
             assertThat(SiteCheck.of(lanes.next()).usable()).isFalse();
         }
     }
@@ -317,7 +325,12 @@ class SiteFaultsIT {
         try (LoopbackSite site = site()) {
             SiteAddress right = site.address();
             SiteAddress nowhere = new SiteAddress(
-                    right.host(), right.port(), right.user(), right.root() + "/nowhere", right.identity(), right.hostKey());
+                    right.host(),
+                    right.port(),
+                    right.user(),
+                    right.root() + "/nowhere",
+                    right.identity(),
+                    right.hostKey());
             try (Lanes lanes = Lanes.to(nowhere, 1)) {
                 SiteCheck check = SiteCheck.of(lanes.next());
                 assertThat(check.rootThere()).isFalse();
@@ -334,8 +347,7 @@ class SiteFaultsIT {
             put(lane.sftp(), FILE, 1000);
             Files.write(FILE.under(Path.of(site.address().root())), new byte[999]);
             for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
-                assertThat(way.digests(lane, List.of(FILE)))
-                        .isEqualTo(Map.of(FILE, Digest.ofContent(new byte[999])));
+                assertThat(way.digests(lane, List.of(FILE))).isEqualTo(Map.of(FILE, Digest.ofContent(new byte[999])));
             }
         }
     }

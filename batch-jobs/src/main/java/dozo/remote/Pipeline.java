@@ -396,7 +396,7 @@ final class Pipeline {
                 throw new RemoteException(Reason.PROTOCOL, site + " answered a request that was not made");
             }
             requests.release();
-            waiting.complete(new Reply(type, bytes.slice()));
+            waiting.complete(new Reply(type, bytes.slice(), Pipeline.this::die));
         }
     }
 }

@@ -94,7 +94,6 @@ public final class RemoteFile implements AutoCloseable {
                     note(new Failure(doing, reply.status(), null));
                 }
             } catch (RemoteException garbage) {
-                sftp.pipeline().die(garbage);
                 note(new Failure(doing, 0, garbage));
             } finally {
                 answered();

@@ -3,8 +3,12 @@ package dozo.remote;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
 
-/** One answer of an SFTP server, its id already taken off. Every length in it is checked against what came. */
+/**
+ * One answer of an SFTP server, its id already taken off. Every length in it is checked against what came; an answer that
+ * makes no sense ends the channel it came on.
+ */
 final class Reply {
 
     static final int OK = 0;
@@ -12,10 +16,12 @@ final class Reply {
 
     private final int type;
     private final ByteBuffer body;
+    private final Consumer<RemoteException> onNonsense;
 
-    Reply(int type, ByteBuffer body) {
+    Reply(int type, ByteBuffer body, Consumer<RemoteException> onNonsense) {
         this.type = type;
         this.body = body;
+        this.onNonsense = onNonsense;
     }
 
     int type() {
@@ -130,8 +136,10 @@ final class Reply {
     }
 
     private RemoteException garbage() {
-        return new RemoteException(
+        RemoteException nonsense = new RemoteException(
                 RemoteException.Reason.PROTOCOL,
                 "the site sent an SFTP answer that makes no sense (type " + type + ")");
+        onNonsense.accept(nonsense);
+        return nonsense;
     }
 }

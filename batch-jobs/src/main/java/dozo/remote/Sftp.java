@@ -396,14 +396,14 @@ public final class Sftp {
             failIfStatus(reply, path, doing);
             byte[] handle = reply.handle();
             if (handle.length > HANDLE_BYTES_MAX) {
-                throw new RemoteException(Reason.PROTOCOL, "the site sent a handle of " + handle.length + " bytes");
+                RemoteException odd =
+                        new RemoteException(Reason.PROTOCOL, "the site sent a handle of " + handle.length + " bytes");
+                pipeline.die(odd);
+                throw odd;
             }
             return handle;
         } catch (RemoteException e) {
             handles.release();
-            if (e.reason() == Reason.PROTOCOL) {
-                pipeline.die(e);
-            }
             throw e;
         } catch (InterruptedException e) {
             closeWhenOpened(answer);
@@ -420,7 +420,7 @@ public final class Sftp {
                     return;
                 }
             } catch (RemoteException garbage) {
-                pipeline.die(garbage);
+                // It has ended the channel.
             }
             handles.release();
         });

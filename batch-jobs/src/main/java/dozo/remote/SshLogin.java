@@ -19,6 +19,7 @@ import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
 import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.AttributeRepository;
 import org.apache.sshd.common.AttributeRepository.AttributeKey;
 import org.apache.sshd.common.NamedFactory;
 import org.apache.sshd.common.NamedResource;
@@ -83,8 +84,9 @@ final class SshLogin implements AutoCloseable {
         client.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
         client.setServerKeyVerifier((session, address, key) -> {
             boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
-            if (!known) {
-                session.setAttribute(OTHER_HOST_KEY, new AtomicBoolean(true));
+            AtomicBoolean other = session.getConnectionContext().getAttribute(OTHER_HOST_KEY);
+            if (!known && other != null) {
+                other.set(true);
             }
             return known;
         });
@@ -107,7 +109,8 @@ final class SshLogin implements AutoCloseable {
 
     /** A new connection, logged in, with its SFTP channels. */
     Lane lane(int channels) throws RemoteException, InterruptedException {
-        ClientSession session = connect();
+        AtomicBoolean otherHostKey = new AtomicBoolean();
+        ClientSession session = connect(otherHostKey);
         try {
             session.auth().verify(AUTH_TIMEOUT);
             return Lane.on(site, session, channels);
@@ -117,7 +120,10 @@ final class SshLogin implements AutoCloseable {
         } catch (IOException e) {
             session.close(true);
             Lane.rethrowInterruption(e);
-            throw refused(session, e);
+            throw refused(otherHostKey.get(), e);
+        } catch (IllegalStateException closedAlready) {
+            session.close(true);
+            throw refused(otherHostKey.get(), new IOException(closedAlready));
         }
     }
 
@@ -126,9 +132,11 @@ final class SshLogin implements AutoCloseable {
         client.stop();
     }
 
-    private ClientSession connect() throws RemoteException, InterruptedException {
+    private ClientSession connect(AtomicBoolean otherHostKey) throws RemoteException, InterruptedException {
         try {
-            return client.connect(site.user(), site.host(), site.port())
+            // NB: in the context and not the session, whose attributes are gone when it is closed.
+            AttributeRepository context = AttributeRepository.ofKeyValuePair(OTHER_HOST_KEY, otherHostKey);
+            return client.connect(site.user(), site.host(), site.port(), context)
                     .verify(CONNECT_TIMEOUT)
                     .getSession();
         } catch (IOException | RuntimeException e) {
@@ -140,8 +148,8 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    private RemoteException refused(ClientSession session, IOException e) {
-        if (session.getAttribute(OTHER_HOST_KEY) != null) {
+    private RemoteException refused(boolean otherHostKey, IOException e) {
+        if (otherHostKey) {
             return new RemoteException(
                     Reason.HOST_KEY,
                     site + " has another host key than the one on record: find out why before you change the record",

@@ -1,10 +1,13 @@
 package dozo;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
 import dozo.start.StartFailure;
 import java.net.URI;
 import java.util.Map;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -21,6 +24,8 @@ import picocli.CommandLine;
 public class Application {
 
     public static void main(String[] arguments) {
+        // Until Spring has read how to log, and in commands that need no Spring, only warnings are told.
+        ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
         System.exit(commandLine().execute(arguments));
     }
 

@@ -6,8 +6,10 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,11 +22,20 @@ import org.springframework.batch.core.job.parameters.JobParametersBuilder;
 import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** Starts, stops and recovers runs. */
+/**
+ * Starts, stops and recovers runs. When the process ends in an orderly way, a run that is going on finishes the units under
+ * way and begins no more; the next start goes on with it, as after a crash.
+ */
 @Component
-public class Operations {
+public class Operations implements SmartLifecycle {
+
+    /** How long the units under way may take when the process is asked to end. */
+    private static final Duration LEAVING_LIMIT = Duration.ofSeconds(25);
+
+    private static final Duration POLL = Duration.ofMillis(50);
 
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
@@ -34,6 +45,8 @@ public class Operations {
     private final Runs runs;
     private final Sites sites;
     private final Ledger ledger;
+    private final RunEnd runEnd;
+    private volatile boolean alive;
 
     public Operations(
             @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
@@ -41,13 +54,15 @@ public class Operations {
             JobRepository repository,
             Runs runs,
             Sites sites,
-            Ledger ledger) {
+            Ledger ledger,
+            RunEnd runEnd) {
         this.nightlyBackup = nightlyBackup;
         this.operator = operator;
         this.repository = repository;
         this.runs = runs;
         this.sites = sites;
         this.ledger = ledger;
+        this.runEnd = runEnd;
     }
 
     /**
@@ -86,6 +101,45 @@ public class Operations {
      */
     public void recover() {
         runs.running().ifPresent(this::recover);
+    }
+
+    @Override
+    public void start() {
+        alive = true;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return alive;
+    }
+
+    /** Called by Spring before anything a run needs is closed. */
+    @Override
+    public void stop() {
+        alive = false;
+        runEnd.leave();
+        Optional<JobExecution> going = runs.running()
+                .map(run -> repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run)))
+                .filter(JobExecution::isRunning);
+        if (going.isEmpty()) {
+            return;
+        }
+        try {
+            operator.stop(going.get());
+            long limit = System.nanoTime() + LEAVING_LIMIT.toNanos();
+            while (isGoingOn(going.get()) && System.nanoTime() < limit) {
+                Thread.sleep(POLL);
+            }
+        } catch (JobExecutionException ended) {
+            LOG.debug("the run ended by itself", ended);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean isGoingOn(JobExecution execution) {
+        JobExecution now = repository.getJobExecution(execution.getId());
+        return now != null && now.isRunning();
     }
 
     private void recover(Run run) {

@@ -23,11 +23,17 @@ class RunEnd implements JobExecutionListener {
     private final Runs runs;
     private final Findings findings;
     private final Senders senders;
+    private volatile boolean leaving;
 
     RunEnd(Runs runs, Findings findings, Senders senders) {
         this.runs = runs;
         this.findings = findings;
         this.senders = senders;
+    }
+
+    /** From now on a run that stops does so because the process ends: it stays open, and the next start goes on with it. */
+    void leave() {
+        leaving = true;
     }
 
     @Override
@@ -38,6 +44,10 @@ class RunEnd implements JobExecutionListener {
         if (status == BatchStatus.COMPLETED) {
             runs.close(run, RunState.COMPLETE, "");
         } else if (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
+            if (leaving) {
+                LOG.info("run {} is left for the next start to go on with", run);
+                return;
+            }
             runs.close(run, RunState.STOPPED, "stopped; the next run goes on where it was");
         } else {
             Throwable failure =

@@ -134,6 +134,10 @@ final class BagFolder {
         makeFolders(lane, route, kept.parent());
         for (int i = 1; i < VERSIONS_MAX; i++) {
             FilePath free = i == 1 ? kept : kept.parent().resolve(numbered(kept.name(), i));
+            // A rename spares what is there only where that is a file or folder; a dangling link it may replace.
+            if (lane.sftp().lstat(free).isPresent()) {
+                continue;
+            }
             try {
                 lane.sftp().rename(name, free);
                 // What stood here may have been a folder with folders in it.

@@ -185,7 +185,7 @@ public final class Dozo {
 
     private JsonNode followed(Connection service, JsonNode started) throws InterruptedException {
         PrintWriter err = commandLineOf().getErr();
-        boolean terminal = java.util.Objects.requireNonNull(System.console()).isTerminal();
+        boolean terminal = Terminal.attached();
         JsonNode shown = started;
         String last = "";
         while (run(shown).state() == RunState.RUNNING) {

@@ -3,6 +3,7 @@ package dozo.demo;
 import dozo.command.CoverageTable;
 import dozo.command.Exit;
 import dozo.command.RunReport;
+import dozo.command.Terminal;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
@@ -241,7 +242,7 @@ public final class Demo implements Callable<Integer> {
 
     /** Shows how far a run is until it has ended: one line that changes on a terminal, else a line for every change. */
     private Run follow(Runs runs, long id) throws InterruptedException {
-        boolean terminal = System.console() != null && System.console().isTerminal();
+        boolean terminal = Terminal.attached();
         String shown = "";
         Run run = runs.find(id).orElseThrow();
         while (run.state() == RunState.RUNNING) {

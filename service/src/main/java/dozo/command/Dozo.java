@@ -8,7 +8,7 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
-import java.io.IOException;
+import java.io.Console;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -185,7 +185,7 @@ public final class Dozo {
 
     private JsonNode followed(Connection service, JsonNode started) throws InterruptedException {
         PrintWriter err = commandLineOf().getErr();
-        boolean terminal = java.util.Objects.requireNonNull(System.console()).isTerminal();
+        boolean terminal = isTerminal();
         JsonNode shown = started;
         String last = "";
         while (run(shown).state() == RunState.RUNNING) {
@@ -205,6 +205,12 @@ public final class Dozo {
             err.flush();
         }
         return shown;
+    }
+
+    @SuppressWarnings("SystemConsoleNull") // NB: it is null again in JDK 25 where there is no terminal.
+    private static boolean isTerminal() {
+        Console console = System.console();
+        return console != null && console.isTerminal();
     }
 
     private static Run run(JsonNode shown) {
@@ -249,8 +255,8 @@ public final class Dozo {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         }
-        boolean place = failure instanceof IOException;
-        commandLine.getErr().println("dozo: " + (place ? "" : "a defect: ") + failure);
+        commandLine.getErr().println("dozo: this is a defect:");
+        failure.printStackTrace(commandLine.getErr());
         return Exit.DEFECT;
     }
 }

@@ -10,13 +10,16 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.sshd.client.channel.ChannelExec;
-import org.apache.sshd.client.channel.ClientChannelEvent;
 import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.session.ConnectionService;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One SSH connection to a site, with its pipelined SFTP channels. Safe for many threads at once, and meant for that: what
@@ -98,20 +101,17 @@ public final class Lane implements AutoCloseable {
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
         commands.acquire();
-        try (ChannelExec channel = session.createExecChannel(command)) {
+        try (Command channel = new Command(command)) {
+            session.getService(ConnectionService.class).registerChannel(channel);
             Bounded output = new Bounded(OUTPUT_BYTES_MAX);
             Bounded errors = new Bounded(ERRORS_BYTES_MAX);
             channel.setOut(output);
             channel.setErr(errors);
             channel.open().verify(OPEN_TIMEOUT);
             feed(channel, stdin);
-            Set<ClientChannelEvent> events = channel.waitFor(EnumSet.of(ClientChannelEvent.CLOSED), timeout);
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            if (events.contains(ClientChannelEvent.TIMEOUT)) {
-                throw new RemoteException(
-                        Reason.LOST, "a command at " + site + " did not end within " + timeout.toSeconds() + " s");
+            channel.awaitEnd(timeout);
+            if (channel.refused) {
+                throw new RemoteException(Reason.UNSUPPORTED, site + " does not run commands for us");
             }
             if (output.overflowed()) {
                 throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take");
@@ -123,6 +123,9 @@ public final class Lane implements AutoCloseable {
             return new CommandResult(status == null ? -1 : status, output.text(), errors.text());
         } catch (RemoteException e) {
             throw e;
+        } catch (TimeoutException e) {
+            throw new RemoteException(
+                    Reason.LOST, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
         } catch (IOException e) {
             rethrowInterruption(e);
             Reason reason = session.isOpen() ? Reason.UNSUPPORTED : Reason.LOST;
@@ -156,6 +159,32 @@ public final class Lane implements AutoCloseable {
         } catch (IOException notWanted) {
             // A command may end without reading all of it; its output and exit status tell what that means.
             rethrowInterruption(notWanted);
+        }
+    }
+
+    /** A command's channel that ends when the site refuses to run it: MINA's own waits on. */
+    private static final class Command extends ChannelExec {
+
+        private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+        private volatile boolean refused;
+
+        Command(String command) {
+            super(command, null, null);
+            addCloseFutureListener(closed -> ended.complete(null));
+        }
+
+        @Override
+        public void handleFailure() {
+            refused = true;
+            close(true);
+        }
+
+        void awaitEnd(Duration timeout) throws TimeoutException, InterruptedException {
+            try {
+                ended.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (ExecutionException e) {
+                throw new IllegalStateException("nothing completes it so", e);
+            }
         }
     }
 

@@ -20,6 +20,7 @@ import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.RemoteWindow;
 import org.apache.sshd.common.channel.exception.SshChannelClosedException;
+import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
@@ -70,9 +71,9 @@ final class Pipeline {
 
     /** Opens the subsystem and says hello; the server's VERSION answer comes back through {@code hello}. */
     static Pipeline open(String site, ClientSession session) throws RemoteException, InterruptedException {
-        ChannelSubsystem channel;
+        Subsystem channel = new Subsystem();
         try {
-            channel = session.createSubsystemChannel("sftp");
+            session.getService(ConnectionService.class).registerChannel(channel);
         } catch (IOException e) {
             throw new RemoteException(Reason.LOST, "the connection to " + site + " is gone", e);
         }
@@ -316,6 +317,19 @@ final class Pipeline {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** A channel that ends when the site has no such subsystem: MINA's own waits on. */
+    private static final class Subsystem extends ChannelSubsystem {
+
+        Subsystem() {
+            super("sftp");
+        }
+
+        @Override
+        public void handleFailure() {
+            close(true);
         }
     }
 

@@ -98,6 +98,9 @@ final class SshLogin implements AutoCloseable {
         CoreModuleProperties.HEARTBEAT_INTERVAL.set(client, HEARTBEAT_INTERVAL);
         CoreModuleProperties.HEARTBEAT_NO_REPLY_MAX.set(client, HEARTBEATS_UNANSWERED_MAX);
         CoreModuleProperties.WINDOW_SIZE.set(client, RECEIVE_WINDOW_BYTES);
+        // NB: without an answer to these, a site that refuses them looks like one that is slow.
+        CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
+        CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);
         client.start();
         return new SshLogin(site, client);
     }

@@ -65,32 +65,26 @@ final class SourceFile {
             throws SourceProblem, IOException, InterruptedException {
         Facts before = facts();
         MessageDigest digest = digesting ? Digest.algorithm() : null;
-        long count = length;
+        long at = offset;
+        long end = offset + length;
         try (FileChannel channel = open()) {
-            byte[] bytes = new byte[Math.clamp(length + 1, 1, BUFFER_BYTES)];
-            long at = offset;
-            long end = offset + length;
-            int n;
-            // One byte more than is meant is asked for at the end of the file, so that a growing file is noticed.
-            while ((n = read(channel, bytes, at)) > 0) {
-                int wanted = (int) Math.min(n, end - at);
-                if (digest != null) {
-                    digest.update(bytes, 0, wanted);
-                }
-                if (wanted > 0) {
-                    sink.accept(at, bytes, wanted);
-                }
-                at += wanted;
-                count -= wanted;
-                if (at == end) {
+            byte[] bytes = new byte[Math.clamp(length, 1, BUFFER_BYTES)];
+            while (at < end) {
+                int n = read(channel, ByteBuffer.wrap(bytes, 0, (int) Math.min(bytes.length, end - at)), at);
+                if (n <= 0) {
                     break;
                 }
+                if (digest != null) {
+                    digest.update(bytes, 0, n);
+                }
+                sink.accept(at, bytes, n);
+                at += n;
             }
         } catch (SourceReadException e) {
             throw unreadable(e.getCause());
         }
         Facts after = facts();
-        if (count != 0 || !after.equals(before)) {
+        if (at != end || !after.equals(before)) {
             throw new SourceProblem(
                     Problem.CHANGED, name + ": changed while it was read; the next run takes it as it is then");
         }
@@ -119,9 +113,9 @@ final class SourceFile {
         }
     }
 
-    private static int read(FileChannel channel, byte[] bytes, long at) {
+    private static int read(FileChannel channel, ByteBuffer bytes, long at) {
         try {
-            return channel.read(ByteBuffer.wrap(bytes), at);
+            return channel.read(bytes, at);
         } catch (IOException e) {
             throw new SourceReadException(e);
         }

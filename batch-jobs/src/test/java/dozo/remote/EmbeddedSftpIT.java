@@ -1,0 +1,23 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** The server inside our own process. */
+class EmbeddedSftpIT extends SftpContract {
+
+    @Override
+    LoopbackSite serve(Path state, Path root) throws IOException {
+        return LoopbackSite.embedded(state, root, 0);
+    }
+
+    @Override
+    String digestMethod() {
+        return "check-file";
+    }
+
+    @Override
+    boolean keepsNames() {
+        return false;
+    }
+}

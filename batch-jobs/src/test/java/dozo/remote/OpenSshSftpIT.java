@@ -1,0 +1,23 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** OpenSSH with a shell. */
+class OpenSshSftpIT extends SftpContract {
+
+    @Override
+    LoopbackSite serve(Path state, Path root) throws IOException {
+        return LoopbackSite.openSsh(state, root, 0);
+    }
+
+    @Override
+    String digestMethod() {
+        return "exec (openssl dgst -sha256 -r|sha256sum)";
+    }
+
+    @Override
+    boolean keepsNames() {
+        return true;
+    }
+}

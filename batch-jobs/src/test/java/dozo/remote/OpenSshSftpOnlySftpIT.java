@@ -1,0 +1,23 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** OpenSSH for an account that may do SFTP and nothing else. */
+class OpenSshSftpOnlySftpIT extends SftpContract {
+
+    @Override
+    LoopbackSite serve(Path state, Path root) throws IOException {
+        return LoopbackSite.openSsh(state, root, 0, "ForceCommand internal-sftp");
+    }
+
+    @Override
+    String digestMethod() {
+        return "read-back";
+    }
+
+    @Override
+    boolean keepsNames() {
+        return true;
+    }
+}

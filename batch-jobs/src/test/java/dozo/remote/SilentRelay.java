@@ -1,0 +1,67 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Passes bytes on between a client and a port of this machine, until it falls silent: no byte, and no end, gets through. */
+final class SilentRelay implements AutoCloseable {
+
+    private final ServerSocket listening;
+    private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+    private volatile boolean silent;
+
+    SilentRelay(int port) throws IOException {
+        listening = new ServerSocket(0, 10, InetAddress.ofLiteral("127.0.0.1"));
+        Thread.ofVirtual().start(() -> {
+            try {
+                while (true) {
+                    Socket client = listening.accept();
+                    Socket server = new Socket(InetAddress.ofLiteral("127.0.0.1"), port);
+                    sockets.add(client);
+                    sockets.add(server);
+                    Thread.ofVirtual().start(() -> pass(client, server));
+                    Thread.ofVirtual().start(() -> pass(server, client));
+                }
+            } catch (IOException closed) {
+                // The test is over.
+            }
+        });
+    }
+
+    int port() {
+        return listening.getLocalPort();
+    }
+
+    void fallSilent() {
+        silent = true;
+    }
+
+    @Override
+    public void close() throws IOException {
+        listening.close();
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    private void pass(Socket from, Socket to) {
+        try {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            byte[] bytes = new byte[64 << 10];
+            for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
+                if (!silent) {
+                    out.write(bytes, 0, n);
+                }
+            }
+        } catch (IOException closed) {
+            // The other direction ends as well, with its own socket.
+        }
+    }
+}

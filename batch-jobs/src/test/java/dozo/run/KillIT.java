@@ -1,0 +1,206 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.db.TestDatabase;
+import dozo.remote.LoopbackSite;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Promise 4: killed with {@code kill -9} again and again and started again, a run goes on where it was. What was committed
+ * is not sent again; at most the units in flight are.
+ */
+class KillIT {
+
+    private static final int PARTITIONS = 4;
+    private static final int CHUNK = 2;
+    private static final int KILLS = 4;
+    private static final String[] SETTINGS = {
+        "dozo.transfer.partitions=" + PARTITIONS, "dozo.transfer.chunk=" + CHUNK, "dozo.transfer.bundle-entries=20"
+    };
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aRunThatIsKilledAgainAndAgainSendsNothingTwiceButWhatWasInFlight() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        long bytes = makeFiles(source);
+        PGSimpleDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                night.register("E1", source);
+            }
+            Map<Path, Object> standing = new HashMap<>();
+            for (int kill = 1; kill <= KILLS; kill++) {
+                long target = done(jdbc) + 25L;
+                Process child = start(database, site.address());
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(60))
+                        .pollInterval(Duration.ofMillis(5))
+                        .until(() -> done(jdbc) >= target || !child.isAlive());
+                assertThat(child.isAlive())
+                        .as("killed in the middle, not after the end")
+                        .isTrue();
+                child.destroyForcibly().waitFor();
+                standing.putAll(provenFiles(jdbc, root));
+            }
+            long committed = done(jdbc);
+            long units = units(jdbc);
+            assertThat(committed).isBetween(25L * KILLS, units - 1);
+            assertThat(filesWithoutReceipt(jdbc, root))
+                    .as("renamed but not recorded: at most the units in flight at each kill")
+                    .isLessThanOrEqualTo((long) KILLS * PARTITIONS * CHUNK * 20);
+
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                night.get(Operations.class).recover();
+                Run run = night.await(1);
+
+                assertThat(night.findings(run)).isEmpty();
+                assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+                assertThat(night.coverage().safe()).isTrue();
+                assertThat(night.coverage().bytesSafe()).isEqualTo(bytes);
+            }
+            assertThat(jdbc.sql(
+                                    "select count(*) from receipt r1 join receipt r2 on r1.unit_id = r2.unit_id and r1.receipt_id < r2.receipt_id")
+                            .query((row, n) -> row.getLong(1))
+                            .single())
+                    .as("units proven twice")
+                    .isZero();
+            assertThat(standing)
+                    .isNotEmpty()
+                    .allSatisfy((path, inode) -> assertThat(inode(path)).isEqualTo(inode));
+            NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+            assertThat(root.resolve(".dozo/incoming/p/E1")).doesNotExist();
+            assertThat(root.resolve(".dozo/versions"))
+                    .as("nothing was taken for a foreign file")
+                    .doesNotExist();
+        }
+    }
+
+    /** What the killed process does: go on with the run if there is one, else begin it. */
+    static void main(String[] arguments) throws Exception {
+        PGSimpleDataSource database = new PGSimpleDataSource();
+        database.setUrl(arguments[0]);
+        database.setUser(arguments[1]);
+        database.setPassword(arguments[2]);
+        SiteAddress site = new SiteAddress(
+                "127.0.0.1",
+                Integer.parseInt(arguments[3]),
+                arguments[4],
+                arguments[5],
+                Path.of(arguments[6]),
+                arguments[7]);
+        try (Night night = new Night(database, site, SETTINGS)) {
+            Operations operations = night.get(Operations.class);
+            if (night.get(Runs.class).running().isPresent()) {
+                operations.recover();
+            } else {
+                operations.start(null, "test");
+            }
+            night.await(1);
+        }
+    }
+
+    private Process start(PGSimpleDataSource database, SiteAddress site) throws IOException {
+        return new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElseThrow(),
+                        "-Xmx256m",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        KillIT.class.getName(),
+                        database.getUrl(),
+                        String.valueOf(database.getUser()),
+                        String.valueOf(database.getPassword()),
+                        String.valueOf(site.port()),
+                        site.user(),
+                        site.root(),
+                        site.identity().toString(),
+                        site.hostKey())
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("child.log").toFile())
+                .start();
+    }
+
+    private static long makeFiles(Path source) throws IOException {
+        Random random = new Random(11);
+        long bytes = 0;
+        for (int i = 0; i < 5_000; i++) {
+            Path file = source.resolve("series%02d".formatted(i % 50)).resolve("image" + i);
+            Files.createDirectories(file.getParent());
+            byte[] content = new byte[random.nextInt(40_000)];
+            random.nextBytes(content);
+            Files.write(file, content);
+            bytes += content.length;
+        }
+        byte[] large = new byte[60_000_000];
+        random.nextBytes(large);
+        Files.write(source.resolve("large.raw"), large);
+        return bytes + large.length;
+    }
+
+    private static long done(JdbcClient jdbc) {
+        return jdbc.sql("select count(*) from transfer_unit where state in ('SENT', 'VERIFIED')")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private static long units(JdbcClient jdbc) {
+        return jdbc.sql("select count(*) from transfer_unit")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** The files that have a receipt, with their inodes: a file sent again would have another. */
+    private static Map<Path, Object> provenFiles(JdbcClient jdbc, Path root) {
+        List<Path> paths = jdbc.sql("""
+                        select convert_from(d.path || '/' || e.name, 'UTF8') as path
+                        from receipt r, unnest(r.entry_nos) as n (entry_no)
+                        join entry e on e.experiment_id = 1 and e.entry_no = n.entry_no and e.kind = 'f'
+                        join directory d using (experiment_id, directory_no)
+                        where d.path <> ''
+                        """)
+                .query((row, n) -> root.resolve("p/E1/data").resolve(row.getString("path")))
+                .list();
+        Map<Path, Object> inodes = new HashMap<>();
+        paths.forEach(path -> inodes.put(path, inode(path)));
+        return inodes;
+    }
+
+    private static long filesWithoutReceipt(JdbcClient jdbc, Path root) throws IOException {
+        List<Path> standing = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(root.resolve("p/E1/data"))) {
+            files.filter(Files::isRegularFile).forEach(standing::add);
+        }
+        return standing.size() - provenFiles(jdbc, root).size();
+    }
+
+    private static Object inode(Path path) {
+        try {
+            return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            throw new AssertionError("a proven file is not there", e);
+        }
+    }
+}

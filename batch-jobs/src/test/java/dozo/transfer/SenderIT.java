@@ -1,0 +1,270 @@
+package dozo.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lanes;
+import dozo.remote.LoopbackSite;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteAddress;
+import dozo.remote.SiteCheck;
+import dozo.source.DirectoryTree;
+import dozo.transfer.Outcome.Failed;
+import dozo.transfer.Outcome.Sent;
+import dozo.transfer.Outcome.Verified;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The engine alone: no database, a real sshd, and one whose disk lies. */
+class SenderIT {
+
+    @TempDir
+    Path folder;
+
+    Path source;
+    Path root;
+    Route route;
+
+    @BeforeEach
+    void makeFolders() throws Exception {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        route = Route.of(source, "p/E1", 1);
+    }
+
+    @Test
+    void whatCannotBeReadAsTheManifestHasItFailsAloneAndLeavesNothing() throws Exception {
+        Entry good = file(1, "good", "good");
+        Entry changed = file(2, "changed", "before");
+        Files.writeString(source.resolve("changed"), "after it was sealed");
+        Entry vanished = file(3, "vanished", "x");
+        Files.delete(source.resolve("vanished"));
+        Entry touched = file(4, "touched", "same");
+        Files.setLastModifiedTime(source.resolve("touched"), FileTime.fromMillis(1));
+        Entry swapped = file(5, "swapped", "a file");
+        Files.delete(source.resolve("swapped"));
+        Files.createSymbolicLink(source.resolve("swapped"), Path.of("/etc/passwd"));
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            List<Outcome> outcomes =
+                    sender.send(route, new Unit.Bundle(List.of(good, changed, vanished, touched, swapped)));
+
+            assertThat(outcomes).extracting(Outcome::entry).containsExactly(good, changed, vanished, touched, swapped);
+            assertThat(outcomes.getFirst()).isEqualTo(new Verified(good, Digest.ofContent("good".getBytes())));
+            assertThat(outcomes.subList(1, 5))
+                    .extracting(outcome -> ((Failed) outcome).problem())
+                    .containsExactly(Problem.CHANGED, Problem.VANISHED, Problem.CHANGED, Problem.CHANGED);
+        }
+        assertThat(root.resolve("p/E1/data"))
+                .isDirectoryContaining("glob:**/good")
+                .isDirectoryNotContaining("glob:**/changed");
+        assertThat(root.resolve(".dozo/incoming/p/E1")).isEmptyDirectory();
+    }
+
+    @Test
+    void aFileWeMayNotReadIsAnUnreadableFinding() throws Exception {
+        // Write-only for everybody, root too: a file every Linux has.
+        Path writeOnly = Path.of("/proc/sys/net/ipv4/route");
+        Entry entry = new Entry(1, FilePath.of("flush"), DirectoryTree.facts(writeOnly.resolve("flush")));
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            List<Outcome> outcomes = sender.send(Route.of(writeOnly, "p/E1", 1), new Unit.Bundle(List.of(entry)));
+
+            Failed failed = (Failed) outcomes.getFirst();
+            assertThat(failed.problem()).isEqualTo(Problem.UNREADABLE);
+            assertThat(failed.message()).contains("flush", "permission denied");
+        }
+    }
+
+    @Test
+    void aBitFlippedOnTheWayToDiskIsCaughtAndSentAgain() throws Exception {
+        Entry one = file(1, "one", "one");
+        Entry two = file(2, "two", "two");
+
+        try (FaultySite site = FaultySite.flipping(folder.resolve("sshd"), root, 1, name -> name.equals("2"));
+                Sender sender = sender(site.address())) {
+            List<Outcome> outcomes = sender.send(route, new Unit.Bundle(List.of(one, two)));
+
+            assertThat(site.hits()).isEqualTo(1);
+            assertThat(outcomes).allMatch(Verified.class::isInstance);
+        }
+        assertThat(root.resolve("p/E1/data/two")).hasContent("two");
+    }
+
+    @Test
+    void aDiskThatAlwaysLiesNeverGetsAFinalName() throws Exception {
+        Entry one = file(1, "one", "one");
+
+        try (FaultySite site = FaultySite.flipping(folder.resolve("sshd"), root, 1_000, name -> name.equals("1"));
+                Sender sender = sender(site.address())) {
+            Outcome outcome = sender.send(route, new Unit.Bundle(List.of(one))).getFirst();
+
+            assertThat(site.hits()).isEqualTo(3);
+            assertThat(outcome)
+                    .isInstanceOfSatisfying(
+                            Failed.class, failed -> assertThat(failed.problem()).isEqualTo(Problem.MISMATCHED));
+        }
+        assertThat(root.resolve("p/E1/data/one")).doesNotExist();
+    }
+
+    @Test
+    void aLargeFileIsProvenAsAWholeAndOnlyThenNamed() throws Exception {
+        byte[] content = new byte[300_000];
+        new Random(1).nextBytes(content);
+        Files.write(source.resolve("large"), content);
+        Entry large = entry(7, "large");
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            assertThat(sender.send(route, new Unit.Range(large, 100_000, 200_000)))
+                    .containsExactly(new Sent(large));
+            assertThat(sender.send(route, new Unit.Whole(large)).getFirst())
+                    .as("a range is missing")
+                    .isInstanceOf(Failed.class);
+            assertThat(root.resolve("p/E1/data/large")).doesNotExist();
+
+            sender.send(route, new Unit.Range(large, 0, 100_000));
+            assertThat(sender.send(route, new Unit.Whole(large)))
+                    .containsExactly(new Verified(large, Digest.ofContent(content)));
+            assertThat(sender.send(route, new Unit.Whole(large)))
+                    .as("proven again after a crash between the rename and its record")
+                    .containsExactly(new Verified(large, Digest.ofContent(content)));
+        }
+        assertThat(root.resolve("p/E1/data/large")).hasBinaryContent(content);
+    }
+
+    @Test
+    void aUnitSentTwiceIsHarmless() throws Exception {
+        Entry one = file(1, "one", "one");
+        Unit unit = new Unit.Bundle(
+                List.of(one, link(2, "link", "one"), entry(3, Files.createDirectory(source.resolve("d")))));
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            assertThat(sender.send(route, unit)).allMatch(Verified.class::isInstance);
+            assertThat(sender.send(route, unit)).allMatch(Verified.class::isInstance);
+        }
+        assertThat(root.resolve("p/E1/data/one")).hasContent("one");
+        assertThat(root.resolve(".dozo/versions")).doesNotExist();
+    }
+
+    @Test
+    void whatADeadRunLeftUnderATemporaryNameIsNeverFollowedOrTrusted() throws Exception {
+        Entry one = file(1, "one", "one");
+        Entry two = file(2, "two", "two");
+        Path victim = Files.writeString(folder.resolve("victim"), "untouched");
+        Path incoming = Files.createDirectories(root.resolve(".dozo/incoming/p/E1"));
+        Files.createSymbolicLink(incoming.resolve("1"), victim);
+        Files.writeString(incoming.resolve("2"), "half a file of an earlier run that is longer than the new one");
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            assertThat(sender.send(route, new Unit.Bundle(List.of(one, two)))).allMatch(Verified.class::isInstance);
+        }
+        assertThat(victim).hasContent("untouched");
+        assertThat(root.resolve("p/E1/data/one")).isRegularFile().hasContent("one");
+        assertThat(root.resolve("p/E1/data/two")).hasContent("two");
+    }
+
+    @Test
+    void aLinkInTheWayOfAFolderIsNotWrittenThrough() throws Exception {
+        Path outside = Files.createDirectory(folder.resolve("outside"));
+        Files.createDirectories(root.resolve("p/E1/data"));
+        Files.createSymbolicLink(root.resolve("p/E1/data/sub"), outside);
+        Files.createDirectory(source.resolve("sub"));
+        Files.writeString(source.resolve("sub/file"), "x");
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            assertThat(sender.send(route, new Unit.Bundle(List.of(entry(1, "sub/file")))))
+                    .allMatch(Verified.class::isInstance);
+        }
+        assertThat(outside).isEmptyDirectory();
+        assertThat(root.resolve("p/E1/data/sub/file")).hasContent("x");
+        assertThat(root.resolve(".dozo/versions/p/E1/1/data/sub")).isSymbolicLink();
+    }
+
+    @Test
+    void anAccountWithoutAShellIsProvenByReadingBack() throws Exception {
+        Entry one = file(1, "one", "one");
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, "ForceCommand internal-sftp");
+                Sender sender = sender(site.address())) {
+            assertThat(sender.method()).isEqualTo("read-back");
+            assertThat(sender.send(route, new Unit.Bundle(List.of(one)))).allMatch(Verified.class::isInstance);
+        }
+    }
+
+    @Test
+    void theSweepTakesLeftoversButNotFilesUnderWay() throws Exception {
+        Path incoming = Files.createDirectories(root.resolve(".dozo/incoming/p/E1"));
+        Files.writeString(incoming.resolve("1"), "dead");
+        Files.writeString(incoming.resolve("2"), "under way");
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            sender.sweep(route, Set.of(2));
+            assertThat(incoming).isDirectoryContaining("glob:**/2").isDirectoryNotContaining("glob:**/1");
+            sender.sweep(route, Set.of());
+            assertThat(incoming).doesNotExist();
+        }
+    }
+
+    @Test
+    void aServerThatDiesIsTheSitesFaultNotTheEntrys() throws Exception {
+        Entry one = file(1, "one", "one");
+        LoopbackSite site = openSsh();
+        try (Sender sender = sender(site.address())) {
+            site.close();
+            assertThatThrownBy(() -> sender.send(route, new Unit.Bundle(List.of(one))))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isIn(Reason.LOST, Reason.UNREACHABLE));
+        }
+    }
+
+    private LoopbackSite openSsh() throws Exception {
+        return LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+    }
+
+    private static Sender sender(SiteAddress site) throws Exception {
+        Lanes lanes = Lanes.to(site, 2);
+        RemoteDigest digest = SiteCheck.of(lanes.next()).digest();
+        return new Sender(lanes, 2, digest);
+    }
+
+    private Entry file(int number, String name, String content) throws Exception {
+        Files.writeString(source.resolve(name), content);
+        return entry(number, name);
+    }
+
+    private Entry link(int number, String name, String target) throws Exception {
+        Files.createSymbolicLink(source.resolve(name), Path.of(target));
+        return entry(number, name);
+    }
+
+    private Entry entry(int number, String name) throws Exception {
+        return entry(number, source.resolve(name));
+    }
+
+    private Entry entry(int number, Path path) throws Exception {
+        Facts facts = DirectoryTree.facts(path);
+        assertThat(facts.kind()).isIn(EntryKind.FILE, EntryKind.DIRECTORY, EntryKind.LINK);
+        return new Entry(number, FilePath.between(source, path), facts);
+    }
+}

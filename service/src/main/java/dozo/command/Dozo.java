@@ -63,6 +63,7 @@ public final class Dozo {
         CommandLine commandLine = new CommandLine(new Dozo());
         commandLine.setExecutionExceptionHandler(Dozo::failed);
         commandLine.setUsageHelpAutoWidth(true);
+        commandLine.getCommandSpec().version("dozo " + version());
         return commandLine;
     }
 
@@ -211,6 +212,11 @@ public final class Dozo {
     private static boolean isTerminal() {
         Console console = System.console();
         return console != null && console.isTerminal();
+    }
+
+    private static String version() {
+        String built = Dozo.class.getPackage().getImplementationVersion();
+        return built == null ? "from source" : built;
     }
 
     private static Run run(JsonNode shown) {

@@ -18,7 +18,11 @@ public final class RunReport {
     /** One line without its end: how far the run is. */
     public static String progress(Run run, Progress progress) {
         if (progress.units() == 0) {
-            return "run %d %s: nothing is planned to be sent".formatted(run.id(), word(run.state()));
+            return "run %d %s: %s"
+                    .formatted(
+                            run.id(),
+                            word(run.state()),
+                            run.state() == RunState.RUNNING ? "looking for what is new" : "nothing was to be sent");
         }
         String failed = progress.unitsFailed() == 0 ? "" : ", %,d failed".formatted(progress.unitsFailed());
         return "run %d %s: %3d%%  %s of %s, %,d of %,d units%s"

@@ -4,6 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
+import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.net.URI;
 import java.util.Map;
@@ -11,7 +12,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.event.ApplicationPreparedEvent;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -56,6 +59,9 @@ public class Application {
     public static ConfigurableApplicationContext start(Map<String, ?> properties) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setBannerMode(Banner.Mode.OFF);
+        ApplicationListener<ApplicationPreparedEvent> early =
+                event -> Settings.checkPort(event.getApplicationContext().getEnvironment());
+        application.addListeners(early);
         String[] arguments = properties.entrySet().stream()
                 .map(property -> "--%s=%s".formatted(property.getKey(), property.getValue()))
                 .toArray(String[]::new);

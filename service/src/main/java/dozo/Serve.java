@@ -8,7 +8,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.boot.SpringApplication;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
@@ -48,7 +47,8 @@ final class Serve implements Callable<Integer> {
             ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
             service.addApplicationListener(atClose);
             closed.await();
-            return SpringApplication.exit(service);
+            // A signal ends the process with its own code; else the service has closed itself, see Watch.
+            return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {
             Optional<StartFailure> failure = StartFailure.of(e);
             failure.ifPresent(known -> java.util.Objects.requireNonNull(spec)

@@ -5,7 +5,9 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
@@ -17,8 +19,18 @@ import java.util.Set;
 import org.springframework.beans.factory.annotation.Autowired;
 
 /** What the compiler does not hold and a reviewer should not have to. */
-@AnalyzeClasses(packages = "dozo", importOptions = DoNotIncludeTests.class)
+@AnalyzeClasses(
+        packages = "dozo",
+        importOptions = {DoNotIncludeTests.class, ArchitectureTest.WithoutTestJars.class})
 class ArchitectureTest {
+
+    /** What other modules test with is on our class path as jars of their own. */
+    static final class WithoutTestJars implements ImportOption {
+        @Override
+        public boolean includes(Location location) {
+            return !location.contains("-tests.jar");
+        }
+    }
 
     private static final Set<String> TRANSFER_CORE =
             Set.of("Sender", "Route", "Unit", "Outcome", "BagFolder", "SourceFile", "LazyFile");

@@ -112,7 +112,11 @@ public class Ingest {
         return new Ingested(
                 before,
                 false,
-                List.of(new Finding(experiment.id(), problem, null, message.formatted(experiment.source()))));
+                List.of(new Finding(
+                        experiment.id(),
+                        problem,
+                        null,
+                        message.formatted(FilePath.render(FilePath.rawBytes(experiment.source()))))));
     }
 
     private void createCrawlTable() {

@@ -146,14 +146,14 @@ public class Experiments {
 
     private static Path checkedSource(Path source) {
         if (!source.isAbsolute()) {
-            throw new Refusal("source", "\"%s\" is no absolute path".formatted(source));
+            throw new Refusal("source", "\"%s\" is no absolute path".formatted(shown(source)));
         }
         Path root = source.normalize();
         if (FilePath.rawBytes(root).length > ROOT_LENGTH_BYTES_MAX) {
             throw new Refusal("source", "a path has at most %d bytes".formatted(ROOT_LENGTH_BYTES_MAX));
         }
         if (!Files.isDirectory(root)) {
-            throw new Refusal("source", "there is no folder %s on the service's machine".formatted(root));
+            throw new Refusal("source", "there is no folder %s on the service's machine".formatted(shown(root)));
         }
         return root;
     }
@@ -167,7 +167,11 @@ public class Experiments {
         });
         withSource(root).ifPresent(known -> {
             throw new Refusal(
-                    "source", "folder %s is already the source of experiment %s".formatted(root, known.name()));
+                    "source", "folder %s is already the source of experiment %s".formatted(shown(root), known.name()));
         });
+    }
+
+    private static String shown(Path path) {
+        return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -8,7 +8,6 @@ import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -63,6 +62,7 @@ public final class Dozo {
         CommandLine commandLine = new CommandLine(new Dozo());
         commandLine.setExecutionExceptionHandler(Dozo::failed);
         commandLine.setUsageHelpAutoWidth(true);
+        commandLine.getCommandSpec().version("dozo " + version());
         return commandLine;
     }
 
@@ -207,6 +207,11 @@ public final class Dozo {
         return shown;
     }
 
+    private static String version() {
+        String built = Dozo.class.getPackage().getImplementationVersion();
+        return built == null ? "from source" : built;
+    }
+
     private static Run run(JsonNode shown) {
         return Connection.JSON.treeToValue(shown, Run.class);
     }
@@ -249,8 +254,8 @@ public final class Dozo {
             Thread.currentThread().interrupt();
             return Exit.UNAVAILABLE;
         }
-        boolean place = failure instanceof IOException;
-        commandLine.getErr().println("dozo: " + (place ? "" : "a defect: ") + failure);
+        commandLine.getErr().println("dozo: this is a defect:");
+        failure.printStackTrace(commandLine.getErr());
         return Exit.DEFECT;
     }
 }

@@ -1,5 +1,6 @@
 package dozo.schedule;
 
+import dozo.start.EarlySetting;
 import dozo.start.StartFailure;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -14,7 +15,7 @@ import org.springframework.scheduling.support.CronExpression;
  * @param cron null: never
  * @param zone whose clocks the times are of
  */
-record Timetable(@Nullable CronExpression cron, ZoneId zone) {
+record Timetable(@Nullable CronExpression cron, ZoneId zone) implements EarlySetting {
 
     private static final String OFF = "-";
 

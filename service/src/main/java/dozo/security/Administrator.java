@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.start.EarlySetting;
 import dozo.start.Settings;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -16,7 +17,7 @@ import org.springframework.stereotype.Component;
 
 /** The one user there is, and where the password lies. */
 @Component
-class Administrator {
+class Administrator implements EarlySetting {
 
     static final String NAME = "admin";
 

@@ -5,9 +5,12 @@ import dozo.db.EmbeddedDatabase;
 import dozo.run.TransferSettings;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.stereotype.Component;
@@ -19,11 +22,15 @@ class Database implements AutoCloseable {
     /** Connections for pages, REST and the job itself; every partition of a run holds one more while it works. */
     private static final int BESIDE_PARTITIONS = 12;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Database.class);
+
     private final PGSimpleDataSource login = new PGSimpleDataSource();
     private final @Nullable EmbeddedDatabase embedded;
     private final SoleUse soleUse;
 
-    Database(Settings settings) throws IOException {
+    /** Opens it, when all that is set has been found to be in order. */
+    Database(Settings settings, TransferSettings transfer, List<EarlySetting> others) throws IOException {
+        LOG.debug("{} and {} more settings are in order", transfer, others.size());
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
         try {
             if (embedded == null) {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.env.Environment;
 
 /**
  * Where the service keeps its state.
@@ -94,6 +95,17 @@ public record Settings(
                     StartFailure.CONFIGURATION,
                     "%s names %s, which cannot be read: a file with the password is allowed".formatted(key, file),
                     e);
+        }
+    }
+
+    /** Refuses a wrong port, which others ask for before our settings are read. */
+    public static void checkPort(Environment environment) {
+        String port = environment.getProperty("server.port", "");
+        if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION,
+                    "server.port (DOZO_HTTP_PORT) is \"%s\": a whole number from 0 to 65535 is allowed"
+                            .formatted(port));
         }
     }
 }

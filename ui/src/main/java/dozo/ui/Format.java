@@ -1,6 +1,8 @@
 package dozo.ui;
 
 import dozo.file.Size;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Coverage.Totals;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,19 +34,29 @@ public record Format(ZoneId zone) {
         return "%d:%02d:%02d".formatted(took.toHours(), took.toMinutesPart(), took.toSecondsPart());
     }
 
-    /** What is safe in percent, by bytes. 100 only if all is safe; of nothing, nothing is. */
-    public int share(long bytesSafe, long bytes, boolean safe) {
-        if (safe) {
-            return 100;
-        }
-        return bytes == 0 ? 0 : (int) Math.min(99, 100.0 * bytesSafe / bytes);
+    /** What of a project is safe in percent, by bytes; by experiments where all that is known of is safe. */
+    public int share(Totals totals) {
+        return totals.bytesSafe() < totals.bytes()
+                ? share(totals.bytesSafe(), totals.bytes(), false)
+                : share(totals.experimentsSafe(), totals.experiments(), totals.safe());
+    }
+
+    /** What of an experiment is safe in percent, by bytes. */
+    public int share(ExperimentCoverage experiment) {
+        return share(experiment.bytesSafe(), experiment.bytes(), experiment.safe());
     }
 
     /** How far a run is, in percent. */
     public int share(Progress progress) {
-        return share(
-                progress.bytesDone(),
-                progress.bytes(),
-                progress.units() > 0 && progress.units() == progress.unitsDone());
+        boolean all = progress.units() > 0 && progress.units() == progress.unitsDone();
+        return share(progress.bytesDone(), progress.bytes(), all);
+    }
+
+    /** 100 only if all is done; of nothing, nothing is. */
+    private static int share(long done, long whole, boolean all) {
+        if (all) {
+            return 100;
+        }
+        return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
     }
 }

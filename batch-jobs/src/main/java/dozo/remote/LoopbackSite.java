@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -120,8 +121,10 @@ public final class LoopbackSite implements AutoCloseable {
         KeyPair host = key(home.resolve("host"));
         KeyPair user = key(home.resolve("user"));
         Files.writeString(home.resolve("authorized_keys"), PublicKeyEntry.toString(user.getPublic()) + "\n");
-        int chosen = port == 0 ? freePort() : port;
         Path config = home.resolve("sshd_config");
+        Path pid = home.resolve("sshd.pid");
+        endLeftBehind(pid);
+        int chosen = port == 0 ? freePort() : port;
         List<String> lines = new ArrayList<>(List.of(
                 "Port " + chosen,
                 "ListenAddress " + LOOPBACK.getHostAddress(),
@@ -141,6 +144,7 @@ public final class LoopbackSite implements AutoCloseable {
         lines.addAll(List.of(extraConfigLines));
         Files.write(config, lines);
         Process process = launch(program, config, home.resolve("sshd.log"), chosen);
+        Files.writeString(pid, identity(process.toHandle()));
         return new LoopbackSite(address(home, root, chosen, host), version(program), new OpenSsh(process));
     }
 
@@ -232,6 +236,27 @@ public final class LoopbackSite implements AutoCloseable {
         }
         process.destroyForcibly();
         return false;
+    }
+
+    /** Ends the server that a killed process left behind. */
+    private static void endLeftBehind(Path pid) throws IOException {
+        String identity = Files.exists(pid) ? Files.readString(pid) : "";
+        if (identity.isEmpty()) {
+            return;
+        }
+        Optional<ProcessHandle> left = ProcessHandle.of(Long.parseLong(identity.split(" ", 2)[0]))
+                .filter(process -> identity.equals(identity(process)));
+        left.ifPresent(process -> {
+            Stream.concat(process.descendants(), Stream.of(process)).toList().forEach(ProcessHandle::destroyForcibly);
+            process.onExit()
+                    .orTimeout(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                    .join();
+        });
+    }
+
+    /** What tells a process from a later one with the same number. NB: sshd writes over its command line. */
+    private static String identity(ProcessHandle process) {
+        return process.pid() + " " + process.info().startInstant().orElse(Instant.EPOCH);
     }
 
     private static int freePort() throws IOException {

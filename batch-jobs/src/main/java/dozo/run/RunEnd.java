@@ -31,7 +31,7 @@ class RunEnd implements JobExecutionListener {
         this.senders = senders;
     }
 
-    /** From now on a run that stops does so because the process ends: it stays open, and the next start goes on with it. */
+    /** From now on a run that does not complete is cut off by the end of the process: the next start goes on with it. */
     void leave() {
         leaving = true;
     }
@@ -43,11 +43,9 @@ class RunEnd implements JobExecutionListener {
         BatchStatus status = execution.getStatus();
         if (status == BatchStatus.COMPLETED) {
             runs.close(run, RunState.COMPLETE, "");
+        } else if (leaving) {
+            LOG.info("run {} is left for the next start to go on with", run);
         } else if (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
-            if (leaving) {
-                LOG.info("run {} is left for the next start to go on with", run);
-                return;
-            }
             runs.close(run, RunState.STOPPED, "stopped; the next run goes on where it was");
         } else {
             Throwable failure =

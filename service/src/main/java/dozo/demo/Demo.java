@@ -106,14 +106,27 @@ public final class Demo implements Callable<Integer> {
         try (LoopbackSite site = site(home, root)) {
             say("DR site: %s at %s, its folder is %s".formatted(site.kind(), site.address(), root));
             try (ConfigurableApplicationContext started = service.start(settings(home))) {
-                started.getBean(Sites.class).save("dr", site.address(), ACTOR);
-                register(started, sources);
-                boolean safe = night(started);
-                if (!once) {
-                    serve(started, home);
-                }
-                return safe ? Exit.WELL : Exit.NOT_SAFE;
+                return show(started, site, sources, home);
             }
+        }
+    }
+
+    private int show(ConfigurableApplicationContext started, LoopbackSite site, List<Path> sources, Path home)
+            throws InterruptedException {
+        try {
+            started.getBean(Sites.class).save("dr", site.address(), ACTOR);
+            register(started, sources);
+            boolean safe = night(started);
+            if (!once) {
+                serve(started, home);
+            }
+            return safe ? Exit.WELL : Exit.NOT_SAFE;
+        } catch (RuntimeException e) {
+            if (started.isActive()) {
+                throw e;
+            }
+            // Ctrl-C closed the service under us; it has said what it left.
+            return Exit.NOT_SAFE;
         }
     }
 

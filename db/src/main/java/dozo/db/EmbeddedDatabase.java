@@ -108,6 +108,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 // Unpacked beside the data, not into the common temporary folder that others may clean up.
                 .setOverrideWorkingDirectory(binaries.toFile())
                 .setCleanDataDirectory(false)
+                // Who started it stops it, after everything that still writes; a hook would not wait for that.
+                .setRegisterShutdownHook(false)
                 .setPGStartupWait(START_LIMIT)
                 // The library starts servers for tests, with fsync off: a receipt must survive a power cut.
                 .setServerConfig("fsync", "on")

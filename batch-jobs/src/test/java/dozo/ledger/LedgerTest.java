@@ -1,0 +1,44 @@
+package dozo.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.db.TestDatabase;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+class LedgerTest {
+
+    private static final Instant NOON = Instant.parse("2026-10-01T12:00:00.123456Z");
+
+    private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+    private final Ledger ledger = new Ledger(jdbc, () -> NOON);
+
+    @Test
+    void rowsComeBackAsTheyWereAppended() {
+        ledger.append("hanako", "experiment.registered", "p/E1", Map.of("source", "/data/\"quoted\"", "n", 7));
+        ledger.append("dozo", "run.started", "1", Map.of());
+
+        assertThat(ledger.after(0, 10)).hasSize(2).first().satisfies(row -> {
+            assertThat(row.seq()).isEqualTo(1);
+            assertThat(row.at()).isEqualTo(NOON);
+            assertThat(row.actor()).isEqualTo("hanako");
+            assertThat(row.detail()).contains("\"n\": \"7\"", "/data/\\\"quoted\\\"");
+        });
+        assertThat(ledger.after(1, 10)).extracting(Ledger.LedgerEntry::action).containsExactly("run.started");
+        assertThat(ledger.after(0, 1)).hasSize(1);
+    }
+
+    @Test
+    void theHashOfARowCoversTheOneBefore() {
+        ledger.append("a", "test.done", "x", Map.of());
+        ledger.append("a", "test.done", "x", Map.of());
+
+        assertThat(jdbc.sql("select count(distinct hash) from ledger")
+                        .query((row, n) -> row.getInt(1))
+                        .single())
+                .as("equal rows, different hashes")
+                .isEqualTo(2);
+    }
+}

@@ -1,0 +1,126 @@
+package dozo.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.db.TestDatabase;
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.ledger.Coverage;
+import dozo.verify.Receipts.Proof;
+import dozo.verify.Receipts.ProvenFile;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** What counts as safe is counted from receipts, and from nothing else. */
+class ReceiptsTest {
+
+    private static final Digest ONE = Digest.ofContent(new byte[] {1});
+    private static final Digest TWO = Digest.ofContent(new byte[] {2});
+
+    private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+    private final Receipts receipts = new Receipts(jdbc, () -> Instant.parse("2026-10-01T12:00:00Z"));
+    private final Coverage coverage = new Coverage(jdbc);
+
+    @BeforeEach
+    void makeAnExperimentOfTwoFiles() {
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'E1', 'filesystem', '/data', now(), 'test');
+                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now());
+                insert into run (kind, site_id, state, requested_by, started_at)
+                values ('nightlyBackup', 1, 'RUNNING', 'test', now());
+                insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                values (1, 1, 'BUNDLE', '{1,2}', 30, 'VERIFIED', 1, 0);
+                insert into directory values (1, 1, '');
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, changed_ns,
+                                   mode, kind, name)
+                values (1, 1, 1, 1, 10, 0, 0, 420, 'f', 'a'), (1, 2, 1, 1, 20, 0, 0, 420, 'f', 'b');
+                insert into manifest values (1, 1, '2026-09-30T01:00Z', 2, 30, 0, 0, 2, 0, 0);
+                """).update();
+    }
+
+    @Test
+    void withoutReceiptsNothingIsSafeEvenWhenItsUnitSaysVerified() {
+        receipts.count(1, 1);
+
+        assertThat(coverage.all(1).filesSafe()).isZero();
+        assertThat(coverage.all(1).safe()).isFalse();
+        assertThat(coverage.all(1).oldestUnprotected()).isEqualTo("2026-09-30T01:00:00Z");
+    }
+
+    @Test
+    void anExperimentIsSafeWhenEveryEntryHasAReceipt() {
+        add(1, ONE);
+        assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isFalse();
+        assertThat(coverage.all(1).bytesSafe()).isEqualTo(10);
+
+        add(2, TWO);
+        assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isTrue();
+        assertThat(coverage.projects(1))
+                .singleElement()
+                .satisfies(project -> assertThat(project.safe()).isTrue());
+        assertThat(coverage.all(1).oldestUnprotected()).isNull();
+    }
+
+    @Test
+    void twoReceiptsForOneEntryCountOnce() {
+        add(1, ONE);
+        add(1, ONE);
+
+        assertThat(coverage.all(1).filesSafe()).isEqualTo(1);
+    }
+
+    @Test
+    void aReceiptOfAnEarlierContentDoesNotProtectTheNewOne() {
+        add(1, ONE);
+        add(2, TWO);
+        jdbc.sql("""
+                update entry set until_manifest = 2 where entry_no = 1;
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, changed_ns,
+                                   mode, kind, name)
+                values (1, 3, 1, 2, 11, 0, 0, 420, 'f', 'a');
+                insert into manifest values (1, 2, now(), 2, 31, 0, 0, 0, 1, 0);
+                """).update();
+        receipts.count(1, 1);
+
+        assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isFalse();
+        assertThat(standing())
+                .as("the earlier copy stands there until the new one is proven")
+                .containsExactly(new ProvenFile(FilePath.of("a"), ONE, 10), new ProvenFile(FilePath.of("b"), TWO, 20));
+
+        add(3, TWO);
+        assertThat(standing())
+                .containsExactly(new ProvenFile(FilePath.of("a"), TWO, 11), new ProvenFile(FilePath.of("b"), TWO, 20));
+    }
+
+    @Test
+    void anExperimentNeverLookedAtIsNotSafeAndNoExperimentsAreNotSafe() {
+        jdbc.sql("""
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'E2', 'filesystem', '/other', now(), 'test')
+                """).update();
+        add(1, ONE);
+        add(2, TWO);
+
+        assertThat(coverage.all(1).experimentsSafe()).isEqualTo(1);
+        assertThat(coverage.all(1).safe()).isFalse();
+        assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh())).all(1).safe())
+                .isFalse();
+    }
+
+    private void add(int entry, Digest digest) {
+        receipts.add(1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
+        receipts.count(1, 1);
+    }
+
+    private List<ProvenFile> standing() {
+        try (var files = receipts.standing(1, 1)) {
+            return files.toList();
+        }
+    }
+}

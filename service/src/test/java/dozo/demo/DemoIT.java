@@ -1,0 +1,201 @@
+package dozo.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dozo.Application;
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code dozo demo} as a person runs it: a process of its own, its output and its exit code. */
+class DemoIT {
+
+    private static final int LIMIT_SECONDS = 120;
+
+    @TempDir
+    Path folder;
+
+    private record Ended(int exitCode, String output) {}
+
+    @AfterEach
+    void makeReadable() throws Exception {
+        execute(List.of("chmod", "-R", "u+rwX", folder.toString()));
+    }
+
+    @Test
+    void madeUpExperimentsAreAllSafeAndASecondNightSendsNothing() throws Exception {
+        Ended first = demo("--work", folder.resolve("work").toString());
+        assertThat(first.output()).contains("All 4 experiments are safe", "脳機能");
+        assertThat(first.exitCode()).isZero();
+
+        Ended second = demo("--work", folder.resolve("work").toString());
+        assertThat(second.output()).contains("run 2 is complete: nothing was to be sent", "All 4 experiments are safe");
+        assertThat(second.exitCode()).isZero();
+
+        Path source = folder.resolve("work/source");
+        Path data = folder.resolve("work/dr-site/demo");
+        List<Path> experiments = new ArrayList<>();
+        try (var children = Files.newDirectoryStream(source)) {
+            children.forEach(experiments::add);
+        }
+        assertThat(experiments).hasSize(4);
+        try (var bags = Files.newDirectoryStream(data)) {
+            for (Path bag : bags) {
+                Ended check = execute(
+                        List.of("sh", "-c", "cd '" + bag + "' && sha256sum --quiet --strict -c manifest-sha256.txt"));
+                assertThat(check.exitCode()).as(check.output()).isZero();
+                assertThat(experiments.stream().filter(experiment -> same(experiment, bag.resolve("data"))))
+                        .as("the experiment that %s is a copy of", bag)
+                        .hasSize(1);
+            }
+        }
+    }
+
+    @Test
+    void theSharedCorpusIsSafeByteForByte() throws Exception {
+        String shared = System.getenv("DOZO_SHARED_DATA");
+        assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
+                .as("the shared data are demanded and not there")
+                .isTrue();
+        assumeTrue(shared != null, "no shared data beside this clone");
+        Path corpus = Path.of(shared);
+
+        Ended demo = demo(
+                "--data", corpus.toString(), "--work", folder.resolve("work").toString());
+
+        assertThat(demo.output()).contains("experiments are safe:");
+        assertThat(demo.exitCode()).isZero();
+        List<Path> experiments = new ArrayList<>();
+        try (var children = Files.newDirectoryStream(corpus, Files::isDirectory)) {
+            children.forEach(experiments::add);
+        }
+        experiments.sort(null);
+        for (int i = 0; i < experiments.size(); i++) {
+            Path copy = folder.resolve("work/dr-site/demo/E%04d/data".formatted(i + 1));
+            assertThat(same(experiments.get(i), copy))
+                    .as("%s in %s", experiments.get(i), copy)
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void whatCannotBeReadIsNamedAndNeverForgotten() throws Exception {
+        Path data = folder.resolve("data");
+        write(data, "one/ok", "one/secret", "two/ok", "two/locked/inside");
+        Path secret = data.resolve("one/secret");
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("---------"));
+        String[] arguments = {
+            "--data", data.toString(), "--work", folder.resolve("work").toString()
+        };
+
+        Ended first = demo(arguments);
+        assertThat(first.output())
+                .contains("UNREADABLE", "demo/E0001: secret", "permission denied", "1 of 2 experiments");
+        assertThat(first.exitCode()).isEqualTo(1);
+
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+        assertThat(demo(arguments).exitCode()).isZero();
+
+        Files.setPosixFilePermissions(data.resolve("two/locked"), PosixFilePermissions.fromString("---------"));
+        Ended locked = demo(arguments);
+        assertThat(locked.output())
+                .as("what is in it is unknown, not gone: its copy still counts")
+                .containsPattern("demo/E0002 +yes +2 +2")
+                .contains("UNREADABLE", "demo/E0002: locked");
+        assertThat(locked.exitCode()).isEqualTo(1);
+    }
+
+    @Test
+    void badArgumentsAreRefusedInALine() throws Exception {
+        assertThat(demo("--data", folder.resolve("missing").toString()))
+                .satisfies(ended -> assertThat(ended.output()).contains("there is no folder", "missing"))
+                .extracting(Ended::exitCode)
+                .isEqualTo(2);
+        Files.createDirectory(folder.resolve("empty"));
+        assertThat(demo(
+                        "--data",
+                        folder.resolve("empty").toString(),
+                        "--work",
+                        folder.resolve("w").toString()))
+                .satisfies(ended -> assertThat(ended.output()).contains("no folder in", "could be an experiment"))
+                .extracting(Ended::exitCode)
+                .isEqualTo(2);
+        write(folder.resolve("data"), "e/f");
+        assertThat(demo(
+                        "--data",
+                        folder.resolve("data").toString(),
+                        "--work",
+                        folder.resolve("data/w").toString()))
+                .satisfies(ended -> assertThat(ended.output()).contains("must not lie in each other"))
+                .extracting(Ended::exitCode)
+                .isEqualTo(2);
+    }
+
+    private static void write(Path root, String... paths) throws IOException {
+        for (String path : paths) {
+            Path file = FilePath.of(path).under(root);
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, path);
+        }
+    }
+
+    private static boolean same(Path source, Path copy) {
+        try {
+            byte[] script = ("exec diff -r --no-dereference \"$0\" \"$1\"").getBytes(StandardCharsets.UTF_8);
+            // Through a file of NUL-separated names: a name that is no UTF-8 cannot be an argument of a Java process.
+            Path names = Files.createTempFile("names", "");
+            byte[] a = FilePath.rawBytes(source);
+            byte[] b = FilePath.rawBytes(copy);
+            byte[] both = new byte[a.length + b.length + 2];
+            System.arraycopy(a, 0, both, 0, a.length);
+            System.arraycopy(b, 0, both, a.length + 1, b.length);
+            Files.write(names, both);
+            Ended diff = execute(List.of(
+                    "sh",
+                    "-c",
+                    "xargs -0 sh -c '" + new String(script, StandardCharsets.UTF_8) + "' < " + names + " > /dev/null"));
+            Files.delete(names);
+            return diff.exitCode() == 0;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Runs the demonstration without root's right to read everything, which would make every file readable. */
+    private static Ended demo(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>();
+        if (System.getProperty("user.name").equals("root")) {
+            command.addAll(List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search"));
+        }
+        command.addAll(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Xmx512m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Application.class.getName(),
+                "demo",
+                "--once"));
+        command.addAll(List.of(arguments));
+        return execute(command);
+    }
+
+    private static Ended execute(List<String> command) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
+        Process process = builder.start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        return new Ended(process.exitValue(), output);
+    }
+}

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A path below some root, as the bytes the file system holds: names joined by {@code '/'}, in no particular encoding.
@@ -199,20 +200,20 @@ public final class FilePath implements Comparable<FilePath> {
         return render(bytes);
     }
 
+    /** Whether the bytes are UTF-8 text. */
+    public boolean isUtf8() {
+        return decoded(bytes, StandardCharsets.UTF_8).isPresent();
+    }
+
     /**
      * Bytes as people can read them: as UTF-8, EUC-JP or Shift-JIS, whichever fits first, else with {@code \xNN} for what is no
      * ASCII. Control characters never come through, so that a name cannot drive a terminal. Never a key.
      */
     public static String render(byte[] bytes) {
         for (Charset charset : READABLE_AS) {
-            try {
-                return visible(charset.newDecoder()
-                        .onMalformedInput(CodingErrorAction.REPORT)
-                        .onUnmappableCharacter(CodingErrorAction.REPORT)
-                        .decode(ByteBuffer.wrap(bytes))
-                        .toString());
-            } catch (CharacterCodingException notThisOne) {
-                // The next one may fit.
+            Optional<String> text = decoded(bytes, charset);
+            if (text.isPresent()) {
+                return visible(text.get());
             }
         }
         StringBuilder text = new StringBuilder();
@@ -224,6 +225,18 @@ public final class FilePath implements Comparable<FilePath> {
             }
         }
         return visible(text.toString());
+    }
+
+    private static Optional<String> decoded(byte[] bytes, Charset charset) {
+        try {
+            return Optional.of(charset.newDecoder()
+                    .onMalformedInput(CodingErrorAction.REPORT)
+                    .onUnmappableCharacter(CodingErrorAction.REPORT)
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString());
+        } catch (CharacterCodingException notThisOne) {
+            return Optional.empty();
+        }
     }
 
     private static String visible(String text) {

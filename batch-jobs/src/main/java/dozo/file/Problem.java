@@ -4,7 +4,7 @@ package dozo.file;
 public enum Problem {
     /** The source folder is not there, or is no folder. */
     SOURCE_MISSING,
-    /** The source folder is empty and was not before: more likely a file system that is not mounted than a deletion. */
+    /** The source folder holds nothing: more likely a file system that is not mounted than an experiment. */
     SOURCE_EMPTY,
     /** A file or folder the service may not or cannot read. */
     UNREADABLE,
@@ -22,6 +22,8 @@ public enum Problem {
     SITE_REFUSED,
     /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
     SITE_UNUSABLE,
+    /** The run could not go on for a reason of our own: the database was lost, or a defect. */
+    RUN_FAILED,
     /** What has receipts does not add up to the sealed manifest. */
     UNSETTLED
 }

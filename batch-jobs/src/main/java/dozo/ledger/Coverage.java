@@ -21,12 +21,15 @@ public class Coverage {
                    coalesce(m.files, 0) as files, coalesce(m.bytes, 0) as bytes,
                    coalesce(m.files + m.folders + m.links, 0) as entries,
                    coalesce(t.files, 0) as files_safe, coalesce(t.bytes, 0) as bytes_safe,
-                   coalesce(t.entries, 0) as entries_safe, e.registered_at
+                   coalesce(t.entries, 0) as entries_safe,
+                   coalesce(u.sealed_at, e.registered_at) as unprotected_since
             from experiment e
             join project p using (project_id)
             left join lateral (select * from manifest m where m.experiment_id = e.experiment_id
                                order by manifest_no desc limit 1) m on true
             left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            left join manifest u on u.experiment_id = e.experiment_id
+                                and u.manifest_no = coalesce(t.safe_manifest, 0) + 1
             """;
 
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = (row, n) -> new ExperimentCoverage(
@@ -66,8 +69,9 @@ public class Coverage {
     /**
      * A project's coverage, or everything's.
      *
-     * @param oldestUnprotected when the oldest experiment that is not wholly safe was sealed, or registered if never
-     *     sealed; null when all are safe
+     * @param oldestUnprotected when the oldest data that is not safe was found: of each experiment that is not wholly safe,
+     *     when the first manifest after its last wholly safe one was sealed, or when it was registered; null when all are
+     *     safe
      */
     public record Totals(
             String project,
@@ -130,7 +134,7 @@ public class Coverage {
                        count(*) filter (where safe) as experiments_safe,
                        coalesce(sum(files), 0) as files, coalesce(sum(files_safe), 0) as files_safe,
                        coalesce(sum(bytes), 0) as bytes, coalesce(sum(bytes_safe), 0) as bytes_safe,
-                       min(coalesce(sealed_at, registered_at)) filter (where not safe) as oldest_unprotected
+                       min(unprotected_since) filter (where not safe) as oldest_unprotected
                 from (select *, manifest_no is not null and entries = entries_safe as safe from (%s) each) experiment
                 group by %s
                 order by 1

@@ -71,12 +71,12 @@ public class Ingest {
             return refused(
                     before, experiment, Problem.UNREADABLE, "the folder %s cannot be read by the service's user");
         }
-        if (crawl.entries == 0 && before.isPresent() && before.get().entries() > 0) {
+        if (crawl.entries == 0) {
             return refused(
                     before,
                     experiment,
                     Problem.SOURCE_EMPTY,
-                    "the folder %s is empty and was not before; is its file system mounted?");
+                    "the folder %s holds nothing that could be backed up; is its file system mounted?");
         }
         numberDirectories(experiment.id());
         return compare(experiment, before, crawl);
@@ -108,6 +108,7 @@ public class Ingest {
         return new Ingested(Optional.of(manifest), true, crawl.findings());
     }
 
+    /** Nothing is sealed: what is not known of the source is never taken for its end. */
     private static Ingested refused(Optional<Manifest> before, Experiment experiment, Problem problem, String message) {
         return new Ingested(
                 before,
@@ -255,6 +256,9 @@ public class Ingest {
                     }
                 });
             } catch (IOException e) {
+                if (e.getCause() instanceof SQLException database) {
+                    throw database;
+                }
                 throw new UnreadableRoot(e);
             }
             return null;

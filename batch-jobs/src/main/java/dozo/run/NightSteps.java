@@ -81,7 +81,7 @@ class NightSteps {
 
     /** Looks at the source of the next experiment after one, and seals what is new there. Empty: there is none. */
     @Transactional
-    Optional<Integer> ingestNext(long runId, int siteId, int after) {
+    Optional<Integer> ingestNext(long runId, int after) {
         List<Experiment> next = experiments.page(after, 1);
         if (next.isEmpty()) {
             return Optional.empty();
@@ -90,7 +90,7 @@ class NightSteps {
         Ingested ingested = ingest.ingest(experiment);
         findings.add(runId, ingested.findings());
         if (ingested.sealed()) {
-            receipts.count(experiment.id(), siteId);
+            receipts.count(experiment.id());
         }
         return Optional.of(experiment.id());
     }
@@ -152,9 +152,17 @@ class NightSteps {
         Manifest manifest = manifests.current(experiment.id()).orElseThrow();
         Route route = Route.of(experiment.source(), experiment.name(), manifest.number());
         Sender sender = senders.of(runId, siteId);
-        receipts.count(experiment.id(), siteId);
+        receipts.count(experiment.id());
         Bag bag = tagFiles.write(sender, route, experiment, siteId, manifest);
-        sender.setFolderFacts(route, manifests.provenFolders(experiment.id(), siteId));
+        findings.add(
+                runId,
+                sender.setFolderFacts(route, manifests.provenFolders(experiment.id(), siteId)).stream()
+                        .map(failed -> new Finding(
+                                experiment.id(),
+                                failed.problem(),
+                                failed.entry().path(),
+                                failed.message()))
+                        .toList());
         sender.sweep(route, units.underWay(experiment.id(), siteId));
         ExperimentCoverage covered =
                 coverage.experiment(siteId, experiment.id()).orElseThrow();
@@ -174,7 +182,8 @@ class NightSteps {
 
     /**
      * Compares, for every experiment, what has receipts with the sealed manifest: what does not add up and has no finding
-     * of its own in this run is one now, so that no run can end "complete" over a gap.
+     * of its own in this run is one now, so that no run can end "complete" over a gap. One without a manifest has a
+     * finding from being ingested, or was registered since.
      */
     @Transactional
     void compare(long runId, int siteId) {
@@ -185,7 +194,9 @@ class NightSteps {
                 return;
             }
             for (ExperimentCoverage experiment : page) {
-                if (!experiment.safe() && !findings.any(runId, experiment.experimentId())) {
+                if (experiment.manifest() != null
+                        && !experiment.safe()
+                        && !findings.any(runId, experiment.experimentId())) {
                     findings.add(runId, List.of(unsettled(experiment)));
                 }
             }
@@ -194,15 +205,13 @@ class NightSteps {
     }
 
     private static Finding unsettled(ExperimentCoverage experiment) {
-        String message = experiment.manifest() == null
-                ? "has no manifest: nothing was found of it yet"
-                : "%d of %d files and %d of %d bytes of manifest %d have receipts"
-                        .formatted(
-                                experiment.filesSafe(),
-                                experiment.files(),
-                                experiment.bytesSafe(),
-                                experiment.bytes(),
-                                experiment.manifest());
+        String message = "%d of %d files and %d of %d bytes of manifest %d have receipts"
+                .formatted(
+                        experiment.filesSafe(),
+                        experiment.files(),
+                        experiment.bytesSafe(),
+                        experiment.bytes(),
+                        experiment.manifest());
         return new Finding(experiment.experimentId(), Problem.UNSETTLED, null, message);
     }
 }

@@ -27,7 +27,6 @@ import org.springframework.batch.infrastructure.item.ItemProcessor;
 import org.springframework.batch.infrastructure.item.ItemWriter;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.batch.autoconfigure.BatchTaskExecutor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -74,7 +73,7 @@ class NightlyBackupJob {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
                 .start(checkSite())
-                .next(eachExperiment("ingest", (run, site, after) -> steps.ingestNext(run, site, after)))
+                .next(eachExperiment("ingest", (run, site, after) -> steps.ingestNext(run, after)))
                 .next(plan())
                 .next(partitioned("send", toSend, recorder))
                 .next(partitioned("prove", toProve, recorder))
@@ -116,7 +115,7 @@ class NightlyBackupJob {
         return new StepBuilder(name, repository)
                 .partitioner(worker.getName(), partitioner(null))
                 .step(worker)
-                .taskExecutor(virtualThreads(name + "-partition-"))
+                .taskExecutor(atMost(settings.partitions(), virtualThreads(name + "-partition-")))
                 .build();
     }
 
@@ -167,13 +166,6 @@ class NightlyBackupJob {
         return results -> results.forEach(result -> units.record(result, worker));
     }
 
-    /** Starts jobs and their restarts without keeping the caller waiting. */
-    @Bean
-    @BatchTaskExecutor
-    static SimpleAsyncTaskExecutor jobThreads() {
-        return virtualThreads("run-");
-    }
-
     private interface OneExperiment {
         Optional<Integer> after(long run, int site, int after) throws IOException, InterruptedException;
     }
@@ -219,6 +211,12 @@ class NightlyBackupJob {
     private static SimpleAsyncTaskExecutor virtualThreads(String prefix) {
         SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
         executor.setVirtualThreads(true);
+        return executor;
+    }
+
+    /** Each partition holds a connection: units taken over from a run with more of them wait their turn. */
+    private static SimpleAsyncTaskExecutor atMost(int partitions, SimpleAsyncTaskExecutor executor) {
+        executor.setConcurrencyLimit(partitions);
         return executor;
     }
 

@@ -46,6 +46,7 @@ public class Operations implements SmartLifecycle {
     private final Sites sites;
     private final Ledger ledger;
     private final RunEnd runEnd;
+    private final JobThreads jobThreads;
     private volatile boolean alive;
 
     public Operations(
@@ -55,7 +56,8 @@ public class Operations implements SmartLifecycle {
             Runs runs,
             Sites sites,
             Ledger ledger,
-            RunEnd runEnd) {
+            RunEnd runEnd,
+            JobThreads jobThreads) {
         this.nightlyBackup = nightlyBackup;
         this.operator = operator;
         this.repository = repository;
@@ -63,6 +65,7 @@ public class Operations implements SmartLifecycle {
         this.sites = sites;
         this.ledger = ledger;
         this.runEnd = runEnd;
+        this.jobThreads = jobThreads;
     }
 
     /**
@@ -71,7 +74,7 @@ public class Operations implements SmartLifecycle {
      * @param site null: the only one there is
      * @throws Refusal when a run is going on, or there is no such site
      */
-    public Run start(@Nullable String site, String requestedBy) {
+    public synchronized Run start(@Nullable String site, String requestedBy) {
         Run run = runs.open(site(site), requestedBy);
         launch(run);
         return run;
@@ -96,11 +99,13 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Goes on with the run that a dead process left behind, if there is one. Call it once, at the start of the one process
-     * that works on this database.
+     * Goes on with the run that nobody works on, if there is one: a dead process left it, or the database was away when its
+     * job ended. Only the one process that works on this database may call it; at its start, and then from time to time.
      */
-    public void recover() {
-        runs.running().ifPresent(this::recover);
+    public synchronized void recover() {
+        if (jobThreads.idle()) {
+            runs.running().ifPresent(this::recover);
+        }
     }
 
     @Override

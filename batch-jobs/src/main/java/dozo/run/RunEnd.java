@@ -5,6 +5,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.remote.RemoteException;
 import dozo.run.Runs.RunState;
+import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,20 +51,32 @@ class RunEnd implements JobExecutionListener {
         } else {
             Throwable failure =
                     execution.getAllFailureExceptions().stream().findFirst().orElse(null);
-            RemoteException site = siteFailure(failure);
-            String reason = site == null ? "a defect of Dozo: " + failure : String.valueOf(site.getMessage());
+            RemoteException site = cause(failure, RemoteException.class);
+            String reason = reason(failure);
             // Only of a defect does anybody want to know where it was noticed.
             LOG.error("run {} failed: {}", run, reason, site == null ? failure : null);
-            findings.add(run, List.of(new Finding(null, Problem.SITE_UNUSABLE, null, reason)));
+            Problem problem = site == null ? Problem.RUN_FAILED : Problem.SITE_UNUSABLE;
+            findings.add(run, List.of(new Finding(null, problem, null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
     }
 
-    /** What the site said, however deep the framework has wrapped it. */
-    private static @Nullable RemoteException siteFailure(@Nullable Throwable failure) {
+    private static String reason(@Nullable Throwable failure) {
+        RemoteException site = cause(failure, RemoteException.class);
+        if (site != null) {
+            return String.valueOf(site.getMessage());
+        }
+        SQLException database = cause(failure, SQLException.class);
+        return database == null
+                ? "a defect of Dozo; the log says more: " + failure
+                : "the database failed: %s; the next run goes on where this one was".formatted(database.getMessage());
+    }
+
+    /** What lies at the bottom of it, however deep the framework has wrapped it. */
+    private static <T extends Throwable> @Nullable T cause(@Nullable Throwable failure, Class<T> type) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RemoteException site) {
-                return site;
+            if (type.isInstance(cause)) {
+                return type.cast(cause);
             }
         }
         return null;

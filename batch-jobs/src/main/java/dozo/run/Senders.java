@@ -58,7 +58,7 @@ class Senders {
                         "site %s (%s) cannot be used: %s"
                                 .formatted(site.name(), site.address(), String.join("; ", check.findings())));
             }
-            return new Sender(lanes, settings.lanes(), check.digest());
+            return new Sender(lanes, settings.lanes(), check.digest(), check.namesAreBytes());
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;

@@ -9,7 +9,7 @@ import org.springframework.util.unit.DataSize;
  * How a run sends.
  *
  * @param lanes SSH connections to the site, 1 to 64
- * @param partitions worker steps at the same time, 1 to 1,000; each holds one database connection while it works
+ * @param partitions worker steps at the same time, 1 to 64; each holds one database connection while it works
  * @param chunk transfer units a worker step has under way and commits together, 1 to 100
  * @param bundle how many bytes of small files go as one unit, 1 KB to 1 GB
  * @param bundleEntries how many entries go as one unit, 1 to 100,000
@@ -26,7 +26,7 @@ public record TransferSettings(
 
     public TransferSettings {
         check("lanes", lanes, 1, 64);
-        check("partitions", partitions, 1, 1_000);
+        check("partitions", partitions, 1, 64);
         check("chunk", chunk, 1, 100);
         check("bundle", bundle.toBytes(), 1 << 10, 1 << 30);
         check("bundle-entries", bundleEntries, 1, 100_000);

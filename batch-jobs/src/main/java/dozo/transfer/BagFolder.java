@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An experiment's folder at a site: makes folders, gives proven files their final names, keeps what they replace. Nothing
@@ -35,8 +36,13 @@ final class BagFolder {
         this.digest = digest;
     }
 
-    /** Gives a proven file its final name. */
-    void publish(Lane lane, Route route, FilePath temporary, FilePath finalName, Digest proven)
+    /**
+     * Gives a proven file its final name.
+     *
+     * @param facts those the file has under its temporary name; null for a file of Dozo's own, whose time says nothing
+     */
+    void publish(
+            Lane lane, Route route, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts)
             throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
         for (int i = 0; i < TRIES; i++) {
@@ -49,6 +55,10 @@ final class BagFolder {
                 }
             }
             if (stands(lane, finalName, temporary, proven)) {
+                if (facts != null) {
+                    // The same bytes; the source may have changed their mode or time.
+                    lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+                }
                 lane.sftp().remove(temporary);
                 return;
             }

@@ -24,6 +24,7 @@ import java.security.DigestOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,12 +52,10 @@ public final class Sender implements AutoCloseable {
     /** How often an entry is tried on another lane when one dies under it, and sent again when its digest is wrong. */
     private static final int TRIES = 3;
 
-    private static final long SECONDS_MAX = 0xFFFF_FFFFL;
-    private static final long NANOS = 1_000_000_000L;
-
     private final Lanes lanes;
     private final RemoteDigest digest;
     private final BagFolder bag;
+    private final boolean namesAreBytes;
     private final Semaphore filesOpen;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -70,8 +69,14 @@ public final class Sender implements AutoCloseable {
         T over(Lane lane) throws IOException, InterruptedException, SourceProblem;
     }
 
-    public Sender(Lanes lanes, int laneCount, RemoteDigest digest) {
+    /**
+     * The engine for one site.
+     *
+     * @param namesAreBytes whether the site keeps names that are no UTF-8; where it does not, such entries fail
+     */
+    public Sender(Lanes lanes, int laneCount, RemoteDigest digest, boolean namesAreBytes) {
         this.lanes = lanes;
+        this.namesAreBytes = namesAreBytes;
         this.digest = digest;
         this.bag = new BagFolder(digest);
         this.filesOpen = new Semaphore(laneCount * FILES_PER_LANE);
@@ -114,25 +119,27 @@ public final class Sender implements AutoCloseable {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
         }
-        bag.publish(lane, route, temporary, finalName, sent);
+        bag.publish(lane, route, temporary, finalName, sent, null);
         return sent;
     }
 
-    /** Gives folders that stand at the site the modes and times they have at the source, the deepest first. */
-    public void setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
-        List<Future<Optional<Void>>> all = new ArrayList<>();
-        for (Entry folder : folders) {
-            all.add(start(() -> over(lane -> {
-                // The owner always keeps access: a read-only folder could not take tomorrow's files.
-                lane.sftp()
-                        .setFacts(
-                                route.finalName(folder), 0700 | (folder.facts().mode() & 0777), modified(folder));
-                return Optional.empty();
-            })));
-        }
-        for (Future<Optional<Void>> one : all) {
-            join(one);
-        }
+    /**
+     * Gives folders that stand at the site the modes and times they have at the source.
+     *
+     * @return those that could not be given them, perhaps because somebody has removed them there
+     */
+    public List<Failed> setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
+        Map<Entry, Outcome> outcomes = each(
+                folders,
+                folder -> entryOutcome(folder, lane -> {
+                    SiteFacts facts = SiteFacts.of(folder);
+                    lane.sftp().setFacts(route.finalName(folder), facts.mode(), facts.modifiedSeconds());
+                    return new Sent(folder);
+                }));
+        return outcomes.values().stream()
+                .filter(Failed.class::isInstance)
+                .map(Failed.class::cast)
+                .toList();
     }
 
     /** Removes what earlier runs left under temporary names, but for the files with these numbers. */
@@ -152,7 +159,7 @@ public final class Sender implements AutoCloseable {
             lane.sftp().remove(leftover);
         }
         if (keep.isEmpty()) {
-            lane.sftp().rmdir(route.incoming());
+            removeIfEmpty(lane, route.incoming());
         }
     }
 
@@ -160,6 +167,17 @@ public final class Sender implements AutoCloseable {
     public void close() {
         threads.shutdownNow();
         lanes.close();
+    }
+
+    private static void removeIfEmpty(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().rmdir(folder);
+        } catch (RemoteException e) {
+            // Something that is not ours lies in it: a folder, a link. It is not for us to remove.
+            if (e.reason() != Reason.REFUSED && e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+        }
     }
 
     private List<Outcome> sendBundle(Route route, List<Entry> entries) throws RemoteException, InterruptedException {
@@ -221,7 +239,8 @@ public final class Sender implements AutoCloseable {
                                 true,
                                 (offset, bytes, length) -> remote.open().write(offset, bytes, 0, length))
                         .orElseThrow();
-                remote.open().finish(fileMode(file), modified(file));
+                SiteFacts facts = SiteFacts.of(file);
+                remote.open().finish(facts.mode(), facts.modifiedSeconds());
                 return new Verified(file, read);
             }
         });
@@ -257,8 +276,9 @@ public final class Sender implements AutoCloseable {
                     : digest.digests(lane, List.of(standing)).get(standing);
             Outcome outcome = compare(new Verified(file, source), found);
             if (outcome instanceof Verified && !renamed) {
-                lane.sftp().setFacts(temporary, fileMode(file), modified(file));
-                bag.publish(lane, route, temporary, route.finalName(file), source);
+                SiteFacts facts = SiteFacts.of(file);
+                lane.sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+                bag.publish(lane, route, temporary, route.finalName(file), source, facts);
             }
             return outcome;
         });
@@ -267,7 +287,8 @@ public final class Sender implements AutoCloseable {
     private Outcome publish(Route route, Verified proven) throws RemoteException, InterruptedException {
         Entry file = proven.entry();
         return entryOutcome(file, lane -> {
-            bag.publish(lane, route, route.temporaryName(file), route.finalName(file), proven.digest());
+            bag.publish(
+                    lane, route, route.temporaryName(file), route.finalName(file), proven.digest(), SiteFacts.of(file));
             return proven;
         });
     }
@@ -329,28 +350,25 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    /** The owner can always read a stored file: scrub and restore have to. */
-    private static int fileMode(Entry file) {
-        return 0400 | (file.facts().mode() & 0777);
-    }
-
-    /** SFTP version 3 keeps whole seconds, unsigned 32 bits; the manifest keeps what the source said. */
-    private static long modified(Entry entry) {
-        return Math.clamp(Math.floorDiv(entry.facts().modifiedNanos(), NANOS), 0, SECONDS_MAX);
-    }
-
     private interface EntryWork {
         Outcome of(Entry entry) throws RemoteException, InterruptedException;
     }
 
     /** Does the same with each entry, all at once. */
     private Map<Entry, Outcome> each(List<Entry> entries, EntryWork work) throws RemoteException, InterruptedException {
-        Map<Entry, Future<Outcome>> running = new HashMap<>();
-        for (Entry entry : entries) {
-            running.put(entry, start(() -> work.of(entry)));
-        }
+        Map<Entry, Future<Outcome>> running = new LinkedHashMap<>();
         Map<Entry, Outcome> outcomes = new HashMap<>();
         try {
+            for (Entry entry : entries) {
+                running.put(entry, threads.submit(() -> {
+                    filesOpen.acquire();
+                    try {
+                        return work.of(entry);
+                    } finally {
+                        filesOpen.release();
+                    }
+                }));
+            }
             for (Map.Entry<Entry, Future<Outcome>> one : running.entrySet()) {
                 outcomes.put(one.getKey(), join(one.getValue()));
             }
@@ -358,22 +376,6 @@ public final class Sender implements AutoCloseable {
             running.values().forEach(one -> one.cancel(true));
         }
         return outcomes;
-    }
-
-    private <T> Future<T> start(java.util.concurrent.Callable<T> work) throws InterruptedException {
-        filesOpen.acquire();
-        try {
-            return threads.submit(() -> {
-                try {
-                    return work.call();
-                } finally {
-                    filesOpen.release();
-                }
-            });
-        } catch (java.util.concurrent.RejectedExecutionException closed) {
-            filesOpen.release();
-            throw closed;
-        }
     }
 
     private static <T> T join(Future<T> running) throws RemoteException, InterruptedException {
@@ -391,6 +393,12 @@ public final class Sender implements AutoCloseable {
     }
 
     private Outcome entryOutcome(Entry entry, Work<Outcome> work) throws RemoteException, InterruptedException {
+        if (!namesAreBytes && !entry.path().isUtf8()) {
+            return new Failed(
+                    entry,
+                    Problem.SITE_REFUSED,
+                    entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there");
+        }
         try {
             return overWithSource(work);
         } catch (SourceProblem e) {

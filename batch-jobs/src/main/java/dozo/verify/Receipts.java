@@ -64,24 +64,34 @@ public class Receipts {
     }
 
     /**
-     * Counts, from the receipts, what of the experiment's current manifest is proven at the site, and keeps the sums in
-     * {@code protection}.
+     * Counts, from the receipts, what of the experiment's current manifest is proven at each site, and keeps the sums in
+     * {@code protection}. Must be called whenever a manifest is sealed: sums of an earlier one say nothing of the new one.
      */
-    public void count(int experimentId, int siteId) {
+    public void count(int experimentId) {
         jdbc.sql("""
-                        insert into protection (experiment_id, site_id, files, bytes, entries, counted_at)
-                        select :experiment, :site, count(*) filter (where e.kind = 'f'), coalesce(sum(e.size_bytes), 0),
-                               count(*), :now
-                        from entry e
-                        where e.experiment_id = :experiment and e.until_manifest is null
-                          and e.entry_no in (select unnest(entry_nos) from receipt
-                                             where experiment_id = :experiment and site_id = :site)
+                        with now_safe as (
+                            select s.site_id, count(*) filter (where e.kind = 'f') as files,
+                                   coalesce(sum(e.size_bytes), 0) as bytes, count(e.entry_no) as entries
+                            from site s
+                            left join entry e
+                              on e.experiment_id = :experiment and e.until_manifest is null
+                             and e.entry_no in (select unnest(r.entry_nos) from receipt r
+                                                where r.experiment_id = :experiment and r.site_id = s.site_id)
+                            group by s.site_id
+                        ), current as (
+                            select manifest_no, files + folders + links as entries from manifest
+                            where experiment_id = :experiment order by manifest_no desc limit 1
+                        )
+                        insert into protection (experiment_id, site_id, files, bytes, entries, safe_manifest, counted_at)
+                        select :experiment, n.site_id, n.files, n.bytes, n.entries,
+                               case when n.entries = c.entries then c.manifest_no end, :now
+                        from now_safe n cross join current c
                         on conflict (experiment_id, site_id) do update
                             set files = excluded.files, bytes = excluded.bytes, entries = excluded.entries,
+                                safe_manifest = coalesce(excluded.safe_manifest, protection.safe_manifest),
                                 counted_at = excluded.counted_at
                         """)
                 .param("experiment", experimentId)
-                .param("site", siteId)
                 .param("now", Timestamp.from(clock.instant()))
                 .update();
     }
@@ -89,7 +99,7 @@ public class Receipts {
     /**
      * Every file that stands at the site below the experiment's {@code data} folder, by path: for each name the latest
      * proven entry, also where the source has deleted it since, because nothing is deleted at the site; but not below what
-     * was a folder and is a file or link now, because that folder stands among the versions. Close the stream.
+     * has been a file or link since, because the folder that they were in stands among the versions. Close the stream.
      */
     public Stream<ProvenFile> standing(int experimentId, int siteId) {
         return jdbc
@@ -101,20 +111,25 @@ public class Receipts {
                         ), latest as (
                             select distinct on (e.directory_no, e.name)
                                    case when d.path = '' then e.name else d.path || '\\x2f'::bytea || e.name end as path,
-                                   e.kind, e.size_bytes, proof.digest
+                                   e.entry_no, e.kind, e.size_bytes, proof.digest
                             from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
                             where e.experiment_id = :experiment
                             order by e.directory_no, e.name, e.entry_no desc
                         ), was_folder as (
-                            select l.path from latest l
-                            where l.kind <> 'd' and exists (select from directory d
-                                                            where d.experiment_id = :experiment
-                                                              and sha256(d.path) = sha256(l.path))
+                            select d.path, max(e.entry_no) as entry_no
+                            from entry e join proof using (entry_no)
+                            join directory p on p.experiment_id = e.experiment_id and p.directory_no = e.directory_no
+                            join directory d on d.experiment_id = e.experiment_id
+                             and sha256(d.path) = sha256(case when p.path = '' then e.name
+                                                              else p.path || '\\x2f'::bytea || e.name end)
+                            where e.experiment_id = :experiment and e.kind <> 'd'
+                            group by d.path
                         )
                         select path, digest, size_bytes from latest l
                         where kind = 'f'
                           and not exists (select from was_folder w
-                                          where substring(l.path for length(w.path) + 1) = w.path || '\\x2f'::bytea)
+                                          where l.entry_no < w.entry_no
+                                            and substring(l.path for length(w.path) + 1) = w.path || '\\x2f'::bytea)
                         order by path
                         """)
                 .withFetchSize(FETCH)

@@ -82,10 +82,13 @@ final class Night implements AutoCloseable {
         get(Experiments.class).register("p", code, "", source, "test");
     }
 
-    /** Runs a whole night. */
+    /** Runs a whole night to the site {@code dr}. */
     Run run() {
-        Run run = get(Operations.class).start(null, "test");
-        return await(run.id());
+        return run("dr");
+    }
+
+    Run run(String site) {
+        return await(get(Operations.class).start(site, "test").id());
     }
 
     /** Waits for a run's end. */

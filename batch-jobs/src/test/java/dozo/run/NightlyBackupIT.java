@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.ledger.Coverage;
+import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -201,6 +203,135 @@ class NightlyBackupIT {
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         assertThat(root.resolve("p/E1/data/a")).hasContent("ours");
         assertThat(root.resolve(".dozo/versions/p/E1/1/data/a")).hasContent("them");
+    }
+
+    @Test
+    void anExperimentThatIsEmptyAtItsFirstLookIsNotSafe() throws Exception {
+        night.register("E1", source);
+
+        Run run = night.run();
+
+        assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.coverage().experimentsSafe()).isZero();
+    }
+
+    @Test
+    void whatIsSafeAtOneSiteIsNotTakenToBeSafeAtAnother() throws Exception {
+        Night.write(source, Map.of("changed", "before", "gone", "x", "same", "y"));
+        night.register("E1", source);
+        Path otherRoot = Files.createDirectory(folder.resolve("dr2"));
+        try (LoopbackSite other = LoopbackSite.openSsh(folder.resolve("sshd2"), otherRoot, 0)) {
+            night.get(Sites.class).save("other", other.address(), "test");
+            night.run("dr");
+            night.run("other");
+            // As many entries as before, so that only counting tells the manifests apart.
+            Night.write(source, Map.of("changed", "after", "new", "z"));
+            Files.delete(source.resolve("gone"));
+            night.run("dr");
+
+            assertThat(night.get(Coverage.class).all(1).safe()).isTrue();
+            assertThat(night.get(Coverage.class).all(2).safe()).isFalse();
+            assertThat(night.run("other").state()).isEqualTo(RunState.COMPLETE);
+            assertThat(otherRoot.resolve("p/E1/data/changed")).hasContent("after");
+            assertThat(otherRoot.resolve("p/E1/data/new")).hasContent("z");
+            assertChecks(otherRoot.resolve("p/E1"));
+        }
+    }
+
+    @Test
+    void aFolderThatSomebodyRemovedAtTheSiteIsAFindingAndStopsNobodyElse() throws Exception {
+        Path second = Files.createDirectory(folder.resolve("second"));
+        Night.write(source, Map.of("sub/a", "1"));
+        Night.write(second, Map.of("b", "2"));
+        night.register("E1", source);
+        night.register("E2", second);
+        night.run();
+        Files.delete(root.resolve("p/E1/data/sub/a"));
+        Files.delete(root.resolve("p/E1/data/sub"));
+        Night.write(source, Map.of("new", "3"));
+        Night.write(second, Map.of("new", "4"));
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run)).singleElement().satisfies(finding -> {
+            assertThat(finding.experiment()).isEqualTo("p/E1");
+            assertThat(finding.path()).isEqualTo(FilePath.of("sub"));
+        });
+        assertChecks(root.resolve("p/E2"));
+    }
+
+    @Test
+    void aFolderThatWasAFileInBetweenHasOnlyItsOwnFilesInTheBag() throws Exception {
+        Night.write(source, Map.of("x/first", "1", "stays", "s"));
+        night.register("E1", source);
+        night.run();
+        Files.delete(source.resolve("x/first"));
+        Files.delete(source.resolve("x"));
+        Night.write(source, Map.of("x", "a file"));
+        night.run();
+        Files.delete(source.resolve("x"));
+        Night.write(source, Map.of("x/second", "2"));
+
+        Run third = night.run();
+
+        assertThat(night.findings(third)).isEmpty();
+        assertSame(source, root.resolve("p/E1/data"));
+        assertChecks(root.resolve("p/E1"));
+        assertThat(root.resolve("p/E1/manifest-sha256.txt")).content().doesNotContain("x/first");
+    }
+
+    @Test
+    void aChangeOfModeOrTimeAloneReachesTheSite() throws Exception {
+        Night.write(source, Map.of("a", "same", "b", "same"));
+        night.register("E1", source);
+        night.run();
+        Files.setPosixFilePermissions(source.resolve("a"), PosixFilePermissions.fromString("rw-rw----"));
+        Files.setLastModifiedTime(source.resolve("b"), FileTime.from(Instant.parse("2021-01-01T00:00:00Z")));
+
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+
+        Path data = root.resolve("p/E1/data");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("a"))))
+                .isEqualTo("rw-rw----");
+        assertThat(Files.getLastModifiedTime(data.resolve("b")).toInstant()).isEqualTo("2021-01-01T00:00:00Z");
+    }
+
+    @Test
+    void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        Run abandoned =
+                night.get(Runs.class).open(night.get(Sites.class).find("dr").orElseThrow(), "test");
+
+        night.get(Operations.class).recover();
+
+        assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void aSiteThatDoesNotKeepBytesGetsOnlyNamesItKeeps() throws Exception {
+        byte[] japanese = "脳".getBytes(Charset.forName("windows-31j"));
+        Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "x");
+        Night.write(source, Map.of("plain", "y", "utf-8 脳", "z"));
+        Path otherRoot = Files.createDirectory(folder.resolve("dr2"));
+        try (LoopbackSite embedded = LoopbackSite.embedded(folder.resolve("sshd2"), otherRoot, 0);
+                Night other = Night.on(embedded.address())) {
+            other.register("E1", source);
+
+            Run run = other.run();
+
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(other.findings(run))
+                    .singleElement()
+                    .satisfies(finding -> assertThat(finding.path()).isEqualTo(FilePath.of(japanese)))
+                    .extracting(finding -> finding.reason())
+                    .isEqualTo(Problem.SITE_REFUSED);
+            assertThat(other.coverage().filesSafe()).isEqualTo(2);
+            assertThat(otherRoot.resolve("p/E1/data")).isDirectoryContaining("glob:**/plain");
+        }
     }
 
     static void assertSame(Path source, Path copy) throws Exception {

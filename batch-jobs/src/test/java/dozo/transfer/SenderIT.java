@@ -11,7 +11,6 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.LoopbackSite;
-import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteAddress;
@@ -244,8 +243,8 @@ class SenderIT {
 
     private static Sender sender(SiteAddress site) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
-        RemoteDigest digest = SiteCheck.of(lanes.next()).digest();
-        return new Sender(lanes, 2, digest);
+        SiteCheck check = SiteCheck.of(lanes.next());
+        return new Sender(lanes, 2, check.digest(), check.namesAreBytes());
     }
 
     private Entry file(int number, String name, String content) throws Exception {

@@ -46,7 +46,7 @@ class ReceiptsTest {
 
     @Test
     void withoutReceiptsNothingIsSafeEvenWhenItsUnitSaysVerified() {
-        receipts.count(1, 1);
+        receipts.count(1);
 
         assertThat(coverage.all(1).filesSafe()).isZero();
         assertThat(coverage.all(1).safe()).isFalse();
@@ -86,7 +86,7 @@ class ReceiptsTest {
                 values (1, 3, 1, 2, 11, 0, 0, 420, 'f', 'a');
                 insert into manifest values (1, 2, now(), 2, 31, 0, 0, 0, 1, 0);
                 """).update();
-        receipts.count(1, 1);
+        receipts.count(1);
 
         assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isFalse();
         assertThat(standing())
@@ -115,7 +115,7 @@ class ReceiptsTest {
 
     private void add(int entry, Digest digest) {
         receipts.add(1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
-        receipts.count(1, 1);
+        receipts.count(1);
     }
 
     private List<ProvenFile> standing() {

@@ -51,18 +51,21 @@ public final class EmbeddedDatabase implements AutoCloseable {
         Path home = folder.toAbsolutePath();
         Path data = home.resolve("data");
         Files.createDirectories(data);
+        // The library unpacks the server for all to write: nobody else may come this far.
+        Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
         FileChannel lock = lock(home.resolve("lock"));
         try {
             stopLeftBehind(data);
             String password = password(home.resolve("password"));
             boolean locked = Files.exists(home.resolve("locked"));
-            EmbeddedPostgres server = server(data, home.resolve("server"), locked ? password : "");
+            // Before it is demanded, any password will do.
+            EmbeddedPostgres server = server(data, home.resolve("server"), password);
             if (!locked) {
                 demandPassword(server, data, password);
                 Files.createFile(home.resolve("locked"));
             }
             return new EmbeddedDatabase(lock, server, password);
-        } catch (IOException | IllegalStateException | SQLException e) {
+        } catch (IOException | IllegalStateException | IllegalArgumentException | SQLException e) {
             lock.close();
             throw new IOException(
                     "no embedded PostgreSQL could be started on %s: %s".formatted(home, e.getMessage()), e);

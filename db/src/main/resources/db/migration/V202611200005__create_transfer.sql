@@ -78,10 +78,12 @@ create table protection (
     files bigint not null check (files >= 0),
     bytes bigint not null check (bytes >= 0),
     entries bigint not null check (entries >= files),
+    safe_manifest integer,
     counted_at timestamptz not null,
     primary key (experiment_id, site_id)
 );
 
+comment on column protection.safe_manifest is 'The latest manifest that was wholly safe; null before the first.';
 comment on table protection is 'What of the current manifest has receipts: files, their bytes, and entries of every kind.';
 
 create table finding (

@@ -62,10 +62,11 @@ class NightlySchedule {
                 .ifPresent(next -> LOG.info("the next nightly backup is due at {}", next.atZone(timetable.zone())));
     }
 
-    /** Starts the backup of the first site that it is due for, unless a run is going on. */
+    /** Starts the backup of the first site that it is due for, unless a run is going on; one that nobody works on goes on. */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     void look() {
         if (runs.running().isPresent()) {
+            operations.recover();
             return;
         }
         sites.all().stream().filter(this::due).findFirst().ifPresent(this::start);

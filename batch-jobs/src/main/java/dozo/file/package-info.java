@@ -1,5 +1,7 @@
 /** Value types every room shares: names as raw bytes, digests, entries. No I/O. */
 @NullMarked
+@ApplicationModule(allowedDependencies = {})
 package dozo.file;
 
 import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

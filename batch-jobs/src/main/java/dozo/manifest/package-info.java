@@ -1,5 +1,7 @@
 /** Reads a source once, seals the inventory under a number, keeps earlier ones. */
 @NullMarked
+@ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "source"})
 package dozo.manifest;
 
 import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,5 +1,7 @@
 /** What is registered, and by whom: projects, their experiments, and the sites that hold the second copy. */
 @NullMarked
+@ApplicationModule(allowedDependencies = {"file", "ledger", "remote"})
 package dozo.registry;
 
 import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

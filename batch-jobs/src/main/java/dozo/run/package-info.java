@@ -1,5 +1,8 @@
 /** Our words for operating jobs: start, stop, recover, progress; and the nightly backup itself. */
 @NullMarked
+@ApplicationModule(
+        allowedDependencies = {"file", "ledger", "manifest", "plan", "registry", "remote", "transfer", "verify"})
 package dozo.run;
 
 import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -136,12 +136,12 @@ class NightSteps {
     }
 
     /**
-     * Settles the next experiment after one that took part in the run: folders get their times, the bag its tag files,
-     * leftovers go, and what has receipts is compared with the sealed manifest. Empty: there is none.
+     * Settles the next experiment after one that has receipts its bag does not list yet, of this run or of one that could
+     * not settle it: the bag gets its tag files, folders get their times, and what dead runs left goes. Empty: there is none.
      */
     @Transactional(rollbackFor = Exception.class)
     Optional<Integer> settleNext(long runId, int siteId, int after) throws IOException, InterruptedException {
-        Optional<Integer> next = units.nextExperiment(runId, after);
+        Optional<Integer> next = receipts.nextUnsettled(siteId, after);
         if (next.isPresent()) {
             settle(runId, siteId, experiments.find(next.get()).orElseThrow());
         }
@@ -164,6 +164,7 @@ class NightSteps {
                                 failed.message()))
                         .toList());
         sender.sweep(route, units.underWay(experiment.id(), siteId));
+        receipts.settled(experiment.id(), siteId);
         ExperimentCoverage covered =
                 coverage.experiment(siteId, experiment.id()).orElseThrow();
         ledger.append(

@@ -210,7 +210,7 @@ public class TransferUnits {
                     proofs,
                     result.method(),
                     worker);
-            addToProtection(claim, files, bytes, proofs.size());
+            receipts.addToProtection(claim.experimentId(), claim.siteId(), files, bytes, proofs.size());
         }
         findings.add(claim.runId(), problems);
         String state = problems.isEmpty() ? claim.unit() instanceof Unit.Range ? "SENT" : "VERIFIED" : "FAILED";
@@ -221,17 +221,6 @@ public class TransferUnits {
         if (claim.unit() instanceof Unit.Whole whole) {
             closeRanges(claim, whole.entry(), state);
         }
-    }
-
-    /** The experiments that have units in a run, in the order of their ids, after one. */
-    public Optional<Integer> nextExperiment(long runId, int after) {
-        return jdbc.sql("""
-                        select min(experiment_id) from transfer_unit where run_id = :run and experiment_id > :after
-                        """)
-                .param("run", runId)
-                .param("after", after)
-                .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
-                .single();
     }
 
     /** The numbers of the large files of an experiment that are on their way. */
@@ -279,19 +268,6 @@ public class TransferUnits {
                 .param("experiment", claim.experimentId())
                 .param("site", claim.siteId())
                 .param("entry", file.number())
-                .update();
-    }
-
-    private void addToProtection(Claim claim, long files, long bytes, long entries) {
-        jdbc.sql("""
-                        update protection set files = files + :files, bytes = bytes + :bytes, entries = entries + :entries
-                        where experiment_id = :experiment and site_id = :site
-                        """)
-                .param("files", files)
-                .param("bytes", bytes)
-                .param("entries", entries)
-                .param("experiment", claim.experimentId())
-                .param("site", claim.siteId())
                 .update();
     }
 

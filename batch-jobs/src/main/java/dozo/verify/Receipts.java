@@ -5,6 +5,7 @@ import dozo.file.FilePath;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -61,6 +62,43 @@ public class Receipts {
                 .param("worker", worker)
                 .param("now", Timestamp.from(clock.instant()))
                 .update();
+    }
+
+    /** Adds what was proven to the kept sums, and notes that the bag's tag files do not list it yet. */
+    public void addToProtection(int experimentId, int siteId, long files, long bytes, long entries) {
+        jdbc.sql("""
+                        insert into protection as p (experiment_id, site_id, files, bytes, entries, unsettled, counted_at)
+                        values (:experiment, :site, :files, :bytes, :entries, true, :now)
+                        on conflict (experiment_id, site_id) do update
+                            set files = p.files + :files, bytes = p.bytes + :bytes, entries = p.entries + :entries,
+                                unsettled = true
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("files", files)
+                .param("bytes", bytes)
+                .param("entries", entries)
+                .param("now", Timestamp.from(clock.instant()))
+                .update();
+    }
+
+    /** The first experiment after one with receipts that its bag's tag files do not list yet. */
+    public Optional<Integer> nextUnsettled(int siteId, int after) {
+        return jdbc.sql("""
+                        select min(experiment_id) from protection
+                        where site_id = :site and unsettled and experiment_id > :after
+                        """)
+                .param("site", siteId)
+                .param("after", after)
+                .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
+                .single();
+    }
+
+    /** Notes that the bag's tag files list every receipt. */
+    public void settled(int experimentId, int siteId) {
+        jdbc.sql("""
+                        update protection set unsettled = false where experiment_id = :experiment and site_id = :site
+                        """).param("experiment", experimentId).param("site", siteId).update();
     }
 
     /**

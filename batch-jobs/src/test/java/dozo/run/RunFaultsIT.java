@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dozo.file.Digest;
 import dozo.file.Problem;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
@@ -121,6 +122,27 @@ class RunFaultsIT {
                     .as("what had a receipt (%d) got no second one", safe)
                     .isEqualTo(42);
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        }
+    }
+
+    @Test
+    void aBagThatCouldNotBeWrittenIsWrittenByTheNextRunThatHasNothingElseToDo() throws Exception {
+        String temporaryName = "tag-"
+                + Digest.ofContent("manifest-sha256.txt".getBytes()).toString().substring(0, 16);
+        Path inTheWay =
+                Files.createDirectories(root.resolve(".dozo/incoming/p/E1").resolve(temporaryName));
+        try (LoopbackSite site = site();
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+            Run failed = night.run();
+            assertThat(failed.state()).isEqualTo(RunState.FAILED);
+            assertThat(failed.message()).contains(temporaryName);
+            assertThat(root.resolve("p/E1/data/a")).exists();
+            assertThat(root.resolve("p/E1/manifest-sha256.txt")).doesNotExist();
+
+            Files.delete(inTheWay);
+            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
         }
     }

@@ -79,11 +79,13 @@ create table protection (
     bytes bigint not null check (bytes >= 0),
     entries bigint not null check (entries >= files),
     safe_manifest integer,
+    unsettled boolean not null default false,
     counted_at timestamptz not null,
     primary key (experiment_id, site_id)
 );
 
 comment on column protection.safe_manifest is 'The latest manifest that was wholly safe; null before the first.';
+comment on column protection.unsettled is 'Whether there are receipts that the bag''s tag files do not list yet.';
 comment on table protection is 'What of the current manifest has receipts: files, their bytes, and entries of every kind.';
 
 create table finding (

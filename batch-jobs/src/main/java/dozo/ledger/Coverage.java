@@ -1,5 +1,7 @@
 package dozo.ledger;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.List;
@@ -141,7 +143,7 @@ public class Coverage {
                 """.formatted(group.equals("()") ? "" : group + ",", PER_EXPERIMENT, group);
     }
 
-    private static Totals totals(String project, java.sql.ResultSet row) throws java.sql.SQLException {
+    private static Totals totals(String project, ResultSet row) throws SQLException {
         return new Totals(
                 project,
                 row.getLong("experiments"),

@@ -1,5 +1,6 @@
 package dozo.ledger;
 
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -39,7 +40,7 @@ public class Ledger {
                         insert into ledger (at, actor, action, subject, detail)
                         values (:at, :actor, :action, :subject, jsonb_object(:keys::text[], :values::text[]))
                         """)
-                .param("at", java.sql.Timestamp.from(clock.instant()))
+                .param("at", Timestamp.from(clock.instant()))
                 .param("actor", actor)
                 .param("action", action)
                 .param("subject", subject)

@@ -1,6 +1,7 @@
 package dozo.plan;
 
 import dozo.file.Entry;
+import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
@@ -73,8 +74,7 @@ public final class Planner {
             return;
         }
         int partition = charge(bundleBytes, bundleEntries);
-        units.accept(new PlannedUnit(
-                UnitKind.BUNDLE, java.util.Arrays.copyOf(bundle, bundleEntries), 0, bundleBytes, partition));
+        units.accept(new PlannedUnit(UnitKind.BUNDLE, Arrays.copyOf(bundle, bundleEntries), 0, bundleBytes, partition));
         bundleEntries = 0;
         bundleBytes = 0;
     }

@@ -1,5 +1,7 @@
 package dozo.registry;
 
+import java.util.Locale;
+
 /** What a source is. */
 public enum SourceKind {
     FILESYSTEM,
@@ -8,10 +10,10 @@ public enum SourceKind {
 
     /** Its word in the database and in REST. */
     public String word() {
-        return name().toLowerCase(java.util.Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT);
     }
 
     static SourceKind of(String word) {
-        return valueOf(word.toUpperCase(java.util.Locale.ROOT));
+        return valueOf(word.toUpperCase(Locale.ROOT));
     }
 }

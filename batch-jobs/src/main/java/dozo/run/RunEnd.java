@@ -1,5 +1,7 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -39,7 +41,7 @@ class RunEnd implements JobExecutionListener {
 
     @Override
     public void afterJob(JobExecution execution) {
-        long run = java.util.Objects.requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
+        long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
         senders.close(run);
         BatchStatus status = execution.getStatus();
         if (status == BatchStatus.COMPLETED) {

@@ -8,6 +8,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -50,17 +51,16 @@ final class BagFolder {
                 lane.sftp().rename(temporary, finalName);
                 return;
             } catch (RemoteException e) {
-                if (e.reason() != Reason.EXISTS) {
+                boolean mayStand = e.reason() == Reason.EXISTS || e.reason() == Reason.NO_SUCH_FILE;
+                if (!mayStand) {
                     throw e;
                 }
-            }
-            if (stands(lane, finalName, temporary, proven)) {
-                if (facts != null) {
-                    // The same bytes; the source may have changed their mode or time.
-                    lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+                if (settleStanding(lane, temporary, finalName, proven, facts)) {
+                    return;
                 }
-                lane.sftp().remove(temporary);
-                return;
+                if (e.reason() == Reason.NO_SUCH_FILE) {
+                    throw e;
+                }
             }
             keepVersion(lane, route, finalName);
         }
@@ -118,19 +118,32 @@ final class BagFolder {
         }
     }
 
-    /** Whether the file with the final name has the proven content already: a run died between rename and record. */
-    private boolean stands(Lane lane, FilePath finalName, FilePath temporary, Digest proven)
+    /**
+     * Whether the file with the final name has the proven content already: a run died between rename and record, or the lane
+     * between request and answer, or the source changed only the file's mode or time.
+     */
+    private boolean settleStanding(
+            Lane lane, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts)
             throws RemoteException, InterruptedException {
         Optional<RemoteFacts> standing = lane.sftp().lstat(finalName);
         Optional<RemoteFacts> fresh = lane.sftp().lstat(temporary);
-        if (standing.isEmpty()
-                || fresh.isEmpty()
-                || standing.get().kind() != Kind.FILE
-                || standing.get().sizeBytes() != fresh.get().sizeBytes()) {
+        if (standing.isEmpty() || standing.get().kind() != Kind.FILE) {
+            return false;
+        }
+        if (fresh.isPresent() && fresh.get().sizeBytes() != standing.get().sizeBytes()) {
             return false;
         }
         Digest found = digest.digests(lane, List.of(finalName)).get(finalName);
-        return found != null && found.equals(proven);
+        if (found == null || !found.equals(proven)) {
+            return false;
+        }
+        if (facts != null) {
+            lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+        }
+        if (fresh.isPresent()) {
+            lane.sftp().remove(temporary);
+        }
+        return true;
     }
 
     /** Moves what has a name to the versions, under the same path there, with {@code ~2}, {@code ~3} … where taken. */
@@ -166,7 +179,7 @@ final class BagFolder {
     }
 
     private static byte[] numbered(byte[] name, int number) {
-        byte[] suffix = ("~" + number).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+        byte[] suffix = ("~" + number).getBytes(StandardCharsets.US_ASCII);
         byte[] numbered = Arrays.copyOf(name, name.length + suffix.length);
         System.arraycopy(suffix, 0, numbered, name.length, suffix.length);
         return numbered;

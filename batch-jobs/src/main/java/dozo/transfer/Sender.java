@@ -35,6 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engine: units in, outcomes out. Sends over the lanes of one site, many files at once, each under a temporary name;
@@ -111,7 +112,19 @@ public final class Sender implements AutoCloseable {
         FilePath finalName = route.bag().resolve(inBag);
         FilePath temporary = route.incoming()
                 .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
-        Lane lane = lanes.next();
+        for (int i = 1; ; i++) {
+            try {
+                return place(lanes.next(), route, temporary, finalName, content);
+            } catch (RemoteException e) {
+                if (!e.retryable() || i == TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
+            throws IOException, InterruptedException {
         bag.makeFolders(lane, route, temporary.parent());
         Digest sent = write(lane, temporary, content);
         Digest found = digest.digests(lane, List.of(temporary)).get(temporary);
@@ -310,7 +323,7 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    private static Outcome compare(Verified read, @org.jspecify.annotations.Nullable Digest found) {
+    private static Outcome compare(Verified read, @Nullable Digest found) {
         Entry file = read.entry();
         if (found == null) {
             return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");

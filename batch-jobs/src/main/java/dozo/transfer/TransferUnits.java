@@ -1,6 +1,7 @@
 package dozo.transfer;
 
 import dozo.file.Entry;
+import dozo.file.EntryKind;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -15,11 +16,13 @@ import dozo.transfer.Outcome.Sent;
 import dozo.transfer.Outcome.Verified;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -193,7 +196,7 @@ public class TransferUnits {
             switch (outcome) {
                 case Verified(Entry entry, var digest) -> {
                     proofs.add(new Proof(entry.number(), digest));
-                    files += entry.facts().kind() == dozo.file.EntryKind.FILE ? 1 : 0;
+                    files += entry.facts().kind() == EntryKind.FILE ? 1 : 0;
                     bytes += entry.facts().sizeBytes();
                 }
                 case Sent sent -> {}
@@ -271,13 +274,13 @@ public class TransferUnits {
                 .update();
     }
 
-    private void close(long unitId, String state, @org.jspecify.annotations.Nullable String reason) {
+    private void close(long unitId, String state, @Nullable String reason) {
         jdbc.sql("""
                         update transfer_unit set state = :state, reason = :reason, attempts = attempts + 1
                         where unit_id = :unit
                         """)
                 .param("state", state)
-                .param("reason", reason, java.sql.Types.VARCHAR)
+                .param("reason", reason, Types.VARCHAR)
                 .param("unit", unitId)
                 .update();
     }

@@ -68,6 +68,9 @@ class KillIT {
             long committed = done(jdbc);
             long units = units(jdbc);
             assertThat(committed).isBetween(25L * KILLS, units - 1);
+            System.out.printf(
+                    "killed %d times: %d of %d units committed, %d files named and not yet recorded, %d proven files watched%n",
+                    KILLS, committed, units, filesWithoutReceipt(jdbc, root), standing.size());
             assertThat(filesWithoutReceipt(jdbc, root))
                     .as("renamed but not recorded: at most the units in flight at each kill")
                     .isLessThanOrEqualTo((long) KILLS * PARTITIONS * CHUNK * 20);

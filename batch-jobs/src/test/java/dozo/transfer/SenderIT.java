@@ -165,6 +165,34 @@ class SenderIT {
     }
 
     @Test
+    void aLargeFileWhoseRenameWasNotAnsweredIsNotTakenForLost() throws Exception {
+        byte[] content = new byte[70_000];
+        new Random(4).nextBytes(content);
+        Files.write(source.resolve("large"), content);
+        Entry large = entry(9, "large");
+        try (LoopbackSite site = openSsh()) {
+            Lanes lanes = Lanes.to(site.address(), 1);
+            SiteCheck check = SiteCheck.of(lanes.next());
+            BagFolder bag = new BagFolder(check.digest());
+            Digest proven = Digest.ofContent(content);
+            Files.createDirectories(root.resolve("p/E1/data"));
+            Files.write(root.resolve("p/E1/data/large"), content);
+
+            bag.publish(
+                    lanes.next(),
+                    route,
+                    route.temporaryName(large),
+                    route.finalName(large),
+                    proven,
+                    new SiteFacts(0640, 1_000_000_000));
+            lanes.close();
+        }
+        assertThat(root.resolve("p/E1/data/large")).hasBinaryContent(content);
+        assertThat(Files.getLastModifiedTime(root.resolve("p/E1/data/large")).toInstant())
+                .isEqualTo("2001-09-09T01:46:40Z");
+    }
+
+    @Test
     void whatADeadRunLeftUnderATemporaryNameIsNeverFollowedOrTrusted() throws Exception {
         Entry one = file(1, "one", "one");
         Entry two = file(2, "two", "two");

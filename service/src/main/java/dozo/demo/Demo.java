@@ -28,8 +28,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -161,7 +163,7 @@ public final class Demo implements Callable<Integer> {
             say("%d files and links directly in %s belong to no experiment and are not backed up"
                     .formatted(others, tree));
         }
-        folders.sort(java.util.Comparator.comparing(folder -> FilePath.between(tree, folder)));
+        folders.sort(Comparator.comparing(folder -> FilePath.between(tree, folder)));
         return folders;
     }
 
@@ -299,6 +301,6 @@ public final class Demo implements Callable<Integer> {
     }
 
     private CommandSpec commandSpec() {
-        return java.util.Objects.requireNonNull(spec);
+        return Objects.requireNonNull(spec);
     }
 }

@@ -107,14 +107,18 @@ public class Receipts {
      */
     public void count(int experimentId) {
         jdbc.sql("""
-                        with now_safe as (
-                            select s.site_id, count(*) filter (where e.kind = 'f') as files,
-                                   coalesce(sum(e.size_bytes), 0) as bytes, count(e.entry_no) as entries
-                            from site s
-                            left join entry e
-                              on e.experiment_id = :experiment and e.until_manifest is null
-                             and e.entry_no in (select unnest(r.entry_nos) from receipt r
-                                                where r.experiment_id = :experiment and r.site_id = s.site_id)
+                        with proven as (
+                            select distinct r.site_id, n.entry_no
+                            from receipt r, unnest(r.entry_nos) as n (entry_no)
+                            where r.experiment_id = :experiment
+                        ), holding as (
+                            select p.site_id, e.kind, e.size_bytes
+                            from proven p join entry e
+                              on e.experiment_id = :experiment and e.entry_no = p.entry_no and e.until_manifest is null
+                        ), now_safe as (
+                            select s.site_id, count(*) filter (where h.kind = 'f') as files,
+                                   coalesce(sum(h.size_bytes), 0) as bytes, count(h.kind) as entries
+                            from site s left join holding h using (site_id)
                             group by s.site_id
                         ), current as (
                             select manifest_no, files + folders + links as entries from manifest

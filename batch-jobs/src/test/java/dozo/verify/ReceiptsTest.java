@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What counts as safe is counted from receipts, and from nothing else. */
@@ -111,6 +112,26 @@ class ReceiptsTest {
         assertThat(coverage.all(1).safe()).isFalse();
         assertThat(new Coverage(JdbcClient.create(TestDatabase.fresh())).all(1).safe())
                 .isFalse();
+    }
+
+    /** Two hundred thousand entries took minutes when every entry looked through every receipt; they take a second. */
+    @Test
+    @Timeout(30)
+    void countingAndListingDoNotGrowWithTheSquareOfTheEntries() {
+        jdbc.sql("""
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, changed_ns,
+                                   mode, kind, name)
+                select 1, n, 1, 2, 1, 0, 0, 420, 'f', convert_to('f' || n, 'UTF8') from generate_series(3, 200002) n;
+                insert into manifest values (1, 2, now(), 200002, 200030, 0, 0, 200000, 0, 0);
+                insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                select 1, 1, 1, 1, array_agg(n), decode(repeat('00', 32 * count(*)::integer), 'hex'), 'exec', 'test', now()
+                from generate_series(1, 200002) n group by n / 1000
+                """).update();
+
+        receipts.count(1);
+
+        assertThat(coverage.experiment(1, 1).orElseThrow().safe()).isTrue();
+        assertThat(standing()).hasSize(200_002);
     }
 
     private void add(int entry, Digest digest) {

@@ -9,7 +9,6 @@ import dozo.run.Runs.RunState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +22,7 @@ import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -118,33 +118,34 @@ public class Operations implements SmartLifecycle {
         return alive;
     }
 
-    /** Called by Spring before anything a run needs is closed. */
+    /** Called by Spring before anything a run needs is closed: waits for the job's thread, which still writes after the run. */
     @Override
     public void stop() {
         alive = false;
         runEnd.leave();
-        Optional<JobExecution> going = runs.running()
-                .map(run -> repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run)))
-                .filter(JobExecution::isRunning);
-        if (going.isEmpty()) {
-            return;
+        if (!jobThreads.idle()) {
+            runs.running()
+                    .map(run -> repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run)))
+                    .filter(JobExecution::isRunning)
+                    .ifPresent(this::askToStop);
         }
         try {
-            operator.stop(going.get());
             long limit = System.nanoTime() + LEAVING_LIMIT.toNanos();
-            while (isGoingOn(going.get()) && System.nanoTime() < limit) {
+            while (!jobThreads.idle() && System.nanoTime() < limit) {
                 Thread.sleep(POLL);
             }
-        } catch (JobExecutionException ended) {
-            LOG.debug("the run ended by itself", ended);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private boolean isGoingOn(JobExecution execution) {
-        JobExecution now = repository.getJobExecution(execution.getId());
-        return now != null && now.isRunning();
+    private void askToStop(JobExecution execution) {
+        try {
+            operator.stop(execution);
+        } catch (JobExecutionException | DataAccessException ended) {
+            // It ended between our question and our word, or writes its own end at this moment.
+            LOG.debug("the run ended by itself", ended);
+        }
     }
 
     private void recover(Run run) {

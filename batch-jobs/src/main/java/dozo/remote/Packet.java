@@ -67,15 +67,25 @@ final class Packet {
         return this;
     }
 
+    Packet uint8(int value) {
+        room(1);
+        bytes[size++] = (byte) value;
+        return this;
+    }
+
     Packet uint64(long value) {
         return uint32(value >>> 32).uint32(value);
     }
 
     Packet string(byte[] text) {
-        uint32(text.length);
-        room(text.length);
-        System.arraycopy(text, 0, bytes, size, text.length);
-        size += text.length;
+        return string(text, 0, text.length);
+    }
+
+    Packet string(byte[] text, int from, int length) {
+        uint32(length);
+        room(length);
+        System.arraycopy(text, from, bytes, size, length);
+        size += length;
         return this;
     }
 

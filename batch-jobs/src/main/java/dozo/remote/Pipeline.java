@@ -6,20 +6,24 @@ import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.sshd.client.channel.ChannelSubsystem;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.RemoteWindow;
 import org.apache.sshd.common.channel.exception.SshChannelClosedException;
+import org.apache.sshd.common.io.IoWriteFuture;
 import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
@@ -27,46 +31,69 @@ import org.jspecify.annotations.Nullable;
 /**
  * Requests out, answers in, matched by id: one SFTP channel as a pipeline that many threads fill at once.
  *
- * <p>Requests are written in place into SSH packets, under one lock. A thread that sees others waiting for the lock
- * leaves the packet it has begun for them to fill up, so that small requests travel together when there are many and at
- * once when there is one. Nothing is ever left behind: a waiting thread always gets the lock and sends what it finds.
+ * <p>Requests are queued, and one thread that nobody ever interrupts writes them in place into SSH packets. It sends a packet
+ * when it is full or when no request is left, so small requests travel together when there are many and at once when there is
+ * one.
  */
 final class Pipeline {
 
     /** Requests without an answer yet; more senders wait. */
     private static final int IN_FLIGHT_MAX = 1024;
 
-    /** Bytes of file content asked for or sent without an answer yet: more than a server's window, far less than a heap. */
-    private static final int IN_FLIGHT_BYTES_MAX = 8 << 20;
+    /** Bytes of file content asked for without an answer yet: more than a server's window, far less than a heap. */
+    private static final int ASKED_BYTES_MAX = 8 << 20;
+
+    /** Blocks of content filled or being filled, and not sent yet. */
+    private static final int BLOCKS_MAX = 8;
 
     /** The longest answer taken: OpenSSH itself never sends more than 256 KiB. */
     private static final int ANSWER_BYTES_MAX = (256 << 10) + 1024;
-
-    /** A site may sync gigabytes to a slow disk before it answers; a dead link is noticed much sooner by its heartbeat. */
-    private static final Duration ANSWER_TIMEOUT = Duration.ofMinutes(10);
 
     private static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
     private static final int VERSION_ID = -1;
 
+    /** No larger channel packets, whatever the site would take: RFC 4253 asks for no more than 32,768 bytes of payload. */
+    private static final int PACKET_BYTES_MAX = 32 << 10;
+
     private final String site;
     private final ChannelSubsystem channel;
-    private final ReentrantLock sending = new ReentrantLock();
+    private final BlockingQueue<Request> queue = new LinkedBlockingQueue<>();
     private final AtomicInteger ids = new AtomicInteger();
     private final ConcurrentHashMap<Integer, CompletableFuture<Reply>> unanswered = new ConcurrentHashMap<>();
     private final Semaphore requests = new Semaphore(IN_FLIGHT_MAX);
-    private final Semaphore contentBytes = new Semaphore(IN_FLIGHT_BYTES_MAX);
+    private final Semaphore askedBytes = new Semaphore(ASKED_BYTES_MAX);
+    private final Semaphore blocks = new Semaphore(BLOCKS_MAX);
+    private final ConcurrentLinkedQueue<byte[]> emptyBlocks = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable RemoteException> death = new AtomicReference<>();
 
-    /** The SSH packet being filled, and the room left in it; guarded by {@code sending}. */
-    private @Nullable Buffer packet;
+    /** When the last answer came, or the first request after none was open, in {@link System#nanoTime} terms. */
+    private volatile long heardNanos = System.nanoTime();
 
+    /** How long the sender had something to send and no room in the site's window. */
+    private final LongAdder windowWaitNanos = new LongAdder();
+
+    /** The SSH packet being filled, and the room left in it; used by the sending thread alone. */
+    private final Buffer packet;
+
+    private boolean filling;
     private int packetStart;
     private int packetRoom;
+
+    /** A request in the queue; {@code block} is sent behind it and given back. */
+    private record Request(Packet head, int id, @Nullable Block block) {
+        boolean isEnd() {
+            return head.type() == 0;
+        }
+    }
+
+    /** Wakes the sending thread for the last time. */
+    private static final Request END = new Request(Packet.of(0), 0, null);
 
     private Pipeline(String site, ChannelSubsystem channel) {
         this.site = site;
         this.channel = channel;
+        this.packet = channel.getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, PACKET_BYTES_MAX + 16);
     }
 
     /** Opens the subsystem and says hello; the server's VERSION answer comes back through {@code hello}. */
@@ -90,6 +117,7 @@ final class Pipeline {
             throw new RemoteException(
                     session.isOpen() ? Reason.NO_SFTP : Reason.LOST, site + " does not open an SFTP channel", e);
         }
+        Thread.ofVirtual().name("send to " + site).start(pipeline::sendAll);
         return pipeline;
     }
 
@@ -98,7 +126,7 @@ final class Pipeline {
         CompletableFuture<Reply> version = new CompletableFuture<>();
         unanswered.put(VERSION_ID, version);
         requests.acquire();
-        transmit(Packet.of(Packet.INIT), 3, new byte[0], 0, 0);
+        queue.add(new Request(Packet.of(Packet.INIT).uint32(3), VERSION_ID, null));
         try {
             return await(version, START_TIMEOUT);
         } catch (RemoteException e) {
@@ -111,50 +139,70 @@ final class Pipeline {
 
     /** Sends a request; its answer completes the future. Blocks while too much is in flight. */
     CompletableFuture<Reply> send(Packet request) throws RemoteException, InterruptedException {
-        return send(request, new byte[0], 0, 0);
+        requests.acquire();
+        return enqueue(request, null);
     }
 
-    /** Sends a request that ends in {@code length} bytes of content, prefixed with their number. */
-    CompletableFuture<Reply> sendContent(Packet request, byte[] content, int from, int length)
-            throws RemoteException, InterruptedException {
-        contentBytes.acquire(length);
-        CompletableFuture<Reply> answer;
+    /** Sends a request that ends in the block's content, prefixed with its length. The block is given back in any case. */
+    CompletableFuture<Reply> sendBlock(Packet request, Block block) throws RemoteException, InterruptedException {
         try {
-            answer = send(request.uint32(length), content, from, length);
-        } catch (RemoteException | InterruptedException | RuntimeException e) {
-            contentBytes.release(length);
+            requests.acquire();
+        } catch (InterruptedException e) {
+            giveBack(block);
             throw e;
         }
-        var _ = answer.whenComplete((reply, lost) -> contentBytes.release(length));
-        return answer;
+        return enqueue(request.uint32(block.length()), block);
+    }
+
+    /** An empty block of so many bytes at most; waits while as many as there may be are in use. */
+    Block takeBlock(int bytes) throws RemoteException, InterruptedException {
+        blocks.acquire();
+        RemoteException dead = death.get();
+        if (dead != null) {
+            blocks.release();
+            throw again(dead);
+        }
+        byte[] used = emptyBlocks.poll();
+        return new Block(used != null && used.length >= bytes ? used : new byte[bytes], this);
+    }
+
+    void giveBack(Block block) {
+        emptyBlocks.add(block.bytes());
+        blocks.release();
+    }
+
+    /** Whether a block could be had at once: the channel keeps up. */
+    boolean hasRoom() {
+        return blocks.availablePermits() > 0;
     }
 
     /** Takes leave to ask for content that the caller then gives back with {@link #contentTaken}. */
     boolean mayAskFor(int bytes, boolean wait) throws InterruptedException {
         if (wait) {
-            contentBytes.acquire(bytes);
+            askedBytes.acquire(bytes);
             return true;
         }
-        return contentBytes.tryAcquire(bytes);
+        return askedBytes.tryAcquire(bytes);
     }
 
     void contentTaken(int bytes) {
-        contentBytes.release(bytes);
+        askedBytes.release(bytes);
     }
 
-    private CompletableFuture<Reply> send(Packet request, byte[] content, int from, int length)
-            throws RemoteException, InterruptedException {
-        requests.acquire();
+    private CompletableFuture<Reply> enqueue(Packet head, @Nullable Block block) throws RemoteException {
         int id = ids.getAndIncrement() & Integer.MAX_VALUE;
         CompletableFuture<Reply> answer = new CompletableFuture<>();
+        if (unanswered.isEmpty()) {
+            heardNanos = System.nanoTime();
+        }
         unanswered.put(id, answer);
+        queue.add(new Request(head, id, block));
         RemoteException dead = death.get();
         if (dead != null) {
-            unanswered.remove(id);
-            requests.release();
+            failUnanswered(dead);
+            dropQueue();
             throw again(dead);
         }
-        transmit(request, id, content, from, length);
         return answer;
     }
 
@@ -163,12 +211,16 @@ final class Pipeline {
     }
 
     Reply await(CompletableFuture<Reply> answer) throws RemoteException, InterruptedException {
-        return await(answer, ANSWER_TIMEOUT);
+        return awaitDone(answer);
     }
 
-    /** Waits for something that answers will complete. */
+    /** Waits for something that answers will complete. A site that gives none is noticed by {@link Lanes}. */
     <T extends @Nullable Object> T awaitDone(CompletableFuture<T> done) throws RemoteException, InterruptedException {
-        return await(done, ANSWER_TIMEOUT);
+        try {
+            return done.get();
+        } catch (ExecutionException e) {
+            throw lost(e);
+        }
     }
 
     private <T extends @Nullable Object> T await(CompletableFuture<T> answer, Duration timeout)
@@ -176,16 +228,30 @@ final class Pipeline {
         try {
             return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof RemoteException lost) {
-                throw again(lost);
-            }
-            throw new IllegalStateException("an answer fails for no other reason", e);
+            throw lost(e);
         } catch (TimeoutException e) {
             RemoteException lost =
                     new RemoteException(Reason.LOST, site + " gave no answer for " + timeout.toSeconds() + " s", e);
             die(lost);
             throw lost;
         }
+    }
+
+    private static RemoteException lost(ExecutionException e) {
+        if (e.getCause() instanceof RemoteException lost) {
+            return again(lost);
+        }
+        throw new IllegalStateException("an answer fails for no other reason", e);
+    }
+
+    /** How long the site has owed us an answer, in nanoseconds; 0 if it owes none. */
+    long silentNanos() {
+        return unanswered.isEmpty() ? 0 : System.nanoTime() - heardNanos;
+    }
+
+    /** How long sending has waited for the site's window so far, in nanoseconds. */
+    long windowWaitNanos() {
+        return windowWaitNanos.sum();
     }
 
     /** Requests without an answer: how busy this channel is. */
@@ -204,9 +270,12 @@ final class Pipeline {
         }
         channel.close(true);
         failUnanswered(reason);
+        dropQueue();
+        queue.add(END);
         // Those who wait for their turn wake up, and see that there is no turn.
         requests.release(IN_FLIGHT_MAX * 1024);
-        contentBytes.release(Integer.MAX_VALUE / 2);
+        askedBytes.release(Integer.MAX_VALUE / 2);
+        blocks.release(BLOCKS_MAX * 1024);
     }
 
     private void failUnanswered(RemoteException reason) {
@@ -218,45 +287,61 @@ final class Pipeline {
         }
     }
 
+    private void dropQueue() {
+        queue.removeIf(request -> !request.isEnd());
+    }
+
     /** The same failure for another thread, with that thread's stack. */
     private static RemoteException again(RemoteException first) {
         return new RemoteException(first.reason(), String.valueOf(first.getMessage()), first);
     }
 
-    private void transmit(Packet request, int id, byte[] content, int from, int length) throws RemoteException {
-        Packet head = Packet.of(0).uint32(5L + request.size() + length);
-        byte[] typeAndId = {(byte) request.type(), (byte) (id >>> 24), (byte) (id >>> 16), (byte) (id >>> 8), (byte) id
-        };
-        int whole = head.size() + typeAndId.length + request.size() + length;
-        // Not interruptible: half a request on the wire would be the end of the channel.
-        sending.lock();
+    /** What the sending thread does, as long as the channel lives. */
+    private void sendAll() {
         try {
-            put(head.bytes(), 0, head.size(), whole);
-            put(typeAndId, 0, typeAndId.length, whole);
-            put(request.bytes(), 0, request.size(), whole);
-            put(content, from, length, whole);
-            if (!sending.hasQueuedThreads()) {
-                flush();
+            for (Request next = next(); !next.isEnd(); next = next()) {
+                transmit(next);
             }
-        } catch (IOException | IllegalStateException e) {
-            RemoteException lost = new RemoteException(Reason.LOST, "the connection to " + site + " was lost", e);
-            packet = null;
-            die(lost);
-            throw lost;
-        } finally {
-            sending.unlock();
+        } catch (IOException | IllegalStateException | InterruptedException e) {
+            die(new RemoteException(Reason.LOST, "the connection to " + site + " was lost", e));
         }
     }
 
-    private void put(byte[] bytes, int from, int length, int expected) throws IOException {
+    private Request next() throws IOException, InterruptedException {
+        Request waiting = queue.poll();
+        if (waiting != null) {
+            return waiting;
+        }
+        flush();
+        return queue.take();
+    }
+
+    private void transmit(Request request) throws IOException {
+        Packet head = request.head;
+        Block block = request.block;
+        int length = block == null ? 0 : block.length();
+        boolean hello = request.id == VERSION_ID;
+        Packet prefix =
+                Packet.of(0).uint32((hello ? 1L : 5L) + head.size() + length).uint8(head.type());
+        if (!hello) {
+            prefix.uint32(request.id);
+        }
+        put(prefix.bytes(), prefix.size());
+        put(head.bytes(), head.size());
+        if (block != null) {
+            put(block.bytes(), length);
+            giveBack(block);
+        }
+    }
+
+    private void put(byte[] bytes, int length) throws IOException {
         int done = 0;
         while (done < length) {
-            Buffer filling = packet;
-            if (filling == null) {
-                filling = begin(Math.max(expected, length - done));
+            if (!filling) {
+                begin();
             }
             int n = Math.min(packetRoom, length - done);
-            filling.putRawBytes(bytes, from + done, n);
+            packet.putRawBytes(bytes, done, n);
             done += n;
             packetRoom -= n;
             if (packetRoom == 0) {
@@ -266,57 +351,52 @@ final class Pipeline {
     }
 
     /** Begins a packet no larger than the peer's window has room for right now. Only this class takes from that window. */
-    private Buffer begin(int expected) throws IOException {
+    private void begin() throws IOException {
         RemoteWindow window = channel.getRemoteWindow();
         long most = Math.min(window.getPacketSize(), waitForSpace(window));
-        int capacity = (int) (sending.hasQueuedThreads() ? most : Math.min(most, expected));
-        Buffer fresh = channel.getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, capacity + 16);
-        fresh.putUInt(channel.getRecipient());
-        packetStart = fresh.wpos();
-        fresh.putUInt(0);
-        packetRoom = capacity;
-        packet = fresh;
-        return fresh;
+        // The same bytes again: a packet has left when writePacket returns (BlockingConnection).
+        var _ = channel.getSession().prepareBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, packet);
+        packet.putUInt(channel.getRecipient());
+        packetStart = packet.wpos();
+        packet.putUInt(0);
+        packetRoom = (int) Math.min(most, PACKET_BYTES_MAX);
+        filling = true;
     }
 
     private void flush() throws IOException {
-        Buffer full = packet;
-        if (full == null) {
+        if (!filling) {
             return;
         }
-        packet = null;
-        int end = full.wpos();
+        filling = false;
+        int end = packet.wpos();
         int length = end - packetStart - Integer.BYTES;
-        full.wpos(packetStart);
-        full.putUInt(length);
-        full.wpos(end);
+        packet.wpos(packetStart);
+        packet.putUInt(length);
+        packet.wpos(end);
         channel.getRemoteWindow().consume(length);
         if (!channel.isOpen()) {
             throw new SshChannelClosedException(channel.getChannelId(), "closed");
         }
-        channel.getSession().writePacket(full);
+        IoWriteFuture written = channel.getSession().writePacket(packet);
+        if (!written.isWritten()) {
+            throw new IOException("not written", written.getException());
+        }
     }
 
-    private static long waitForSpace(RemoteWindow window) throws IOException {
+    private long waitForSpace(RemoteWindow window) throws IOException {
         long size = window.getSize();
         if (size > 0) {
             return size;
         }
-        boolean interrupted = false;
+        long before = System.nanoTime();
         try {
-            while (true) {
-                try {
-                    return window.waitForSpace(WINDOW_TIMEOUT);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (SocketTimeoutException e) {
-                    throw new IOException("the site took no data for " + WINDOW_TIMEOUT.toSeconds() + " s", e);
-                }
-            }
+            return window.waitForSpace(WINDOW_TIMEOUT);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("nobody interrupts this thread", e);
+        } catch (SocketTimeoutException e) {
+            throw new IOException("the site took no data for " + WINDOW_TIMEOUT.toSeconds() + " s", e);
         } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            windowWaitNanos.add(System.nanoTime() - before);
         }
     }
 
@@ -396,6 +476,7 @@ final class Pipeline {
                 throw new RemoteException(Reason.PROTOCOL, site + " answered a request that was not made");
             }
             requests.release();
+            heardNanos = System.nanoTime();
             waiting.complete(new Reply(type, bytes.slice(), Pipeline.this::die));
         }
     }

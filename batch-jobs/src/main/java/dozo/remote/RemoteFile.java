@@ -48,10 +48,29 @@ public final class RemoteFile implements AutoCloseable {
         while (done < length) {
             throwFailure();
             int n = Math.min(sftp.writeBytes(), length - done);
-            Packet request = Packet.of(Packet.WRITE).string(handle).uint64(offset + done);
-            watch(sftp.pipeline().sendContent(request, bytes, from + done, n), Deed.WRITE);
+            Packet request =
+                    Packet.of(Packet.WRITE).string(handle).uint64(offset + done).string(bytes, from + done, n);
+            watch(sftp.pipeline().send(request), Deed.WRITE);
             done += n;
         }
+    }
+
+    /** An empty block to fill and {@linkplain #write(long, Block) write}; waits while the channel has too many under way. */
+    public Block block() throws RemoteException, InterruptedException {
+        return sftp.pipeline().takeBlock(sftp.writeBytes());
+    }
+
+    /** Queues a block of this file's for this place. It is not the caller's any more, whatever comes of it. */
+    public void write(long offset, Block block) throws RemoteException, InterruptedException {
+        try {
+            checkOpen();
+            throwFailure();
+        } catch (RemoteException | InterruptedException | RuntimeException e) {
+            block.giveBack();
+            throw e;
+        }
+        Packet request = Packet.of(Packet.WRITE).string(handle).uint64(offset);
+        watch(sftp.pipeline().sendBlock(request, block), Deed.WRITE);
     }
 
     /** Ends a file: attributes, sync and close travel behind the last write, and all answers are waited for. */

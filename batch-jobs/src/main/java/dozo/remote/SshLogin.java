@@ -91,12 +91,10 @@ final class SshLogin implements AutoCloseable {
             return known;
         });
         setAlgorithms(client, pinned);
-        CoreModuleProperties.TCP_NODELAY.set(client, true);
-        CoreModuleProperties.SOCKET_KEEPALIVE.set(client, true);
+        client.setIoServiceFactoryFactory(new BlockingIo());
         CoreModuleProperties.IO_CONNECT_TIMEOUT.set(client, CONNECT_TIMEOUT);
         CoreModuleProperties.AUTH_TIMEOUT.set(client, AUTH_TIMEOUT);
         CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ZERO);
-        CoreModuleProperties.NIO2_READ_TIMEOUT.set(client, Duration.ZERO);
         CoreModuleProperties.HEARTBEAT_INTERVAL.set(client, HEARTBEAT_INTERVAL);
         CoreModuleProperties.HEARTBEAT_NO_REPLY_MAX.set(client, HEARTBEATS_UNANSWERED_MAX);
         CoreModuleProperties.WINDOW_SIZE.set(client, RECEIVE_WINDOW_BYTES);

@@ -1,0 +1,166 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.sshd.common.io.AbstractIoWriteFuture;
+import org.apache.sshd.common.io.IoHandler;
+import org.apache.sshd.common.io.IoService;
+import org.apache.sshd.common.io.IoSession;
+import org.apache.sshd.common.io.IoWriteFuture;
+import org.apache.sshd.common.util.buffer.Buffer;
+import org.apache.sshd.common.util.buffer.ByteArrayBuffer;
+import org.apache.sshd.common.util.closeable.AbstractCloseable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection of {@link BlockingIo}. A write has happened when {@link #writeBuffer} returns, so the buffer may be used
+ * again at once.
+ *
+ * <p>NB: a thread that is interrupted while it writes closes the connection, as with all interruptible channels. What writes
+ * much has a thread that nobody interrupts ({@link Pipeline}).
+ */
+final class BlockingConnection extends AbstractCloseable implements IoSession {
+
+    private static final int READ_BYTES = 64 << 10;
+    private static final AtomicLong IDS = new AtomicLong();
+
+    private final long id = IDS.incrementAndGet();
+    private final BlockingIo.Connector connector;
+    private final IoHandler handler;
+    private final SocketChannel socket;
+    private final SocketAddress local;
+    private final SocketAddress remote;
+    private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
+    private final ReentrantLock writing = new ReentrantLock();
+
+    BlockingConnection(BlockingIo.Connector connector, IoHandler handler, SocketChannel socket) throws IOException {
+        this.connector = connector;
+        this.handler = handler;
+        this.socket = socket;
+        this.local = socket.getLocalAddress();
+        this.remote = socket.getRemoteAddress();
+    }
+
+    /** Hands over all that comes, until nothing comes any more. */
+    void readToTheEnd() {
+        ByteBuffer bytes = ByteBuffer.allocate(READ_BYTES);
+        try {
+            while (socket.read(bytes.clear()) >= 0) {
+                handler.messageReceived(this, new ByteArrayBuffer(bytes.array(), 0, bytes.position()));
+            }
+        } catch (Exception e) {
+            failed(e);
+        }
+    }
+
+    @Override
+    public IoWriteFuture writeBuffer(Buffer buffer) {
+        ByteBuffer bytes = ByteBuffer.wrap(buffer.array(), buffer.rpos(), buffer.available());
+        writing.lock();
+        try {
+            while (bytes.hasRemaining()) {
+                var _ = socket.write(bytes);
+            }
+            return AbstractIoWriteFuture.fulfilled(this, true);
+        } catch (IOException e) {
+            return AbstractIoWriteFuture.fulfilled(this, e);
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    @Override
+    protected void doCloseImmediately() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // It is of no use any more, closed or not.
+        }
+        connector.closed(this);
+        super.doCloseImmediately();
+        try {
+            handler.sessionClosed(this);
+        } catch (Exception e) {
+            // The layers above have heard of it; there is nobody else to tell.
+        }
+    }
+
+    /** A reader's failure ends the connection; that of one who closed it himself is none. */
+    private void failed(Exception e) {
+        if (isClosing() || e instanceof ClosedChannelException) {
+            return;
+        }
+        try {
+            handler.exceptionCaught(this, e);
+        } catch (Exception again) {
+            // Closed by the caller in any case.
+        }
+    }
+
+    @Override
+    public void shutdownOutputStream() throws IOException {
+        var _ = socket.shutdownOutput();
+    }
+
+    @Override
+    public void suspendRead() {
+        // For servers that forward ports.
+    }
+
+    @Override
+    public void resumeRead() {
+        // Never suspended.
+    }
+
+    @Override
+    public long getId() {
+        return id;
+    }
+
+    @Override
+    public IoService getService() {
+        return connector;
+    }
+
+    @Override
+    public SocketAddress getLocalAddress() {
+        return local;
+    }
+
+    @Override
+    public SocketAddress getRemoteAddress() {
+        return remote;
+    }
+
+    @Override
+    public @Nullable SocketAddress getAcceptanceAddress() {
+        return null;
+    }
+
+    @Override
+    public @Nullable Object getAttribute(Object key) {
+        return attributes.get(key);
+    }
+
+    @Override
+    public @Nullable Object setAttribute(Object key, Object value) {
+        return attributes.put(key, value);
+    }
+
+    @Override
+    public @Nullable Object setAttributeIfAbsent(Object key, Object value) {
+        return attributes.putIfAbsent(key, value);
+    }
+
+    @Override
+    public @Nullable Object removeAttribute(Object key) {
+        return attributes.remove(key);
+    }
+}

@@ -1,0 +1,171 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.sshd.common.AttributeRepository;
+import org.apache.sshd.common.Factory;
+import org.apache.sshd.common.FactoryManager;
+import org.apache.sshd.common.io.DefaultIoConnectFuture;
+import org.apache.sshd.common.io.IoAcceptor;
+import org.apache.sshd.common.io.IoConnectFuture;
+import org.apache.sshd.common.io.IoConnector;
+import org.apache.sshd.common.io.IoHandler;
+import org.apache.sshd.common.io.IoServiceEventListener;
+import org.apache.sshd.common.io.IoServiceFactory;
+import org.apache.sshd.common.io.IoServiceFactoryFactory;
+import org.apache.sshd.common.io.IoSession;
+import org.apache.sshd.common.util.closeable.AbstractCloseable;
+import org.apache.sshd.common.util.threads.CloseableExecutorService;
+import org.apache.sshd.common.util.threads.ThreadUtils;
+import org.apache.sshd.core.CoreModuleProperties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Client sockets in the plainest way: a thread of its own reads each connection, and whoever has a packet writes it. For the
+ * few connections we have that is faster than MINA's asynchronous sockets, which hand every packet to another thread
+ * (ADR 0013).
+ */
+final class BlockingIo implements IoServiceFactoryFactory {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
+
+    @Override
+    public IoServiceFactory create(FactoryManager manager) {
+        return new Sockets(manager);
+    }
+
+    @Override
+    public void setExecutorServiceFactory(Factory<CloseableExecutorService> factory) {
+        // No pool: a connection's thread lives as long as the connection.
+    }
+
+    /** The factory; as a client needs it, it makes connectors only. */
+    private static final class Sockets extends AbstractCloseable implements IoServiceFactory {
+
+        private final FactoryManager manager;
+
+        Sockets(FactoryManager manager) {
+            this.manager = manager;
+        }
+
+        @Override
+        public IoConnector createConnector(IoHandler handler) {
+            return new Connector(manager, handler);
+        }
+
+        @Override
+        public IoAcceptor createAcceptor(IoHandler handler) {
+            throw new UnsupportedOperationException("this side never listens");
+        }
+
+        @Override
+        public @Nullable IoServiceEventListener getIoServiceEventListener() {
+            return null;
+        }
+
+        @Override
+        public void setIoServiceEventListener(IoServiceEventListener listener) {
+            // Nobody listens to ours.
+        }
+    }
+
+    /** Opens connections. */
+    static final class Connector extends AbstractCloseable implements IoConnector {
+
+        private final FactoryManager manager;
+        private final IoHandler handler;
+        private final Map<Long, IoSession> connections = new ConcurrentHashMap<>();
+
+        Connector(FactoryManager manager, IoHandler handler) {
+            this.manager = manager;
+            this.handler = handler;
+        }
+
+        @Override
+        public IoConnectFuture connect(
+                SocketAddress target, @Nullable AttributeRepository context, @Nullable SocketAddress local) {
+            IoConnectFuture future = new DefaultIoConnectFuture(target, null);
+            Thread.ofPlatform().daemon().name("connection to " + target).start(() -> run(target, context, future));
+            return future;
+        }
+
+        @Override
+        public Map<Long, IoSession> getManagedSessions() {
+            return connections;
+        }
+
+        @Override
+        public @Nullable IoServiceEventListener getIoServiceEventListener() {
+            return null;
+        }
+
+        @Override
+        public void setIoServiceEventListener(IoServiceEventListener listener) {
+            // Nobody listens to ours.
+        }
+
+        @Override
+        protected void doCloseImmediately() {
+            connections.values().forEach(connection -> connection.close(true));
+            super.doCloseImmediately();
+        }
+
+        void closed(BlockingConnection connection) {
+            connections.remove(connection.getId());
+        }
+
+        /** The whole life of a connection. */
+        private void run(SocketAddress target, @Nullable AttributeRepository context, IoConnectFuture future) {
+            BlockingConnection connection;
+            try {
+                connection = new BlockingConnection(this, handler, open(target));
+            } catch (IOException | RuntimeException e) {
+                future.setException(e);
+                return;
+            }
+            try {
+                connections.put(connection.getId(), connection);
+                if (context != null) {
+                    connection.setAttribute(AttributeRepository.class, context);
+                }
+                ThreadUtils.runAsInternal(() -> {
+                    handler.sessionCreated(connection);
+                    future.setSession(connection);
+                    if (future.getSession() != connection || isClosing()) {
+                        // Nobody waits for it any more.
+                        connection.close(true);
+                    }
+                    connection.readToTheEnd();
+                    return null;
+                });
+            } catch (Exception e) {
+                future.setException(e);
+            } finally {
+                connection.close(true);
+            }
+        }
+
+        private SocketChannel open(SocketAddress target) throws IOException {
+            SocketChannel socket = SocketChannel.open();
+            try {
+                socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+                Duration patience =
+                        CoreModuleProperties.IO_CONNECT_TIMEOUT.get(manager).orElse(CONNECT_TIMEOUT);
+                // NB: a name that did not resolve fails here, with its name in the message.
+                InetSocketAddress address = (InetSocketAddress) target;
+                socket.socket().connect(address, Math.toIntExact(patience.toMillis()));
+                return socket;
+            } catch (IOException | RuntimeException e) {
+                socket.close();
+                throw e;
+            }
+        }
+    }
+}

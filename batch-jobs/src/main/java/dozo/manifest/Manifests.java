@@ -86,8 +86,8 @@ public class Manifests {
     }
 
     /**
-     * The current manifest's entries without a receipt at a site and not part of a large file that is on its way there, in
-     * the order of their numbers. Close the stream; inside a transaction it holds a bounded number of rows.
+     * The current manifest's entries without a receipt at a site, in the order of their numbers. Close the stream; inside a
+     * transaction it holds a bounded number of rows.
      */
     public Stream<Entry> unprotected(int experimentId, int siteId) {
         return jdbc
@@ -98,10 +98,6 @@ public class Manifests {
                           and not exists (select from (select unnest(entry_nos) as entry_no from receipt
                                                        where experiment_id = :experiment and site_id = :site) proven
                                           where proven.entry_no = e.entry_no)
-                          and not exists (select from transfer_unit u
-                                          where u.experiment_id = :experiment and u.site_id = :site
-                                            and u.state in ('PLANNED', 'SENT', 'FAILED')
-                                            and u.kind = 'WHOLE' and u.entry_nos[1] = e.entry_no)
                         order by e.entry_no
                         """)
                 .withFetchSize(FETCH)

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Cuts entries into transfer units as they come and gives each unit to the partition with the least to do so far. Units
- * are small, so partitions end up within one unit of each other, whatever the directory tree looks like. Keeps one
+ * Cuts entries into transfer units as they come and gives each unit to the partition with the least to do so far, so
+ * partitions end up within one unit of each other, whatever the directory tree looks like. Keeps one
  * bundle in memory, however many entries there are. Not thread-safe.
  */
 public final class Planner {
@@ -24,20 +24,18 @@ public final class Planner {
      *
      * @param bundleBytesMax a bundle is closed when the next file would take it above this
      * @param bundleEntriesMax and when it has this many entries
-     * @param rangeBytes the length of a range; files longer than two of them are sent as ranges
+     * @param largeBytes files longer than this are large: a unit each, sent as ranges
      */
-    public record Limits(long bundleBytesMax, int bundleEntriesMax, long rangeBytes) {
-
-        public static final Limits DEFAULT = new Limits(32L << 20, 1_000, 64L << 20);
+    public record Limits(long bundleBytesMax, int bundleEntriesMax, long largeBytes) {
 
         public Limits {
-            if (bundleBytesMax < 1 || bundleEntriesMax < 1 || rangeBytes < 1) {
+            if (bundleBytesMax < 1 || bundleEntriesMax < 1 || largeBytes < 1) {
                 throw new IllegalArgumentException("limits are positive");
             }
         }
 
         boolean large(long sizeBytes) {
-            return sizeBytes > 2 * rangeBytes;
+            return sizeBytes > largeBytes;
         }
     }
 
@@ -55,7 +53,8 @@ public final class Planner {
     public void add(Entry entry, Consumer<PlannedUnit> units) {
         long size = entry.facts().sizeBytes();
         if (limits.large(size)) {
-            ranges(entry, units);
+            int[] number = {entry.number()};
+            units.accept(new PlannedUnit(UnitKind.LARGE, number, size, charge(size, 1)));
             return;
         }
         if (bundleEntries > 0 && bundleBytes + size > limits.bundleBytesMax()) {
@@ -74,7 +73,7 @@ public final class Planner {
             return;
         }
         int partition = charge(bundleBytes, bundleEntries);
-        units.accept(new PlannedUnit(UnitKind.BUNDLE, Arrays.copyOf(bundle, bundleEntries), 0, bundleBytes, partition));
+        units.accept(new PlannedUnit(UnitKind.BUNDLE, Arrays.copyOf(bundle, bundleEntries), bundleBytes, partition));
         bundleEntries = 0;
         bundleBytes = 0;
     }
@@ -82,16 +81,6 @@ public final class Planner {
     /** What a partition has to do so far, in seconds of one lane. */
     public double seconds(int partition) {
         return partitionSeconds[partition];
-    }
-
-    private void ranges(Entry entry, Consumer<PlannedUnit> units) {
-        long size = entry.facts().sizeBytes();
-        int[] number = {entry.number()};
-        for (long offset = 0; offset < size; offset += limits.rangeBytes()) {
-            long length = Math.min(limits.rangeBytes(), size - offset);
-            units.accept(new PlannedUnit(UnitKind.RANGE, number, offset, length, charge(length, 1)));
-        }
-        units.accept(new PlannedUnit(UnitKind.WHOLE, number, 0, size, charge(0, 1)));
     }
 
     private int charge(long bytes, int entries) {

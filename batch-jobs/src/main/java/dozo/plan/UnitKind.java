@@ -4,8 +4,6 @@ package dozo.plan;
 public enum UnitKind {
     /** Many entries, each sent whole. */
     BUNDLE,
-    /** A byte interval of a large file. */
-    RANGE,
-    /** The proof and the final name of a large file whose ranges are all at the site. */
-    WHOLE
+    /** A large file, sent as ranges over all lanes at once. */
+    LARGE
 }

@@ -1,6 +1,7 @@
 package dozo.remote;
 
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
 
 /**
  * Room for content on its way to one channel. There are few of them, and that bounds the memory of a lane: whoever has one
@@ -21,6 +22,11 @@ public final class Block {
     /** The content, from 0 to its position. */
     public ByteBuffer content() {
         return view;
+    }
+
+    /** Adds the content to a digest. */
+    public void addTo(MessageDigest digest) {
+        digest.update(bytes, 0, length());
     }
 
     /** Gives it back unwritten. */

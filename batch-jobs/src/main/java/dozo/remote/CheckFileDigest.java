@@ -4,6 +4,7 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -20,6 +21,16 @@ record CheckFileDigest() implements RemoteDigest {
         return Fanout.digests(files, file -> digest(lane.sftp(), file));
     }
 
+    @Override
+    public Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
+            throws RemoteException, InterruptedException {
+        Map<Integer, Digest> digests = new HashMap<>();
+        for (int i = 0; i < count; i++) {
+            digests.put(i, digest(lane.sftp(), file, i * rangeBytes, rangeBytes));
+        }
+        return digests;
+    }
+
     private static Digest digest(Sftp sftp, FilePath file) throws RemoteException, InterruptedException {
         RemoteFacts facts = sftp.lstat(file)
                 .filter(there -> there.kind() == RemoteFacts.Kind.FILE)
@@ -28,11 +39,17 @@ record CheckFileDigest() implements RemoteDigest {
             // Some servers refuse to digest nothing; that there is nothing is all there is to know.
             return Digest.OF_NOTHING;
         }
+        return digest(sftp, file, 0, 0);
+    }
+
+    /** Of the bytes from {@code offset} on; a length of 0 means up to the end. */
+    private static Digest digest(Sftp sftp, FilePath file, long offset, long length)
+            throws RemoteException, InterruptedException {
         Packet request = Packet.extended("check-file-name")
                 .string(sftp.raw(file))
                 .string("sha256")
-                .uint64(0)
-                .uint64(0)
+                .uint64(offset)
+                .uint64(length)
                 .uint32(0);
         Reply reply = sftp.pipeline().ask(request);
         sftp.failIfStatus(reply, file, Deed.DIGEST);

@@ -33,6 +33,8 @@ record ExecDigest(String tool) implements RemoteDigest {
     /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
     private static final Duration TIMEOUT = Duration.ofHours(6);
 
+    private static final long DD_BLOCK_BYTES = 1 << 20;
+
     private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)");
     private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
 
@@ -65,17 +67,54 @@ record ExecDigest(String tool) implements RemoteDigest {
         return digests;
     }
 
+    @Override
+    public Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
+            throws RemoteException, InterruptedException {
+        if (isOdd(file) || rangeBytes % DD_BLOCK_BYTES != 0) {
+            return Map.of();
+        }
+        long blocks = rangeBytes / DD_BLOCK_BYTES;
+        ByteArrayOutputStream names = new ByteArrayOutputStream();
+        names.writeBytes(new byte[] {'.', '/'});
+        names.writeBytes(file.bytes());
+        for (int i = 0; i < count; i++) {
+            names.writeBytes(("\n" + i * blocks).getBytes(StandardCharsets.US_ASCII));
+        }
+        names.write('\n');
+        String each = "dd if=\"$file\" bs=%d skip=\"$at\" count=%d 2>/dev/null | %s || echo none"
+                .formatted(DD_BLOCK_BYTES, blocks, tool);
+        CommandResult result =
+                run(lane, "IFS= read -r file && while read -r at; do " + each + "; done", names.toByteArray());
+        Map<Integer, Digest> digests = new HashMap<>();
+        List<String> lines = result.output().lines().toList();
+        for (int i = 0; i < lines.size() && lines.size() == count; i++) {
+            Matcher matcher = LINE_ALONE.matcher(lines.get(i));
+            if (matcher.matches()) {
+                digests.put(i, Digest.ofHex(matcher.group(1)));
+            }
+        }
+        return digests;
+    }
+
     private static CommandResult run(Lane lane, String command, List<FilePath> files)
+            throws RemoteException, InterruptedException {
+        ByteArrayOutputStream names = new ByteArrayOutputStream();
+        for (FilePath file : files) {
+            names.writeBytes(new byte[] {'.', '/'});
+            names.writeBytes(file.bytes());
+            names.write(0);
+        }
+        return run(lane, command, names.toByteArray());
+    }
+
+    /** Runs a command in the root's folder, with {@code input} for its standard input. */
+    private static CommandResult run(Lane lane, String command, byte[] input)
             throws RemoteException, InterruptedException {
         ByteArrayOutputStream stdin = new ByteArrayOutputStream();
         byte[] root = lane.site().rootPrefix();
         stdin.writeBytes(root);
         stdin.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
-        for (FilePath file : files) {
-            stdin.writeBytes(new byte[] {'.', '/'});
-            stdin.writeBytes(file.bytes());
-            stdin.write(0);
-        }
+        stdin.writeBytes(input);
         // POSIX: read takes its line byte by byte from a pipe, so that xargs finds all the names.
         String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
         CommandResult result = lane.run("exec sh -c '" + script + "'", stdin.toByteArray(), TIMEOUT);

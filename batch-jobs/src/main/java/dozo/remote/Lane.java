@@ -8,10 +8,10 @@ import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -38,30 +38,62 @@ public final class Lane implements AutoCloseable {
 
     private final SiteAddress site;
     private final ClientSession session;
-    private final List<Sftp> channels;
+    private final List<Sftp> channels = new CopyOnWriteArrayList<>();
     private final Semaphore commands = new Semaphore(COMMANDS_MAX);
 
-    private Lane(SiteAddress site, ClientSession session, List<Sftp> channels) {
+    private Lane(SiteAddress site, ClientSession session, Sftp first) {
         this.site = site;
         this.session = session;
-        this.channels = channels;
+        channels.add(first);
     }
 
     /** A lane on this connection; a site that allows fewer channels than wanted is met with fewer. */
     static Lane on(SiteAddress site, ClientSession session, int channelsWanted)
             throws RemoteException, InterruptedException {
-        List<Sftp> channels = new ArrayList<>();
-        channels.add(Sftp.open(site, session));
-        try {
-            while (channels.size() < channelsWanted) {
-                channels.add(Sftp.open(site, session));
-            }
-        } catch (RemoteException fewer) {
-            if (!session.isOpen()) {
-                throw fewer;
-            }
+        Lane lane = new Lane(site, session, Sftp.open(site, session));
+        lane.widen(channelsWanted);
+        return lane;
+    }
+
+    /** Opens more channels, in the background and all at the same time: on a long way each takes a while. */
+    void widen(int channelsWanted) {
+        for (int i = channels.size(); i < channelsWanted; i++) {
+            Thread.ofVirtual().name("open channel to " + site.host()).start(() -> {
+                try {
+                    channels.add(Sftp.open(site, session));
+                } catch (RemoteException | InterruptedException fewer) {
+                    // Such as one more than MaxSessions: those there are have to do.
+                }
+            });
         }
-        return new Lane(site, session, List.copyOf(channels));
+    }
+
+    /** How many channels it has by now. */
+    int channels() {
+        return channels.size();
+    }
+
+    /** All of them that are open by now. */
+    public List<Sftp> all() {
+        return List.copyOf(channels);
+    }
+
+    /** How long one request and its answer took when nothing else was under way. */
+    long roundTripNanos() {
+        return channels.getFirst().roundTripNanos();
+    }
+
+    /** How long the site has owed an answer on one of the channels. */
+    long silentNanos() {
+        return channels.stream()
+                .mapToLong(sftp -> sftp.pipeline().silentNanos())
+                .max()
+                .orElse(0);
+    }
+
+    /** Bytes that went out on all channels so far. */
+    long bytesSent() {
+        return channels.stream().mapToLong(sftp -> sftp.pipeline().bytesSent()).sum();
     }
 
     /** The least busy of this lane's channels. */
@@ -101,7 +133,34 @@ public final class Lane implements AutoCloseable {
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
         commands.acquire();
-        try (Command channel = new Command(command)) {
+        CompletableFuture<CommandResult> result = new CompletableFuture<>();
+        Command channel = new Command(command);
+        // NB: in a thread that nobody interrupts: an interrupted writer would take the whole connection with it.
+        Thread.ofVirtual().name("command at " + site.host()).start(() -> {
+            try (channel) {
+                result.complete(run(channel, stdin, timeout));
+            } catch (IOException | InterruptedException | RuntimeException e) {
+                result.completeExceptionally(e);
+            } finally {
+                commands.release();
+            }
+        });
+        try {
+            return result.get();
+        } catch (InterruptedException e) {
+            channel.close(true);
+            throw e;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RemoteException failed) {
+                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private CommandResult run(Command channel, byte[] stdin, Duration timeout)
+            throws RemoteException, InterruptedException {
+        try {
             session.getService(ConnectionService.class).registerChannel(channel);
             Bounded output = new Bounded(OUTPUT_BYTES_MAX);
             Bounded errors = new Bounded(ERRORS_BYTES_MAX);
@@ -130,8 +189,6 @@ public final class Lane implements AutoCloseable {
             rethrowInterruption(e);
             Reason reason = session.isOpen() ? Reason.UNSUPPORTED : Reason.LOST;
             throw new RemoteException(reason, site + " does not run commands for us", e);
-        } finally {
-            commands.release();
         }
     }
 

@@ -1,10 +1,12 @@
 package dozo.remote;
 
 import dozo.remote.RemoteException.Reason;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Lanes are opened in the background as they are asked for, and replaced when they are lost, after a pause that doubles
  * up to half a minute. A site that allows fewer lanes than wanted is served with those it allows;
- * {@link #trouble()} says why. Only while there is no lane at all does the failure reach the caller: at once if it is not
+ * {@link #trouble()} says why. A lane that owes an answer for long is closed, and what was under way on it fails with LOST, to be
+ * done on another. Only while there is no lane at all does the failure reach the caller: at once if it is not
  * one that time heals, else after four attempts in a row.
  */
 public final class Lanes implements AutoCloseable {
@@ -27,17 +30,38 @@ public final class Lanes implements AutoCloseable {
     /** OpenSSH drops logins at random when ten are under way; its default, and we are not alone. */
     private static final int OPENING_MAX = 4;
 
+    /** Opened before anything is known about the way. */
+    private static final int LANES_FIRST = 2;
+
     private static final int ATTEMPTS_MAX = 4;
+    /** Files open at once on a channel: enough requests in flight to hide a long round trip. */
+    private static final int FILES_PER_CHANNEL = 64;
+
+    /** An answer may take so long where no other lane gets any either: a site may sync gigabytes before it answers. */
+    private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    /** And so long where others do. */
+    private static final long SILENCE_ALONE_MAX_NANOS = TimeUnit.MINUTES.toNanos(2);
+
+    private static final Duration WATCH_EVERY = Duration.ofMillis(200);
+    private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     private static final long PAUSE_LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final SiteAddress site;
     private final int lanesMax;
-    private final int channels;
+    private final boolean tuned;
+    private final Semaphore files = new Semaphore(0, true);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
     // All guarded by the lock.
+    private int lanesWanted;
+    private int channels;
+    private @Nullable Tuning tuning;
+    private int filesAllowed;
+    private long bytesBefore;
+    private long nanosBefore;
     private final List<Lane> open = new ArrayList<>();
     private @Nullable SshLogin login;
     private @Nullable RemoteException trouble;
@@ -47,23 +71,59 @@ public final class Lanes implements AutoCloseable {
     private int handedOut;
     private boolean closed;
 
-    private Lanes(SiteAddress site, int lanesMax, int channels) {
+    private Lanes(SiteAddress site, int lanesMax, int channels, boolean tuned) {
         if (lanesMax < 1 || lanesMax > LANES_MAX || channels < 1 || channels > 8) {
             throw new IllegalArgumentException(lanesMax + " lanes with " + channels + " channels each");
         }
         this.site = site;
         this.lanesMax = lanesMax;
+        this.lanesWanted = tuned ? LANES_FIRST : lanesMax;
         this.channels = channels;
+        this.tuned = tuned;
+        Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
     }
 
-    /** Up to so many lanes; nothing is opened yet. */
+    /** Up to so many lanes with one channel each; nothing is opened yet. */
     public static Lanes to(SiteAddress site, int lanes) {
-        return new Lanes(site, lanes, 1);
+        return new Lanes(site, lanes, 1, false);
     }
 
-    /** Up to so many lanes with so many SFTP channels (1 to 8) on each: what a long way needs, where one window is too small. */
+    /** Up to so many lanes with so many SFTP channels (1 to 8) on each. */
     public static Lanes to(SiteAddress site, int lanes, int channels) {
-        return new Lanes(site, lanes, channels);
+        return new Lanes(site, lanes, channels, false);
+    }
+
+    /**
+     * As many lanes and channels as help: first by the round trip, then by what is measured. Several channels on a lane are
+     * what a long way needs, where one window is too small.
+     */
+    public static Lanes tuned(SiteAddress site) {
+        return new Lanes(site, LANES_MAX, 1, true);
+    }
+
+    /** How many lanes are open. */
+    public int open() {
+        lock.lock();
+        try {
+            return open.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** All lanes that are open now. */
+    public List<Lane> all() {
+        lock.lock();
+        try {
+            return List.copyOf(open);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Leave to have files open at the site: 64 for each channel there has been so far. Whoever takes one gives it back. */
+    public Semaphore files() {
+        return files;
     }
 
     /** The least busy open lane. Waits while there is none; throws when none can be had. */
@@ -77,7 +137,7 @@ public final class Lanes implements AutoCloseable {
                 dropLost();
                 Lane best = leastBusy();
                 long pause = noAttemptBefore - System.nanoTime();
-                if (pause <= 0 && (best == null || handedOut > 0) && open.size() + opening < lanesMax) {
+                if (pause <= 0 && (best == null || handedOut > 0) && open.size() + opening < lanesWanted) {
                     openOne();
                 }
                 if (best != null) {
@@ -198,8 +258,85 @@ public final class Lanes implements AutoCloseable {
             } else {
                 failuresInARow = 0;
                 open.add(lane);
+                firstChoice(lane);
+                allowFiles();
             }
             changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the first lane's round trip says. Only called with the lock. */
+    private void firstChoice(Lane lane) {
+        if (!tuned || tuning != null) {
+            return;
+        }
+        Tuning first =
+                new Tuning(lane.roundTripNanos(), lanesMax, Runtime.getRuntime().availableProcessors());
+        tuning = first;
+        channels = first.channels();
+        lanesWanted = first.lanes();
+        lane.widen(channels);
+        while (open.size() + opening < lanesWanted && opening < OPENING_MAX) {
+            openOne();
+        }
+    }
+
+    private void allowFiles() {
+        int allowed = open.stream().mapToInt(Lane::channels).sum() * FILES_PER_CHANNEL;
+        if (allowed > filesAllowed) {
+            files.release(allowed - filesAllowed);
+            filesAllowed = allowed;
+        }
+    }
+
+    private void watch() {
+        try {
+            while (!isClosed()) {
+                Thread.sleep(WATCH_EVERY);
+                closeSilent();
+                tune();
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("nobody interrupts this thread", e);
+        }
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void closeSilent() {
+        List<Lane> lanes = all();
+        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < SILENCE_ALONE_MAX_NANOS / 4);
+        long most = othersAnswer ? SILENCE_ALONE_MAX_NANOS : SILENCE_MAX_NANOS;
+        lanes.stream().filter(lane -> lane.silentNanos() > most).forEach(Lane::close);
+    }
+
+    private void tune() {
+        lock.lock();
+        try {
+            allowFiles();
+            long now = System.nanoTime();
+            if (now - nanosBefore < MEASURE_EVERY_NANOS) {
+                return;
+            }
+            long bytes = open.stream().mapToLong(Lane::bytesSent).sum();
+            double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
+            boolean settled = nanosBefore != 0 && opening == 0 && open.size() == lanesWanted && bytes > bytesBefore;
+            bytesBefore = bytes;
+            nanosBefore = now;
+            Tuning measuring = tuning;
+            if (measuring != null && settled) {
+                measuring.measured(rate);
+                lanesWanted = measuring.lanes();
+            }
         } finally {
             lock.unlock();
         }

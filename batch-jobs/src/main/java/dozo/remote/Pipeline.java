@@ -70,8 +70,7 @@ final class Pipeline {
     /** When the last answer came, or the first request after none was open, in {@link System#nanoTime} terms. */
     private volatile long heardNanos = System.nanoTime();
 
-    /** How long the sender had something to send and no room in the site's window. */
-    private final LongAdder windowWaitNanos = new LongAdder();
+    private final LongAdder bytesSent = new LongAdder();
 
     /** The SSH packet being filled, and the room left in it; used by the sending thread alone. */
     private final Buffer packet;
@@ -249,9 +248,9 @@ final class Pipeline {
         return unanswered.isEmpty() ? 0 : System.nanoTime() - heardNanos;
     }
 
-    /** How long sending has waited for the site's window so far, in nanoseconds. */
-    long windowWaitNanos() {
-        return windowWaitNanos.sum();
+    /** Bytes that went out so far, without those of SSH itself. */
+    long bytesSent() {
+        return bytesSent.sum();
     }
 
     /** Requests without an answer: how busy this channel is. */
@@ -381,6 +380,7 @@ final class Pipeline {
         if (!written.isWritten()) {
             throw new IOException("not written", written.getException());
         }
+        bytesSent.add(length);
     }
 
     private long waitForSpace(RemoteWindow window) throws IOException {
@@ -388,15 +388,12 @@ final class Pipeline {
         if (size > 0) {
             return size;
         }
-        long before = System.nanoTime();
         try {
             return window.waitForSpace(WINDOW_TIMEOUT);
         } catch (InterruptedException e) {
             throw new IllegalStateException("nobody interrupts this thread", e);
         } catch (SocketTimeoutException e) {
             throw new IOException("the site took no data for " + WINDOW_TIMEOUT.toSeconds() + " s", e);
-        } finally {
-            windowWaitNanos.add(System.nanoTime() - before);
         }
     }
 

@@ -22,6 +22,17 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
      */
     Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException;
 
+    /**
+     * The digests of the first {@code count} ranges of a file, by their numbers from 0. As with whole files, those that did
+     * not come back are not in the answer; and where to have them costs as much as sending the ranges again, none is.
+     *
+     * @param rangeBytes a multiple of 1 MiB
+     */
+    default Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
+            throws RemoteException, InterruptedException {
+        return Map.of();
+    }
+
     /** Reading everything back: works everywhere, costs the bytes a second time on the wire. */
     static RemoteDigest readBack() {
         return new ReadBackDigest();

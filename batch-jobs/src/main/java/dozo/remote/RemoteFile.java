@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A file open for writing at a site, used by one thread.
  *
  * <p>Writes return when they are queued. Only {@link #finish} says whether they arrived: when it returns, the site has
- * acknowledged every byte, has set the attributes, has been asked to bring it all to its disk where it offers that, and
- * has closed the file. Nothing may be renamed before.
+ * acknowledged every byte, has set the attributes, and has closed the file. Nothing may be renamed before.
  */
 public final class RemoteFile implements AutoCloseable {
 
@@ -73,18 +72,22 @@ public final class RemoteFile implements AutoCloseable {
         watch(sftp.pipeline().sendBlock(request, block), Deed.WRITE);
     }
 
-    /** Ends a file: attributes, sync and close travel behind the last write, and all answers are waited for. */
-    public void finish(int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
+    /**
+     * Ends a file: attributes, sync and close travel behind the last write, and all answers are waited for.
+     *
+     * @param sync whether the site is asked to bring it to its disk, where it offers that
+     */
+    public void finish(int mode, long modifiedSeconds, boolean sync) throws RemoteException, InterruptedException {
         checkOpen();
         Packet attributes = Packet.of(Packet.FSETSTAT).string(handle).facts(mode, modifiedSeconds);
         watch(sftp.pipeline().send(attributes), Deed.SET_FACTS);
-        finish();
+        finish(sync);
     }
 
-    /** Ends a range of a file: the same without attributes. */
-    public void finish() throws RemoteException, InterruptedException {
+    /** Ends a part of a file: the same without attributes. */
+    public void finish(boolean sync) throws RemoteException, InterruptedException {
         checkOpen();
-        if (sftp.syncs()) {
+        if (sync && sftp.syncs()) {
             watch(sftp.pipeline().send(Packet.extended("fsync@openssh.com").string(handle)), Deed.SYNC);
         }
         closed = true;

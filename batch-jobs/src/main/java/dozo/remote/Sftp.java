@@ -46,6 +46,7 @@ public final class Sftp {
     private final Semaphore handles;
     private final int writeBytes;
     private final int readBytes;
+    private final long roundTripNanos;
 
     /** What takes the content of a file, in order. */
     @FunctionalInterface
@@ -62,10 +63,11 @@ public final class Sftp {
 
     private record Limits(long readBytes, long writeBytes, long handles) {}
 
-    private Sftp(Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits) {
+    private Sftp(Pipeline pipeline, byte[] root, Set<String> extensions, Limits limits, long roundTripNanos) {
         this.pipeline = pipeline;
         this.root = root;
         this.extensions = extensions;
+        this.roundTripNanos = roundTripNanos;
         this.readBytes = bounded(limits.readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
         this.writeBytes = bounded(limits.writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
         this.handles = new Semaphore(bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX));
@@ -85,7 +87,9 @@ public final class Sftp {
             if (version < 3) {
                 throw new RemoteException(Reason.NO_SFTP, site + " speaks SFTP " + version + "; version 3 is needed");
             }
-            return new Sftp(pipeline, site.rootPrefix(), extensions, limits(pipeline, extensions));
+            long before = System.nanoTime();
+            Limits limits = limits(pipeline, extensions);
+            return new Sftp(pipeline, site.rootPrefix(), extensions, limits, System.nanoTime() - before);
         } catch (RemoteException | InterruptedException e) {
             pipeline.die(new RemoteException(Reason.LOST, "the channel to " + site + " was given up"));
             throw e;
@@ -179,6 +183,20 @@ public final class Sftp {
      */
     public void rename(FilePath from, FilePath to) throws RemoteException, InterruptedException {
         expectOk(pipeline.ask(at(Packet.RENAME, from).string(raw(to))), to, Deed.RENAME);
+    }
+
+    /**
+     * Gives a file its other name, atomically in place of what has it; a folder is never replaced. UNSUPPORTED where the
+     * site does not offer {@code posix-rename@openssh.com}: there is no other way that never leaves the name empty.
+     */
+    public void replace(FilePath from, FilePath to) throws RemoteException, InterruptedException {
+        if (!extensions.contains("posix-rename@openssh.com")) {
+            throw new RemoteException(
+                    Reason.UNSUPPORTED, "the site cannot replace a file atomically; remove " + to + " there first");
+        }
+        Packet request =
+                Packet.extended("posix-rename@openssh.com").string(raw(from)).string(raw(to));
+        expectOk(pipeline.ask(request), to, Deed.RENAME);
     }
 
     /** Removes a file or link. */
@@ -283,6 +301,25 @@ public final class Sftp {
     /** The extensions the site says it has. */
     public Set<String> extensions() {
         return extensions;
+    }
+
+    /** How long the first question took whose answer needs no work; next to nothing where none was asked. */
+    long roundTripNanos() {
+        return roundTripNanos;
+    }
+
+    /** Whether a block for a file here could be had without waiting. */
+    public boolean hasRoom() {
+        return pipeline.hasRoom();
+    }
+
+    /** Requests without an answer. */
+    public int inFlight() {
+        return pipeline.inFlight();
+    }
+
+    public boolean isOpen() {
+        return pipeline.isOpen();
     }
 
     Pipeline pipeline() {

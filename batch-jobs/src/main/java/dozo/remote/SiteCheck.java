@@ -21,6 +21,7 @@ import java.util.Set;
  * @param namesAreBytes whether names in no particular encoding come back byte for byte
  * @param extensions what the server says it offers
  * @param digest the fastest way to have digests computed among those that gave the right ones
+ * @param syncsAtOnce whether {@link SiteSync} works there
  * @param space room left, if the site tells
  * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if it was not tried
  * @param findings what a person should know, a sentence each; empty if all is well
@@ -33,6 +34,7 @@ public record SiteCheck(
         boolean namesAreBytes,
         Set<String> extensions,
         RemoteDigest digest,
+        boolean syncsAtOnce,
         Optional<Space> space,
         Optional<Duration> clockAhead,
         List<String> findings) {
@@ -62,6 +64,7 @@ public record SiteCheck(
                 probe.namesAreBytes(),
                 sftp.extensions(),
                 probe.digest(),
+                probe.syncsAtOnce(),
                 space,
                 probe.clockAhead(),
                 List.copyOf(findings));

@@ -40,6 +40,7 @@ final class SiteProbe {
     private boolean writable;
     private boolean renameKeeps;
     private boolean namesAreBytes;
+    private boolean syncsAtOnce;
     private RemoteDigest digest = RemoteDigest.readBack();
     private Optional<Duration> clockAhead = Optional.empty();
 
@@ -62,6 +63,7 @@ final class SiteProbe {
             }
             writable = true;
             digest = fastestRight(known);
+            syncsAtOnce = SiteSync.offeredBy(lane);
             tryClock();
             tryRename();
             tryNames();
@@ -87,6 +89,10 @@ final class SiteProbe {
         return namesAreBytes;
     }
 
+    boolean syncsAtOnce() {
+        return syncsAtOnce;
+    }
+
     RemoteDigest digest() {
         return digest;
     }
@@ -100,7 +106,7 @@ final class SiteProbe {
         try (RemoteFile file = sftp.create(path)) {
             made.add(path);
             file.write(0, content, 0, content.length);
-            file.finish();
+            file.finish(true);
         }
         return path;
     }

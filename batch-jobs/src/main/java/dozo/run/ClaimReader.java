@@ -2,7 +2,6 @@ package dozo.run;
 
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
-import dozo.transfer.TransferUnits.Stage;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.batch.infrastructure.item.ItemReader;
@@ -16,19 +15,17 @@ class ClaimReader implements ItemReader<Claim> {
     private final TransferUnits units;
     private final long run;
     private final int partition;
-    private final Stage stage;
     private long last;
 
-    ClaimReader(TransferUnits units, long run, int partition, Stage stage) {
+    ClaimReader(TransferUnits units, long run, int partition) {
         this.units = units;
         this.run = run;
         this.partition = partition;
-        this.stage = stage;
     }
 
     @Override
     public @Nullable Claim read() {
-        Optional<Claim> next = units.claim(run, partition, stage, last);
+        Optional<Claim> next = units.claim(run, partition, last);
         next.ifPresent(claim -> last = claim.unitId());
         return next.orElse(null);
     }

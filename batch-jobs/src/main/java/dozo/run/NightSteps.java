@@ -95,10 +95,10 @@ class NightSteps {
         return Optional.of(experiment.id());
     }
 
-    /** Plans what is not safe yet: what earlier runs left open, and every entry without a receipt. All of it or nothing. */
+    /** Plans what is not safe yet: every entry without a receipt. All of it or nothing. */
     @Transactional
     void plan(long runId, int siteId) {
-        units.adopt(runId, siteId);
+        units.cancelEarlier(runId, siteId);
         Planner planner = new Planner(settings.partitions(), settings.limits(), CostModel.DEFAULT);
         int after = 0;
         while (true) {
@@ -130,7 +130,7 @@ class NightSteps {
         units.add(runId, experimentId, siteId, batch);
     }
 
-    /** How many partitions a run has: at least those configured, and those of units it took over. */
+    /** How many partitions a run has: at least those configured now, and those it was planned with. */
     int partitions(long runId) {
         return Math.max(settings.partitions(), units.lastPartition(runId) + 1);
     }
@@ -150,7 +150,7 @@ class NightSteps {
 
     private void settle(long runId, int siteId, Experiment experiment) throws IOException, InterruptedException {
         Manifest manifest = manifests.current(experiment.id()).orElseThrow();
-        Route route = Route.of(experiment.source(), experiment.name(), manifest.number());
+        Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
         Sender sender = senders.of(runId, siteId);
         receipts.count(experiment.id());
         Bag bag = tagFiles.write(sender, route, experiment, siteId, manifest);

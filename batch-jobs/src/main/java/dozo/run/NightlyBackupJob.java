@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
 import dozo.transfer.TransferUnits.Result;
-import dozo.transfer.TransferUnits.Stage;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -34,7 +33,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, ingest, plan, send in partitions, prove the large files, settle. A job
+ * The job {@code nightlyBackup}: check the site, ingest, plan, send in partitions, settle, compare. A job
  * instance is a run; its number is the only parameter that identifies it. All progress is in our own tables, so a restart
  * asks them what is left and keeps no reader's state.
  */
@@ -69,14 +68,13 @@ class NightlyBackupJob {
     }
 
     @Bean(NAME)
-    Job job(RunEnd runEnd, ClaimReader toSend, ClaimReader toProve, ItemWriter<Result> recorder) {
+    Job job(RunEnd runEnd, ClaimReader toSend, ItemWriter<Result> recorder) {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
                 .start(checkSite())
                 .next(eachExperiment("ingest", (run, site, after) -> steps.ingestNext(run, after)))
                 .next(plan())
-                .next(partitioned("send", toSend, recorder))
-                .next(partitioned("prove", toProve, recorder))
+                .next(send(toSend, recorder))
                 .next(eachExperiment("settle", (run, site, after) -> steps.settleNext(run, site, after)))
                 .next(compare())
                 .build();
@@ -103,19 +101,19 @@ class NightlyBackupJob {
         return tasklet("compare", (run, site) -> steps.compare(run, site));
     }
 
-    private Step partitioned(String name, ClaimReader reader, ItemWriter<Result> recorder) {
-        Step worker = new StepBuilder(name + "Units", repository)
+    private Step send(ClaimReader reader, ItemWriter<Result> recorder) {
+        Step worker = new StepBuilder("sendUnits", repository)
                 .<Claim, Result>chunk(settings.chunk())
                 .transactionManager(transactions)
                 .reader(reader)
                 .processor(sending())
                 .writer(recorder)
-                .taskExecutor(virtualThreads(name + "-unit-"))
+                .taskExecutor(virtualThreads("send-unit-"))
                 .build();
-        return new StepBuilder(name, repository)
+        return new StepBuilder("send", repository)
                 .partitioner(worker.getName(), partitioner(null))
                 .step(worker)
-                .taskExecutor(atMost(settings.partitions(), virtualThreads(name + "-partition-")))
+                .taskExecutor(atMost(settings.partitions(), virtualThreads("send-partition-")))
                 .build();
     }
 
@@ -140,16 +138,7 @@ class NightlyBackupJob {
             TransferUnits units,
             @Value("#{jobParameters['run']}") long run,
             @Value("#{stepExecutionContext['partition']}") int partition) {
-        return new ClaimReader(units, run, partition, Stage.SEND);
-    }
-
-    @Bean
-    @StepScope
-    ClaimReader toProve(
-            TransferUnits units,
-            @Value("#{jobParameters['run']}") long run,
-            @Value("#{stepExecutionContext['partition']}") int partition) {
-        return new ClaimReader(units, run, partition, Stage.PROVE);
+        return new ClaimReader(units, run, partition);
     }
 
     /** Sends while no statement runs: the engine knows no database. */

@@ -8,6 +8,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.transfer.Sender;
+import dozo.transfer.Throttle;
 import java.util.HashMap;
 import java.util.Map;
 import org.springframework.stereotype.Component;
@@ -48,7 +49,7 @@ class Senders {
     }
 
     private Sender open(Site site) throws RemoteException, InterruptedException {
-        Lanes lanes = Lanes.to(site.address(), settings.lanes());
+        Lanes lanes = settings.lanes() == 0 ? Lanes.tuned(site.address()) : Lanes.to(site.address(), settings.lanes());
         try {
             Lane lane = lanes.next();
             SiteCheck check = SiteCheck.of(lane);
@@ -58,7 +59,7 @@ class Senders {
                         "site %s (%s) cannot be used: %s"
                                 .formatted(site.name(), site.address(), String.join("; ", check.findings())));
             }
-            return new Sender(lanes, settings.lanes(), check.digest(), check.namesAreBytes());
+            return new Sender(lanes, check, new Throttle(0));
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;

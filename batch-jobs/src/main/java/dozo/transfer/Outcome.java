@@ -12,9 +12,6 @@ public sealed interface Outcome {
     /** It stands at the site under its final name, and its digest, computed there, is that of the source. */
     record Verified(Entry entry, Digest digest) implements Outcome {}
 
-    /** The site has acknowledged all bytes of a range. Nothing is proven yet. */
-    record Sent(Entry entry) implements Outcome {}
-
     /** It is not safe. */
     record Failed(Entry entry, Problem problem, String message) implements Outcome {}
 }

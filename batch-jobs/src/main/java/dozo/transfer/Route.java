@@ -1,37 +1,61 @@
 package dozo.transfer;
 
+import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Optional;
 
 /**
- * Where an experiment's entries come from and where they go; the paths at the site are below its root (design, section 6).
+ * Where entries come from and where they go; the paths at the site are below its root (design, section 6).
  *
  * @param source the folder they are read from
- * @param bag the experiment's folder at the site
- * @param incoming where its files travel under temporary names
- * @param versions where what this manifest replaces is kept
+ * @param top the folder at the site that is filled; only below it is anything moved out of the way
+ * @param content the folder at the site that the source's root becomes: the top or below it
+ * @param incoming where files travel under temporary names
+ * @param versions where what is in the way is kept; empty: it is replaced
  */
-public record Route(Path source, FilePath bag, FilePath incoming, FilePath versions) {
+public record Route(Path source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
 
+    private static final int TEMPORARY_NAME_BYTES = 16;
     private static final FilePath OURS = FilePath.of(".dozo");
 
-    /** The route of one manifest of the experiment {@code project/experiment}. */
-    public static Route of(Path source, String experiment, int manifest) {
+    /** The route of one manifest of the experiment {@code project/experiment} into its bag. */
+    public static Route backup(Path source, String experiment, int manifest) {
+        FilePath bag = FilePath.of(experiment);
         return new Route(
                 source,
-                FilePath.of(experiment),
+                bag,
+                bag.resolve("data"),
                 OURS.resolve("incoming").resolve(experiment),
-                OURS.resolve("versions").resolve(experiment).resolve(String.valueOf(manifest)));
+                Optional.of(OURS.resolve("versions").resolve(experiment).resolve(String.valueOf(manifest))));
     }
 
     /** The name of a verified entry. */
     public FilePath finalName(Entry entry) {
-        return bag.resolve("data").resolve(entry.path());
+        return content.resolve(entry.path());
     }
 
-    /** The name a file travels under: made of its number, so the same after a restart, and plain ASCII. */
+    /**
+     * The name a file travels under: the same after a restart, and plain ASCII. In a backup that is the entry's number, which
+     * no other entry ever has. A copy has no numbers that outlive it, so path, size and time stand for the file: what an
+     * earlier run left of it is found again, and what it left of a file that has changed since is not.
+     */
     public FilePath temporaryName(Entry entry) {
-        return incoming.resolve(String.valueOf(entry.number()));
+        if (versions.isPresent()) {
+            return incoming.resolve(String.valueOf(entry.number()));
+        }
+        MessageDigest digest = Digest.algorithm();
+        digest.update(content.bytes());
+        digest.update((byte) 0);
+        digest.update(entry.path().bytes());
+        digest.update(ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(entry.facts().sizeBytes())
+                .putLong(entry.facts().modifiedNanos())
+                .flip());
+        return incoming.resolve(HexFormat.of().formatHex(digest.digest(), 0, TEMPORARY_NAME_BYTES));
     }
 }

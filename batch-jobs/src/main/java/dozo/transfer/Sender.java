@@ -7,6 +7,7 @@ import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
@@ -14,13 +15,16 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
+import dozo.remote.SiteCheck;
+import dozo.remote.SiteSync;
 import dozo.transfer.Outcome.Failed;
-import dozo.transfer.Outcome.Sent;
 import dozo.transfer.Outcome.Verified;
 import dozo.transfer.SourceFile.SourceProblem;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -33,31 +37,33 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The engine: units in, outcomes out. Sends over the lanes of one site, many files at once, each under a temporary name;
- * has the digests computed there; and gives a final name only to what is proven. Knows no database. Thread-safe; units
- * sent at the same time share the lanes.
+ * has the digests computed there; and gives a final name only to what is proven. Knows no database. Thread-safe, and meant to be
+ * called by several threads at once: units share the lanes, and while one is proven the next is sent.
+ *
+ * <p>What it reports as verified is on the site's disk, name and all, as far as the site can be made to say so.
  *
  * <p>What concerns one entry is an outcome. What concerns the whole site (it is full, unreachable, or not who it should
  * be) is a {@link RemoteException}, and nothing is then said of the unit.
  */
 public final class Sender implements AutoCloseable {
 
-    /** Files open at once on a lane: enough requests in flight to hide a long round trip. */
-    private static final int FILES_PER_LANE = 64;
-
     /** How often an entry is tried on another lane when one dies under it, and sent again when its digest is wrong. */
     private static final int TRIES = 3;
 
     private final Lanes lanes;
     private final RemoteDigest digest;
-    private final BagFolder bag;
+    private final SiteTree tree;
     private final boolean namesAreBytes;
-    private final Semaphore filesOpen;
+    private final Optional<SiteSync> sync;
+    private final Throttle throttle;
+    private final LongAdder bytesMoved = new LongAdder();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /** Writes the content of a file that Dozo makes itself. */
@@ -65,22 +71,32 @@ public final class Sender implements AutoCloseable {
         void writeTo(OutputStream out) throws IOException;
     }
 
+    /** What came of sending a file, before anything is proven. */
+    private sealed interface Arrival {}
+
+    /** All of it lies at the site under this name. The digest is that of what was read here. */
+    private record Arrived(Entry file, Digest digest, FilePath lies) implements Arrival {}
+
+    private record Missing(Failed failed) implements Arrival {}
+
     /** Something done over a lane. */
     private interface Work<T> {
         T over(Lane lane) throws IOException, InterruptedException, SourceProblem;
     }
 
-    /**
-     * The engine for one site.
-     *
-     * @param namesAreBytes whether the site keeps names that are no UTF-8; where it does not, such entries fail
-     */
-    public Sender(Lanes lanes, int laneCount, RemoteDigest digest, boolean namesAreBytes) {
+    /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
+    public Sender(Lanes lanes, SiteCheck site, Throttle throttle) {
         this.lanes = lanes;
-        this.namesAreBytes = namesAreBytes;
-        this.digest = digest;
-        this.bag = new BagFolder(digest);
-        this.filesOpen = new Semaphore(laneCount * FILES_PER_LANE);
+        this.namesAreBytes = site.namesAreBytes();
+        this.digest = site.digest();
+        this.sync = site.syncsAtOnce() ? Optional.of(new SiteSync()) : Optional.empty();
+        this.throttle = throttle;
+        this.tree = new SiteTree(digest);
+    }
+
+    /** Content bytes sent so far, those that had to be sent again too. */
+    public long bytesMoved() {
+        return bytesMoved.sum();
     }
 
     /** How digests are computed at the site; goes into the receipt. */
@@ -97,8 +113,7 @@ public final class Sender implements AutoCloseable {
     public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
         return switch (unit) {
             case Unit.Bundle bundle -> sendBundle(route, bundle.entries());
-            case Unit.Range range -> List.of(sendRange(route, range));
-            case Unit.Whole whole -> List.of(prove(route, whole.entry()));
+            case Unit.Large large -> List.of(sendLarge(route, large.entry()));
         };
     }
 
@@ -109,7 +124,7 @@ public final class Sender implements AutoCloseable {
      * @return its digest
      */
     public Digest place(Route route, FilePath inBag, Content content) throws IOException, InterruptedException {
-        FilePath finalName = route.bag().resolve(inBag);
+        FilePath finalName = route.top().resolve(inBag);
         FilePath temporary = route.incoming()
                 .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
         for (int i = 1; ; i++) {
@@ -125,14 +140,15 @@ public final class Sender implements AutoCloseable {
 
     private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
             throws IOException, InterruptedException {
-        bag.makeFolders(lane, route, temporary.parent());
+        tree.makeFolders(lane, route, temporary.parent());
         Digest sent = write(lane, temporary, content);
         Digest found = digest.digests(lane, List.of(temporary)).get(temporary);
         if (found == null || !found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
         }
-        bag.publish(lane, route, temporary, finalName, sent, null);
+        syncAll();
+        tree.publish(lane, route, temporary, finalName, sent, null);
         return sent;
     }
 
@@ -147,7 +163,7 @@ public final class Sender implements AutoCloseable {
                 folder -> entryOutcome(folder, lane -> {
                     SiteFacts facts = SiteFacts.of(folder);
                     lane.sftp().setFacts(route.finalName(folder), facts.mode(), facts.modifiedSeconds());
-                    return new Sent(folder);
+                    return new Verified(folder, Digest.OF_NOTHING);
                 }));
         return outcomes.values().stream()
                 .filter(Failed.class::isInstance)
@@ -201,108 +217,174 @@ public final class Sender implements AutoCloseable {
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
             Map<Entry, Outcome> tried = sendAndProve(route, left);
             outcomes.putAll(tried);
-            // A copy that came out wrong is sent again; whatever else failed would fail again.
-            left.removeIf(
-                    entry -> !(tried.get(entry) instanceof Failed failed && failed.problem() == Problem.MISMATCHED));
+            left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
+        syncAll();
         return entries.stream()
                 .map(entry -> requireNonNull(outcomes.get(entry)))
                 .toList();
     }
 
+    /** A copy that came out wrong may come out right, and a file that was written to may be at rest; nothing else heals. */
+    private static boolean worthAnotherTry(@Nullable Outcome outcome) {
+        return outcome instanceof Failed failed
+                && (failed.problem() == Problem.MISMATCHED || failed.problem() == Problem.CHANGED);
+    }
+
+    /** Of the files' outcomes, those that are verified have their final names. */
     private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files)
             throws RemoteException, InterruptedException {
-        if (!files.isEmpty()) {
-            over(lane -> {
-                bag.makeFolders(lane, route, route.incoming());
-                return Optional.empty();
-            });
-        }
-        Map<Entry, Outcome> outcomes = new HashMap<>();
-        // What is sent is not proven yet: until then its digest only waits here.
-        Map<Entry, Outcome> sent = each(files, file -> sendFile(route, file));
-        Map<FilePath, Digest> found = digestsAtSite(sent.values().stream()
-                .filter(Verified.class::isInstance)
-                .map(outcome -> route.temporaryName(outcome.entry()))
+        over(lane -> {
+            tree.makeFolders(lane, route, route.incoming());
+            return Optional.empty();
+        });
+        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file));
+        Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
+                .filter(Arrived.class::isInstance)
+                .map(arrival -> ((Arrived) arrival).lies)
                 .toList());
-        Map<Entry, Verified> proven = new HashMap<>();
-        sent.forEach((file, outcome) -> {
-            Outcome compared = outcome instanceof Verified waiting
-                    ? compare(waiting, found.get(route.temporaryName(file)))
-                    : outcome;
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        Map<Entry, Arrived> proven = new HashMap<>();
+        arrivals.forEach((file, arrival) -> {
+            Outcome compared = switch (arrival) {
+                case Arrived arrived -> compare(arrived, found.get(arrived.lies));
+                case Missing(Failed failed) -> failed;
+            };
             outcomes.put(file, compared);
-            if (compared instanceof Verified verified) {
-                proven.put(file, verified);
+            if (compared instanceof Verified) {
+                proven.put(file, (Arrived) arrival);
             }
         });
-        outcomes.putAll(each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+        if (!proven.isEmpty()) {
+            syncAll();
+            outcomes.putAll(
+                    each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+        }
         return outcomes;
     }
 
-    /** Sends one file under its temporary name. The outcome's digest is the source's: not yet a proof. */
-    private Outcome sendFile(Route route, Entry file) throws RemoteException, InterruptedException {
-        return entryOutcome(file, lane -> {
-            FilePath temporary = route.temporaryName(file);
-            // Read facts first: for a file that cannot be read nothing is made at the site.
-            SourceFile source = new SourceFile(route, file);
-            try (LazyFile remote = new LazyFile(lane, temporary)) {
-                Digest read = source.read(
-                                0,
-                                file.facts().sizeBytes(),
-                                true,
-                                (offset, bytes, length) -> remote.open().write(offset, bytes, 0, length))
-                        .orElseThrow();
-                SiteFacts facts = SiteFacts.of(file);
-                remote.open().finish(facts.mode(), facts.modifiedSeconds());
-                return new Verified(file, read);
+    /** Sends one file under its temporary name, or finds it standing under its final one. */
+    private Arrival sendFile(Route route, Entry file) throws RemoteException, InterruptedException {
+        return entryWork(file, Missing::new, lane -> {
+            // The source first: for a file that cannot be read nothing is made at the site.
+            try (SourceFile source = SourceFile.open(
+                    file.path().under(route.source()), file.facts(), file.path().toString())) {
+                if (mayStand(route, file) && stands(lane, route.finalName(file), file)) {
+                    return new Arrived(file, source.digest(file.facts().sizeBytes()), route.finalName(file));
+                }
+                FilePath temporary = route.temporaryName(file);
+                try (RemoteFile remote = create(lane, temporary)) {
+                    Digest sent = send(source, remote, file.facts().sizeBytes());
+                    SiteFacts facts = SiteFacts.of(file);
+                    remote.finish(facts.mode(), facts.modifiedSeconds(), sync.isEmpty());
+                    return new Arrived(file, sent, temporary);
+                }
             }
         });
     }
 
-    private Outcome sendRange(Route route, Unit.Range range) throws RemoteException, InterruptedException {
-        Entry file = range.entry();
-        return entryOutcome(file, lane -> {
-            bag.makeFolders(lane, route, route.incoming());
-            SourceFile source = new SourceFile(route, file);
-            try (RemoteFile remote = openOrCreate(lane, route.temporaryName(file))) {
-                source.read(
-                        range.offsetBytes(),
-                        range.lengthBytes(),
-                        false,
-                        (offset, bytes, length) -> remote.write(offset, bytes, 0, length));
-                remote.finish();
-                return new Sent(file);
-            }
-        });
+    /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
+    private boolean mayStand(Route route, Entry file) {
+        return route.versions().isEmpty() && !tree.made(route.finalName(file).parent());
     }
 
-    private Outcome prove(Route route, Entry file) throws RemoteException, InterruptedException {
-        return entryOutcome(file, lane -> {
-            FilePath temporary = route.temporaryName(file);
-            Digest source = new SourceFile(route, file)
-                    .read(0, file.facts().sizeBytes(), true, (offset, bytes, length) -> {})
-                    .orElseThrow();
-            boolean renamed = lane.sftp().lstat(temporary).isEmpty();
-            FilePath standing = renamed ? route.finalName(file) : temporary;
-            Digest found = lane.sftp().lstat(standing).isEmpty()
-                    ? null
-                    : digest.digests(lane, List.of(standing)).get(standing);
-            Outcome outcome = compare(new Verified(file, source), found);
-            if (outcome instanceof Verified && !renamed) {
-                SiteFacts facts = SiteFacts.of(file);
-                lane.sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
-                bag.publish(lane, route, temporary, route.finalName(file), source, facts);
-            }
-            return outcome;
-        });
+    /** Whether a file of this size and time stands there: probably this one. */
+    private static boolean stands(Lane lane, FilePath name, Entry file) throws RemoteException, InterruptedException {
+        return lane.sftp()
+                .lstat(name)
+                .filter(there -> there.kind() == RemoteFacts.Kind.FILE
+                        && there.sizeBytes() == file.facts().sizeBytes()
+                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds())
+                .isPresent();
     }
 
-    private Outcome publish(Route route, Verified proven) throws RemoteException, InterruptedException {
-        Entry file = proven.entry();
+    private Digest send(SourceFile source, RemoteFile remote, long sizeBytes)
+            throws SourceProblem, RemoteException, InterruptedException {
+        MessageDigest read = Digest.algorithm();
+        int n = 1;
+        for (long at = 0; at < sizeBytes && n > 0; at += n) {
+            n = sendBlock(source, remote, at, sizeBytes - at, read);
+        }
+        source.checkUnchanged();
+        return Digest.of(read.digest());
+    }
+
+    private int sendBlock(SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read)
+            throws SourceProblem, RemoteException, InterruptedException {
+        Block block = remote.block();
+        int n;
+        try {
+            ByteBuffer content = block.content();
+            content.limit((int) Math.min(content.capacity(), left));
+            source.read(content, offset);
+            n = content.position();
+            block.addTo(read);
+            throttle.pass(n);
+        } catch (SourceProblem | InterruptedException | RuntimeException e) {
+            block.giveBack();
+            throw e;
+        }
+        if (n == 0) {
+            block.giveBack();
+            return 0;
+        }
+        remote.write(offset, block);
+        bytesMoved.add(n);
+        return n;
+    }
+
+    private Outcome sendLarge(Route route, Entry file) throws RemoteException, InterruptedException {
+        Outcome outcome = tryLarge(route, file);
+        for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
+            outcome = tryLarge(route, file);
+        }
+        return outcome;
+    }
+
+    private Outcome tryLarge(Route route, Entry file) throws RemoteException, InterruptedException {
+        Arrival arrival = entryWork(file, Missing::new, lane -> {
+            FilePath finalName = route.finalName(file);
+            if (stands(lane, finalName, file)) {
+                try (SourceFile source = SourceFile.open(
+                        file.path().under(route.source()),
+                        file.facts(),
+                        file.path().toString())) {
+                    Arrived standing =
+                            new Arrived(file, source.digest(file.facts().sizeBytes()), finalName);
+                    Map<FilePath, Digest> found = digest.digests(lane, List.of(finalName));
+                    if (compare(standing, found.get(finalName)) instanceof Verified) {
+                        return standing;
+                    }
+                }
+            }
+            tree.makeFolders(lane, route, route.incoming());
+            Digest sent = new LargeFile(lanes, digest, throttle, bytesMoved, route, file).send(sync.isEmpty());
+            return new Arrived(file, sent, route.temporaryName(file));
+        });
+        return switch (arrival) {
+            case Missing(Failed failed) -> failed;
+            case Arrived arrived -> {
+                Outcome proven =
+                        compare(arrived, digestsAtSite(List.of(arrived.lies)).get(arrived.lies));
+                if (proven instanceof Verified) {
+                    syncAll();
+                    proven = publish(route, arrived);
+                    syncAll();
+                }
+                yield proven;
+            }
+        };
+    }
+
+    private Outcome publish(Route route, Arrived proven) throws RemoteException, InterruptedException {
+        Entry file = proven.file;
+        SiteFacts facts = SiteFacts.of(file);
         return entryOutcome(file, lane -> {
-            bag.publish(
-                    lane, route, route.temporaryName(file), route.finalName(file), proven.digest(), SiteFacts.of(file));
-            return proven;
+            FilePath finalName = route.finalName(file);
+            if (!proven.lies.equals(finalName)) {
+                tree.publish(lane, route, proven.lies, finalName, proven.digest, facts);
+            }
+            return new Verified(file, proven.digest);
         });
     }
 
@@ -312,10 +394,10 @@ public final class Sender implements AutoCloseable {
             FilePath name = route.finalName(entry);
             byte[] target = entry.facts().linkTarget();
             if (target == null) {
-                bag.makeFolders(lane, route, name);
+                tree.makeFolders(lane, route, name);
                 return new Verified(entry, Digest.OF_NOTHING);
             }
-            bag.link(lane, route, target, name);
+            tree.link(lane, route, target, route.temporaryName(entry), name);
             byte[] found = lane.sftp().readlink(name);
             return Arrays.equals(found, target)
                     ? new Verified(entry, Digest.ofContent(target))
@@ -323,18 +405,28 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    private static Outcome compare(Verified read, @Nullable Digest found) {
-        Entry file = read.entry();
+    /** Returns when all that is acknowledged is on the site's disk; where that is done file by file, it is so already. */
+    private void syncAll() throws RemoteException, InterruptedException {
+        if (sync.isPresent()) {
+            over(lane -> {
+                sync.get().sync(lane);
+                return Optional.empty();
+            });
+        }
+    }
+
+    private static Outcome compare(Arrived arrived, @Nullable Digest found) {
+        Entry file = arrived.file;
         if (found == null) {
             return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");
         }
-        return found.equals(read.digest())
-                ? read
+        return found.equals(arrived.digest)
+                ? new Verified(file, found)
                 : new Failed(
                         file,
                         Problem.MISMATCHED,
                         "%s: the site's copy has the digest %s, the source %s; look at the site's disks"
-                                .formatted(file.path(), found, read.digest()));
+                                .formatted(file.path(), found, arrived.digest));
     }
 
     private Map<FilePath, Digest> digestsAtSite(List<FilePath> names) throws RemoteException, InterruptedException {
@@ -343,52 +435,55 @@ public final class Sender implements AutoCloseable {
                 : over(lane -> Optional.of(digest.digests(lane, names))).orElseThrow();
     }
 
-    private static RemoteFile openOrCreate(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+    /** Makes a new file; what a dead run left under its name is removed. */
+    private static RemoteFile create(Lane lane, FilePath name) throws RemoteException, InterruptedException {
         try {
             return lane.sftp().create(name);
         } catch (RemoteException e) {
             if (e.reason() != Reason.EXISTS) {
                 throw e;
             }
-            return lane.sftp().open(name);
+            lane.sftp().remove(name);
+            return lane.sftp().create(name);
         }
     }
 
-    private static Digest write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
-        try (LazyFile remote = new LazyFile(lane, name);
-                DigestOutputStream out = new DigestOutputStream(remote.stream(), Digest.algorithm())) {
+    private Digest write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
+        try (RemoteFile remote = create(lane, name);
+                DigestOutputStream out = new DigestOutputStream(new RemoteOutput(remote), Digest.algorithm())) {
             content.writeTo(out);
-            remote.open().finish();
+            remote.finish(sync.isEmpty());
             return Digest.of(out.getMessageDigest().digest());
         }
     }
 
-    private interface EntryWork {
-        Outcome of(Entry entry) throws RemoteException, InterruptedException;
+    private interface EntryWork<T> {
+        T of(Entry entry) throws RemoteException, InterruptedException;
     }
 
     /** Does the same with each entry, all at once. */
-    private Map<Entry, Outcome> each(List<Entry> entries, EntryWork work) throws RemoteException, InterruptedException {
-        Map<Entry, Future<Outcome>> running = new LinkedHashMap<>();
-        Map<Entry, Outcome> outcomes = new HashMap<>();
+    private <T> Map<Entry, T> each(List<Entry> entries, EntryWork<T> work)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Future<T>> running = new LinkedHashMap<>();
+        Map<Entry, T> results = new HashMap<>();
         try {
             for (Entry entry : entries) {
                 running.put(entry, threads.submit(() -> {
-                    filesOpen.acquire();
+                    lanes.files().acquire();
                     try {
                         return work.of(entry);
                     } finally {
-                        filesOpen.release();
+                        lanes.files().release();
                     }
                 }));
             }
-            for (Map.Entry<Entry, Future<Outcome>> one : running.entrySet()) {
-                outcomes.put(one.getKey(), join(one.getValue()));
+            for (Map.Entry<Entry, Future<T>> one : running.entrySet()) {
+                results.put(one.getKey(), join(one.getValue()));
             }
         } finally {
             running.values().forEach(one -> one.cancel(true));
         }
-        return outcomes;
+        return results;
     }
 
     private static <T> T join(Future<T> running) throws RemoteException, InterruptedException {
@@ -406,23 +501,29 @@ public final class Sender implements AutoCloseable {
     }
 
     private Outcome entryOutcome(Entry entry, Work<Outcome> work) throws RemoteException, InterruptedException {
+        return entryWork(entry, failed -> failed, work);
+    }
+
+    /** Does what is to be done with an entry; what concerns this entry alone is a result. */
+    private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T> work)
+            throws RemoteException, InterruptedException {
         if (!namesAreBytes && !entry.path().isUtf8()) {
-            return new Failed(
+            return failure.apply(new Failed(
                     entry,
                     Problem.SITE_REFUSED,
-                    entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there");
+                    entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there"));
         }
         try {
             return overWithSource(work);
         } catch (SourceProblem e) {
-            return new Failed(entry, e.problem(), String.valueOf(e.getMessage()));
+            return failure.apply(new Failed(entry, e.problem(), String.valueOf(e.getMessage())));
         } catch (RemoteException e) {
             return switch (e.reason()) {
                 case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
-                    new Failed(
+                    failure.apply(new Failed(
                             entry,
                             Problem.SITE_REFUSED,
-                            "%s: the site refuses it: %s".formatted(entry.path(), e.getMessage()));
+                            "%s: the site refuses it: %s".formatted(entry.path(), e.getMessage())));
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
             };
         }

@@ -1,31 +1,29 @@
 package dozo.transfer;
 
 import dozo.file.Digest;
-import dozo.file.Entry;
 import dozo.file.Facts;
 import dozo.file.Problem;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
-/** Reads a file of a manifest and makes sure that what was read is what the manifest means. */
-final class SourceFile {
+/** An open file of a manifest, and whether what is read of it is what the manifest means. */
+final class SourceFile implements AutoCloseable {
 
-    private static final int BUFFER_BYTES = 128 << 10;
+    private static final int DIGEST_BYTES = 128 << 10;
 
-    /** Takes bytes as they are read; may reuse nothing of the buffer after it returns. */
-    interface Sink {
-        void accept(long offset, byte[] bytes, int length) throws IOException, InterruptedException;
-    }
+    private final Path path;
+    private final Facts before;
+    private final String name;
+    private final FileChannel channel;
 
     /** The source cannot be used as the manifest has it. */
     static final class SourceProblem extends Exception {
@@ -44,54 +42,21 @@ final class SourceFile {
         }
     }
 
-    private final Path path;
-    private final Facts sealed;
-    private final String name;
-
-    SourceFile(Route route, Entry entry) {
-        this.path = entry.path().under(route.source());
-        this.sealed = entry.facts();
-        this.name = entry.path().toString();
+    private SourceFile(Path path, Facts before, String name, FileChannel channel) {
+        this.path = path;
+        this.before = before;
+        this.name = name;
+        this.channel = channel;
     }
 
     /**
-     * Reads the bytes from {@code offset} on, hands them over, and gives their digest.
+     * Opens a file.
      *
-     * @param digesting whether a digest is wanted; without, the result is empty
-     * @throws SourceProblem when the file cannot be read, or is not what the manifest says, before or after reading
-     * @throws IOException what the sink throws
+     * @param sealed what the manifest says of it
+     * @param name the name for messages
+     * @throws SourceProblem when it cannot be opened, or is not what the manifest says
      */
-    Optional<Digest> read(long offset, long length, boolean digesting, Sink sink)
-            throws SourceProblem, IOException, InterruptedException {
-        Facts before = facts();
-        MessageDigest digest = digesting ? Digest.algorithm() : null;
-        long at = offset;
-        long end = offset + length;
-        try (FileChannel channel = open()) {
-            byte[] bytes = new byte[Math.clamp(length, 1, BUFFER_BYTES)];
-            while (at < end) {
-                int n = read(channel, ByteBuffer.wrap(bytes, 0, (int) Math.min(bytes.length, end - at)), at);
-                if (n <= 0) {
-                    break;
-                }
-                if (digest != null) {
-                    digest.update(bytes, 0, n);
-                }
-                sink.accept(at, bytes, n);
-                at += n;
-            }
-        } catch (SourceReadException e) {
-            throw unreadable(e.getCause());
-        }
-        Facts after = facts();
-        if (at != end || !after.equals(before)) {
-            throw new SourceProblem(
-                    Problem.CHANGED, name + ": changed while it was read; the next run takes it as it is then");
-        }
-        return digest == null ? Optional.empty() : Optional.of(Digest.of(digest.digest()));
-    }
-
-    private Facts facts() throws SourceProblem {
+    static SourceFile open(Path path, Facts sealed, String name) throws SourceProblem {
         try {
             Facts now = DirectoryTree.facts(path);
             if (!now.sameContentAs(sealed)) {
@@ -99,47 +64,72 @@ final class SourceFile {
                         Problem.CHANGED,
                         name + ": not what the manifest says any more; the next run takes it as it is then");
             }
-            return now;
+            FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+            return new SourceFile(path, now, name, channel);
         } catch (IOException e) {
-            throw unreadable(e);
+            throw unreadable(name, e);
         }
     }
 
-    private FileChannel open() throws SourceProblem {
+    /** Fills the buffer from this place on, as far as the file reaches. */
+    void read(ByteBuffer into, long offset) throws SourceProblem {
         try {
-            return FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+            int n = 0;
+            for (long at = offset; into.hasRemaining() && n >= 0; at += n) {
+                n = channel.read(into, at);
+            }
         } catch (IOException e) {
-            throw unreadable(e);
+            throw unreadable(name, e);
         }
     }
 
-    private static int read(FileChannel channel, ByteBuffer bytes, long at) {
+    /** Reads it all, as far as {@code sizeBytes}, for its digest alone. */
+    Digest digest(long sizeBytes) throws SourceProblem {
+        MessageDigest digest = Digest.algorithm();
+        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(sizeBytes, DIGEST_BYTES));
+        for (long at = 0; at < sizeBytes; at += bytes.position()) {
+            bytes.clear().limit((int) Math.min(bytes.capacity(), sizeBytes - at));
+            read(bytes, at);
+            if (bytes.position() == 0) {
+                break;
+            }
+            digest.update(bytes.array(), 0, bytes.position());
+        }
+        checkUnchanged();
+        return Digest.of(digest.digest());
+    }
+
+    /** Makes sure that the file has not changed since it was opened: call it after the last byte is read. */
+    void checkUnchanged() throws SourceProblem {
         try {
-            return channel.read(bytes, at);
+            if (DirectoryTree.facts(path).equals(before)) {
+                return;
+            }
         } catch (IOException e) {
-            throw new SourceReadException(e);
+            throw unreadable(name, e);
+        }
+        throw new SourceProblem(
+                Problem.CHANGED, name + ": changed while it was read; the next run takes it as it is then");
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // It was only read: nothing can be lost.
         }
     }
 
-    private SourceProblem unreadable(@Nullable Throwable cause) {
+    private static SourceProblem unreadable(String name, IOException cause) {
         if (cause instanceof NoSuchFileException) {
             return new SourceProblem(Problem.VANISHED, name + ": gone since the manifest was sealed");
         }
-        String why = cause instanceof java.nio.file.AccessDeniedException
+        String why = cause instanceof AccessDeniedException
                 ? "permission denied; let the service's user read it"
                 : cause instanceof FileSystemException system && system.getReason() != null
                         ? system.getReason()
-                        : String.valueOf(cause == null ? null : cause.getMessage());
+                        : String.valueOf(cause.getMessage());
         return new SourceProblem(Problem.UNREADABLE, name + ": cannot be read: " + why);
-    }
-
-    /** Tells a failing source from a failing sink, both of which throw IOException. */
-    private static final class SourceReadException extends RuntimeException {
-
-        private static final long serialVersionUID = 1L;
-
-        SourceReadException(IOException cause) {
-            super(cause);
-        }
     }
 }

@@ -12,7 +12,6 @@ import dozo.plan.UnitKind;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.transfer.Outcome.Failed;
-import dozo.transfer.Outcome.Sent;
 import dozo.transfer.Outcome.Verified;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
@@ -43,26 +42,17 @@ public class TransferUnits {
     private final Receipts receipts;
     private final Findings findings;
 
-    /** The two stages of a run's transfer. */
-    public enum Stage {
-        /** Bundles and ranges are sent; bundles are proven as they go. */
-        SEND,
-        /** Large files whose ranges are all at the site are proven. */
-        PROVE
-    }
-
     /** A claimed unit with all that is needed to send it. */
     public record Claim(long unitId, int experimentId, int siteId, long runId, Route route, Unit unit) {}
 
     /** A claimed unit, what came of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
 
-    /** How far a run is. Units of large files' proofs count, their bytes do not count twice. */
+    /** How far a run is. */
     public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone) {}
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record Row(
-            long unitId, int experimentId, int siteId, UnitKind kind, int[] entries, long offset, long length) {}
+    private record Row(long unitId, int experimentId, int siteId, UnitKind kind, int[] entries) {}
 
     public TransferUnits(
             JdbcTemplate template, Manifests manifests, Experiments experiments, Receipts receipts, Findings findings) {
@@ -75,39 +65,29 @@ public class TransferUnits {
     }
 
     /**
-     * Takes over what earlier runs left open: large files on their way whose entry still holds go on in this run, what is at
-     * the site of them stays sent; everything else is cancelled, to be planned anew.
+     * Cancels what earlier runs left open, to be planned anew. What is at the site of a large file is found again there: its
+     * temporary name is the same in every run.
      */
-    public void adopt(long runId, int siteId) {
+    public void cancelEarlier(long runId, int siteId) {
         jdbc.sql("""
-                        update transfer_unit u
-                        set run_id = :run, state = case when u.state = 'SENT' then 'SENT' else 'PLANNED' end
-                        where u.site_id = :site and u.state in ('PLANNED', 'SENT', 'FAILED') and u.kind in ('RANGE', 'WHOLE')
-                          and exists (select from entry e where e.experiment_id = u.experiment_id
-                                                            and e.entry_no = u.entry_nos[1] and e.until_manifest is null)
-                        """).param("run", runId).param("site", siteId).update();
-        jdbc.sql("""
-                        update transfer_unit u set state = 'CANCELLED'
-                        where u.site_id = :site and u.state in ('PLANNED', 'SENT', 'FAILED')
-                          and (u.run_id <> :run or u.kind = 'BUNDLE')
+                        update transfer_unit set state = 'CANCELLED'
+                        where site_id = :site and state in ('PLANNED', 'FAILED') and run_id <> :run
                         """).param("run", runId).param("site", siteId).update();
     }
 
     /** Adds planned units. */
     public void add(long runId, int experimentId, int siteId, List<PlannedUnit> units) {
         template.batchUpdate("""
-                insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, offset_bytes, length_bytes, state,
-                                           partition_no)
-                values (?, ?, ?, ?, ?, ?, ?, 'PLANNED', ?)
+                insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
+                values (?, ?, ?, ?, ?, ?, 'PLANNED', ?)
                 """, units, BATCH, (statement, unit) -> {
             statement.setLong(1, runId);
             statement.setInt(2, experimentId);
             statement.setInt(3, siteId);
             statement.setString(4, unit.kind().name());
             statement.setObject(5, unit.entryNumbers());
-            statement.setLong(6, unit.offsetBytes());
-            statement.setLong(7, unit.lengthBytes());
-            statement.setInt(8, unit.partition());
+            statement.setLong(6, unit.lengthBytes());
+            statement.setInt(7, unit.partition());
         });
     }
 
@@ -123,10 +103,10 @@ public class TransferUnits {
      * Claims the partition's next planned unit after {@code unitId}. The claim is the row's lock: it lasts as long as the
      * transaction, and a worker that dies gives it back with its connection.
      */
-    public Optional<Claim> claim(long runId, int partition, Stage stage, long unitId) {
+    public Optional<Claim> claim(long runId, int partition, long unitId) {
         long after = unitId;
         while (true) {
-            Optional<Row> row = nextPlanned(runId, partition, stage, after);
+            Optional<Row> row = nextPlanned(runId, partition, after);
             if (row.isEmpty()) {
                 return Optional.empty();
             }
@@ -139,33 +119,23 @@ public class TransferUnits {
         }
     }
 
-    private Optional<Row> nextPlanned(long runId, int partition, Stage stage, long after) {
+    private Optional<Row> nextPlanned(long runId, int partition, long after) {
         return jdbc.sql("""
-                        select * from transfer_unit u
-                        where u.run_id = :run and u.partition_no = :partition and u.state = 'PLANNED' and u.unit_id > :after
-                          and case when :prove
-                                   then u.kind = 'WHOLE'
-                                        and not exists (select from transfer_unit r
-                                                        where r.experiment_id = u.experiment_id and r.site_id = u.site_id
-                                                          and r.kind = 'RANGE' and r.entry_nos[1] = u.entry_nos[1]
-                                                          and r.state in ('PLANNED', 'FAILED'))
-                                   else u.kind <> 'WHOLE' end
-                        order by u.unit_id
+                        select * from transfer_unit
+                        where run_id = :run and partition_no = :partition and state = 'PLANNED' and unit_id > :after
+                        order by unit_id
                         limit 1
                         for update skip locked
                         """)
                 .param("run", runId)
                 .param("partition", partition)
                 .param("after", after)
-                .param("prove", stage == Stage.PROVE)
                 .query((row, n) -> new Row(
                         row.getLong("unit_id"),
                         row.getInt("experiment_id"),
                         row.getInt("site_id"),
                         UnitKind.valueOf(row.getString("kind")),
-                        numbers((Integer[]) row.getArray("entry_nos").getArray()),
-                        row.getLong("offset_bytes"),
-                        row.getLong("length_bytes")))
+                        numbers((Integer[]) row.getArray("entry_nos").getArray())))
                 .optional();
     }
 
@@ -178,10 +148,9 @@ public class TransferUnits {
         Manifest manifest = manifests.current(row.experimentId()).orElseThrow();
         Unit unit = switch (row.kind()) {
             case BUNDLE -> new Unit.Bundle(entries);
-            case RANGE -> new Unit.Range(entries.getFirst(), row.offset(), row.length());
-            case WHOLE -> new Unit.Whole(entries.getFirst());
+            case LARGE -> new Unit.Large(entries.getFirst());
         };
-        Route route = Route.of(experiment.source(), experiment.name(), manifest.number());
+        Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
         return Optional.of(new Claim(row.unitId(), row.experimentId(), row.siteId(), runId, route, unit));
     }
 
@@ -199,7 +168,6 @@ public class TransferUnits {
                     files += entry.facts().kind() == EntryKind.FILE ? 1 : 0;
                     bytes += entry.facts().sizeBytes();
                 }
-                case Sent sent -> {}
                 case Failed(Entry entry, Problem problem, String message) ->
                     problems.add(new Finding(claim.experimentId(), problem, entry.path(), message));
             }
@@ -216,22 +184,18 @@ public class TransferUnits {
             receipts.addToProtection(claim.experimentId(), claim.siteId(), files, bytes, proofs.size());
         }
         findings.add(claim.runId(), problems);
-        String state = problems.isEmpty() ? claim.unit() instanceof Unit.Range ? "SENT" : "VERIFIED" : "FAILED";
         close(
                 claim.unitId(),
-                state,
+                problems.isEmpty() ? "VERIFIED" : "FAILED",
                 problems.isEmpty() ? null : problems.getFirst().message());
-        if (claim.unit() instanceof Unit.Whole whole) {
-            closeRanges(claim, whole.entry(), state);
-        }
     }
 
     /** The numbers of the large files of an experiment that are on their way. */
     public Set<Integer> underWay(int experimentId, int siteId) {
         return new HashSet<>(jdbc.sql("""
                         select distinct entry_nos[1] from transfer_unit
-                        where experiment_id = :experiment and site_id = :site and kind = 'WHOLE'
-                          and state in ('PLANNED', 'SENT', 'FAILED')
+                        where experiment_id = :experiment and site_id = :site and kind = 'LARGE'
+                          and state in ('PLANNED', 'FAILED')
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
@@ -243,11 +207,10 @@ public class TransferUnits {
     public Progress progress(long runId) {
         return jdbc.sql("""
                         select count(*) as units,
-                               count(*) filter (where state in ('SENT', 'VERIFIED')) as done,
+                               count(*) filter (where state = 'VERIFIED') as done,
                                count(*) filter (where state = 'FAILED') as failed,
-                               coalesce(sum(length_bytes) filter (where kind <> 'WHOLE'), 0) as bytes,
-                               coalesce(sum(length_bytes) filter (where kind <> 'WHOLE'
-                                                                    and state in ('SENT', 'VERIFIED')), 0) as bytes_done
+                               coalesce(sum(length_bytes), 0) as bytes,
+                               coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done
                         from transfer_unit where run_id = :run and state <> 'CANCELLED'
                         """)
                 .param("run", runId)
@@ -258,20 +221,6 @@ public class TransferUnits {
                         row.getLong("bytes"),
                         row.getLong("bytes_done")))
                 .single();
-    }
-
-    /** A whole that is proven proves its ranges; one that is not has them sent again. */
-    private void closeRanges(Claim claim, Entry file, String state) {
-        jdbc.sql("""
-                        update transfer_unit set state = :state
-                        where experiment_id = :experiment and site_id = :site and kind = 'RANGE' and entry_nos[1] = :entry
-                          and state = 'SENT'
-                        """)
-                .param("state", state)
-                .param("experiment", claim.experimentId())
-                .param("site", claim.siteId())
-                .param("entry", file.number())
-                .update();
     }
 
     private void close(long unitId, String state, @Nullable String reason) {

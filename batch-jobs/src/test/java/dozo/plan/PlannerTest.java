@@ -2,6 +2,7 @@ package dozo.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.Entry;
 import dozo.file.EntryKind;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class PlannerTest {
 
-    private static final Limits LIMITS = new Limits(100, 10, 1_000);
+    private static final Limits LIMITS = new Limits(100, 10, 2_000);
 
     @Test
     void smallEntriesGoTogetherUntilTheBundleIsFull() {
@@ -37,32 +38,24 @@ class PlannerTest {
     }
 
     @Test
-    void aFileOfTwoRangesIsSentWholeAndOneByteMoreInRanges() {
+    void aFileOfTheLimitGoesInABundleAndOneByteMoreByItself() {
         assertThat(plan(1, 2_000)).extracting(PlannedUnit::kind).containsExactly(UnitKind.BUNDLE);
-
-        List<PlannedUnit> units = plan(1, 2_001);
-        assertThat(units)
-                .extracting(PlannedUnit::kind)
-                .containsExactly(UnitKind.RANGE, UnitKind.RANGE, UnitKind.RANGE, UnitKind.WHOLE);
-        assertThat(units).extracting(PlannedUnit::offsetBytes).containsExactly(0L, 1_000L, 2_000L, 0L);
-        assertThat(units).extracting(PlannedUnit::lengthBytes).containsExactly(1_000L, 1_000L, 1L, 2_001L);
+        assertThat(plan(1, 5, 2_001, 6))
+                .extracting(PlannedUnit::kind, unit -> Arrays.toString(unit.entryNumbers()), PlannedUnit::lengthBytes)
+                .containsExactly(tuple(UnitKind.LARGE, "[2]", 2_001L), tuple(UnitKind.BUNDLE, "[1, 3]", 11L));
     }
 
     @Test
-    void everyEntryIsInExactlyOneUnitAndEveryByteInOneRange() {
+    void everyEntryIsInExactlyOneUnit() {
         long[] sizes = new Random(3).longs(5_000, 0, 6_000).toArray();
         List<PlannedUnit> units = plan(4, sizes);
 
         assertThat(units.stream()
-                        .filter(unit -> unit.kind() != UnitKind.RANGE)
                         .flatMapToInt(unit -> Arrays.stream(unit.entryNumbers()))
                         .sorted())
                 .containsExactlyElementsOf(
                         IntStream.rangeClosed(1, 5_000).boxed().toList());
-        assertThat(units.stream()
-                        .filter(unit -> unit.kind() != UnitKind.WHOLE)
-                        .mapToLong(PlannedUnit::lengthBytes)
-                        .sum())
+        assertThat(units.stream().mapToLong(PlannedUnit::lengthBytes).sum())
                 .isEqualTo(Arrays.stream(sizes).sum());
     }
 
@@ -77,7 +70,7 @@ class PlannerTest {
         planner.flush(unit -> {});
 
         double[] seconds = IntStream.range(0, 7).mapToDouble(planner::seconds).toArray();
-        double largestUnit = cost.seconds(2_000, 10);
+        double largestUnit = cost.seconds(9_000, 10);
         assertThat(Arrays.stream(seconds).max().orElseThrow()
                         - Arrays.stream(seconds).min().orElseThrow())
                 .isLessThanOrEqualTo(largestUnit);

@@ -90,7 +90,7 @@ abstract class SftpContract {
     private void put(FilePath path, byte[] content) throws Exception {
         try (RemoteFile file = sftp.create(path)) {
             file.write(0, content, 0, content.length);
-            file.finish(0640, 1_600_000_000L);
+            file.finish(0640, 1_600_000_000L, true);
         }
     }
 
@@ -150,11 +150,11 @@ abstract class SftpContract {
     void rangesAreWrittenOutOfOrderOnSeveralChannels() throws Exception {
         byte[] content = noise(3_000_000, 2);
         FilePath path = folder.resolve("file");
-        sftp.create(path).finish();
+        sftp.create(path).finish(true);
         for (int from : new int[] {2_000_000, 0, 1_000_000}) {
             try (RemoteFile range = lanes.next().sftp().open(path)) {
                 range.write(from, content, from, 1_000_000);
-                range.finish();
+                range.finish(true);
             }
         }
 
@@ -178,7 +178,7 @@ abstract class SftpContract {
                 file.write(i * 100_000L, array, 0, array.length);
             }
             java.util.Arrays.fill(array, (byte) -1);
-            file.finish();
+            file.finish(true);
         }
         byte[] back = get(path, 0, Long.MAX_VALUE);
         for (int i = 0; i < 50; i++) {
@@ -398,7 +398,7 @@ abstract class SftpContract {
                 sent.update(piece);
                 file.write((long) i << 20, piece, 0, piece.length);
             }
-            file.finish(0600, 1_600_000_000L);
+            file.finish(0600, 1_600_000_000L, true);
         }
         Digest known = Digest.of(sent.digest());
 

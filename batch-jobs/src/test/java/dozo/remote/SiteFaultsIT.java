@@ -56,7 +56,7 @@ class SiteFaultsIT {
     private static void put(Sftp sftp, FilePath path, int bytes) throws Exception {
         try (RemoteFile file = sftp.create(path)) {
             file.write(0, new byte[bytes], 0, bytes);
-            file.finish(0600, 0);
+            file.finish(0600, 0, true);
         }
     }
 
@@ -166,7 +166,7 @@ class SiteFaultsIT {
                                 file.write(i % 100 * piece.length, piece, 0, piece.length);
                                 under.countDown();
                             }
-                            file.finish();
+                            file.finish(true);
                         }
                         return null;
                     })));

@@ -49,7 +49,7 @@ final class Night implements AutoCloseable {
         List<String> all = new ArrayList<>(List.of(
                 "spring.batch.job.enabled=false",
                 "spring.batch.jdbc.initialize-schema=never",
-                "dozo.transfer.range=1MB",
+                "dozo.transfer.large=2MB",
                 "dozo.transfer.bundle=1MB",
                 "spring.main.banner-mode=off"));
         all.addAll(List.of(properties));

@@ -17,11 +17,11 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.source.DirectoryTree;
 import dozo.transfer.Outcome.Failed;
-import dozo.transfer.Outcome.Sent;
 import dozo.transfer.Outcome.Verified;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -43,7 +43,7 @@ class SenderIT {
     void makeFolders() throws Exception {
         source = Files.createDirectory(folder.resolve("source"));
         root = Files.createDirectory(folder.resolve("dr"));
-        route = Route.of(source, "p/E1", 1);
+        route = Route.backup(source, "p/E1", 1);
     }
 
     @Test
@@ -84,7 +84,7 @@ class SenderIT {
 
         try (LoopbackSite site = openSsh();
                 Sender sender = sender(site.address())) {
-            List<Outcome> outcomes = sender.send(Route.of(writeOnly, "p/E1", 1), new Unit.Bundle(List.of(entry)));
+            List<Outcome> outcomes = sender.send(Route.backup(writeOnly, "p/E1", 1), new Unit.Bundle(List.of(entry)));
 
             Failed failed = (Failed) outcomes.getFirst();
             assertThat(failed.problem()).isEqualTo(Problem.UNREADABLE);
@@ -125,28 +125,43 @@ class SenderIT {
 
     @Test
     void aLargeFileIsProvenAsAWholeAndOnlyThenNamed() throws Exception {
-        byte[] content = new byte[300_000];
-        new Random(1).nextBytes(content);
+        byte[] content = content(300_000);
         Files.write(source.resolve("large"), content);
         Entry large = entry(7, "large");
 
         try (LoopbackSite site = openSsh();
                 Sender sender = sender(site.address())) {
-            assertThat(sender.send(route, new Unit.Range(large, 100_000, 200_000)))
-                    .containsExactly(new Sent(large));
-            assertThat(sender.send(route, new Unit.Whole(large)).getFirst())
-                    .as("a range is missing")
-                    .isInstanceOf(Failed.class);
-            assertThat(root.resolve("p/E1/data/large")).doesNotExist();
-
-            sender.send(route, new Unit.Range(large, 0, 100_000));
-            assertThat(sender.send(route, new Unit.Whole(large)))
+            assertThat(sender.send(route, new Unit.Large(large)))
                     .containsExactly(new Verified(large, Digest.ofContent(content)));
-            assertThat(sender.send(route, new Unit.Whole(large)))
+            long moved = sender.bytesMoved();
+            assertThat(sender.send(route, new Unit.Large(large)))
                     .as("proven again after a crash between the rename and its record")
                     .containsExactly(new Verified(large, Digest.ofContent(content)));
+            assertThat(sender.bytesMoved()).as("nothing is sent again").isEqualTo(moved);
         }
         assertThat(root.resolve("p/E1/data/large")).hasBinaryContent(content);
+    }
+
+    @Test
+    void ofALargeFileOnlyRangesThatAreNotProvenAreSentAgain() throws Exception {
+        int range = (int) LargeFile.RANGE_BYTES;
+        byte[] content = content(3 * range + 1_000);
+        Files.write(source.resolve("large"), content);
+        Entry large = entry(8, "large");
+        // What a killed run left: the first range right, the second with a hole, half of the third.
+        byte[] left = Arrays.copyOf(content, 2 * range + range / 2);
+        Arrays.fill(left, range + 5_000, range + 10_000, (byte) 0);
+        Path incoming = Files.createDirectories(root.resolve(".dozo/incoming/p/E1"));
+        Files.write(incoming.resolve("8"), left);
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            assertThat(sender.send(route, new Unit.Large(large)))
+                    .containsExactly(new Verified(large, Digest.ofContent(content)));
+            assertThat(sender.bytesMoved()).isEqualTo(2L * range + 1_000);
+        }
+        assertThat(Files.mismatch(source.resolve("large"), root.resolve("p/E1/data/large")))
+                .isEqualTo(-1);
     }
 
     @Test
@@ -166,14 +181,13 @@ class SenderIT {
 
     @Test
     void aLargeFileWhoseRenameWasNotAnsweredIsNotTakenForLost() throws Exception {
-        byte[] content = new byte[70_000];
-        new Random(4).nextBytes(content);
+        byte[] content = content(70_000);
         Files.write(source.resolve("large"), content);
         Entry large = entry(9, "large");
         try (LoopbackSite site = openSsh()) {
             Lanes lanes = Lanes.to(site.address(), 1);
             SiteCheck check = SiteCheck.of(lanes.next());
-            BagFolder bag = new BagFolder(check.digest());
+            SiteTree bag = new SiteTree(check.digest());
             Digest proven = Digest.ofContent(content);
             Files.createDirectories(root.resolve("p/E1/data"));
             Files.write(root.resolve("p/E1/data/large"), content);
@@ -272,7 +286,13 @@ class SenderIT {
     private static Sender sender(SiteAddress site) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
-        return new Sender(lanes, 2, check.digest(), check.namesAreBytes());
+        return new Sender(lanes, check, new Throttle(0));
+    }
+
+    private static byte[] content(int length) {
+        byte[] content = new byte[length];
+        new Random(length).nextBytes(content);
+        return content;
     }
 
     private Entry file(int number, String name, String content) throws Exception {

@@ -8,20 +8,22 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An experiment's folder at a site: makes folders, gives proven files their final names, keeps what they replace. Nothing
- * in it is ever deleted or overwritten: every rename refuses an existing target, and what is in the way is moved to the
- * versions first. Safe to repeat after a crash at any point, because what already stands is recognised by its digest.
+ * The folders at a site that we fill: makes them, gives proven files their final names, and does with what is in the way what
+ * the route says. For a backup that is kept: every rename refuses an existing target, and what is in the way is moved to the
+ * versions first. For a copy it is replaced, atomically. Safe to repeat after a crash at any point, because what already stands
+ * is recognised by its digest.
  */
-final class BagFolder {
+final class SiteTree {
 
     /** Folders known to exist are remembered up to here, then all over again. */
     private static final int FOLDERS_KNOWN_MAX = 100_000;
@@ -31,9 +33,11 @@ final class BagFolder {
     private static final int FOLDER_MODE = 0700;
 
     private final RemoteDigest digest;
-    private final Set<FilePath> known = ConcurrentHashMap.newKeySet();
 
-    BagFolder(RemoteDigest digest) {
+    /** Folders that are there, and whether we have made them, so that nothing else can be in them. */
+    private final Map<FilePath, Boolean> known = new ConcurrentHashMap<>();
+
+    SiteTree(RemoteDigest digest) {
         this.digest = digest;
     }
 
@@ -48,7 +52,11 @@ final class BagFolder {
         makeFolders(lane, route, finalName.parent());
         for (int i = 0; i < TRIES; i++) {
             try {
-                lane.sftp().rename(temporary, finalName);
+                if (route.versions().isPresent()) {
+                    lane.sftp().rename(temporary, finalName);
+                } else {
+                    lane.sftp().replace(temporary, finalName);
+                }
                 return;
             } catch (RemoteException e) {
                 boolean mayStand = e.reason() == Reason.EXISTS || e.reason() == Reason.NO_SUCH_FILE;
@@ -62,13 +70,14 @@ final class BagFolder {
                     throw e;
                 }
             }
-            keepVersion(lane, route, finalName);
+            clear(lane, route, finalName);
         }
         throw inTheWay(finalName);
     }
 
     /** Makes a link, atomically, under its final name. */
-    void link(Lane lane, Route route, byte[] target, FilePath finalName) throws RemoteException, InterruptedException {
+    void link(Lane lane, Route route, byte[] target, FilePath temporary, FilePath finalName)
+            throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
         for (int i = 0; i < TRIES; i++) {
             Optional<RemoteFacts> there = lane.sftp().lstat(finalName);
@@ -76,45 +85,73 @@ final class BagFolder {
                 lane.sftp().symlink(target, finalName);
                 return;
             }
-            boolean same =
-                    there.get().kind() == Kind.LINK && Arrays.equals(lane.sftp().readlink(finalName), target);
-            if (same) {
+            boolean link = there.get().kind() == Kind.LINK;
+            if (link && Arrays.equals(lane.sftp().readlink(finalName), target)) {
                 return;
             }
-            keepVersion(lane, route, finalName);
+            if (route.versions().isEmpty() && there.get().kind() != Kind.DIRECTORY) {
+                removeIfThere(lane, temporary);
+                makeFolders(lane, route, temporary.parent());
+                lane.sftp().symlink(target, temporary);
+                lane.sftp().replace(temporary, finalName);
+                return;
+            }
+            clear(lane, route, finalName);
         }
         throw inTheWay(finalName);
     }
 
-    /** Makes a folder below the bag and all above it; never through a link, and a file in the way is kept as a version. */
+    /** Makes a folder and all above it; never through a link below the route's top, and a file in the way is cleared away. */
     void makeFolders(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
-        if (folder.isRoot() || known.contains(folder)) {
+        if (folder.isRoot() || known.containsKey(folder)) {
             return;
         }
         makeFolders(lane, route, folder.parent());
-        if (!makeFolder(lane, folder)) {
-            keepVersion(lane, route, folder);
-            if (!makeFolder(lane, folder)) {
-                throw inTheWay(folder);
-            }
+        Optional<Boolean> made = makeFolder(lane, route, folder);
+        if (made.isEmpty()) {
+            clear(lane, route, folder);
+            made = makeFolder(lane, route, folder);
         }
         if (known.size() >= FOLDERS_KNOWN_MAX) {
             known.clear();
         }
-        known.add(folder);
+        known.put(folder, made.orElseThrow(() -> inTheWay(folder)));
     }
 
-    /** Whether the folder is there now; false when something else has its name. */
-    private static boolean makeFolder(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+    /** Whether we have made this folder, so that only what we put into it can be there. */
+    boolean made(FilePath folder) {
+        return known.getOrDefault(folder, false);
+    }
+
+    /** Whether we have made the folder now; empty when something else has its name. */
+    private static Optional<Boolean> makeFolder(Lane lane, Route route, FilePath folder)
+            throws RemoteException, InterruptedException {
         try {
             lane.sftp().mkdir(folder, FOLDER_MODE);
-            return true;
+            return Optional.of(true);
         } catch (RemoteException e) {
             Optional<RemoteFacts> there = lane.sftp().lstat(folder);
             if (there.isEmpty()) {
                 throw e;
             }
-            return there.get().kind() == Kind.DIRECTORY;
+            boolean folderThere = there.get().kind() == Kind.DIRECTORY
+                    || (route.top().startsWith(folder) && leadsToFolder(lane, folder));
+            return folderThere ? Optional.of(false) : Optional.empty();
+        }
+    }
+
+    /** What lies above the folder that was named to us may be links: whoever named it meant them. */
+    private static boolean leadsToFolder(Lane lane, FilePath link) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().list(link, (path, facts) -> {});
+            return true;
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            return false;
+        } catch (IOException e) {
+            throw new IllegalStateException("nothing else throws here", e);
         }
     }
 
@@ -146,14 +183,20 @@ final class BagFolder {
         return true;
     }
 
+    /** Makes a name free, if the route says how. */
+    private void clear(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
+        keepVersion(lane, route, route.versions().orElseThrow(() -> inTheWay(name)), name);
+    }
+
     /** Moves what has a name to the versions, under the same path there, with {@code ~2}, {@code ~3} … where taken. */
-    private void keepVersion(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
-        if (!name.startsWith(route.bag()) || name.equals(route.bag())) {
+    private void keepVersion(Lane lane, Route route, FilePath versions, FilePath name)
+            throws RemoteException, InterruptedException {
+        if (!name.startsWith(route.top()) || name.equals(route.top())) {
             throw inTheWay(name);
         }
         byte[] all = name.bytes();
-        FilePath inBag = FilePath.of(Arrays.copyOfRange(all, route.bag().bytes().length + 1, all.length));
-        FilePath kept = route.versions().resolve(inBag);
+        FilePath inBag = FilePath.of(Arrays.copyOfRange(all, route.top().bytes().length + 1, all.length));
+        FilePath kept = versions.resolve(inBag);
         makeFolders(lane, route, kept.parent());
         for (int i = 1; i < VERSIONS_MAX; i++) {
             FilePath free = i == 1 ? kept : kept.parent().resolve(numbered(kept.name(), i));
@@ -164,7 +207,7 @@ final class BagFolder {
             try {
                 lane.sftp().rename(name, free);
                 // What stood here may have been a folder with folders in it.
-                known.removeIf(folder -> folder.startsWith(name));
+                known.keySet().removeIf(folder -> folder.startsWith(name));
                 return;
             } catch (RemoteException e) {
                 if (e.reason() == Reason.NO_SUCH_FILE && lane.sftp().lstat(name).isEmpty()) {
@@ -176,6 +219,16 @@ final class BagFolder {
             }
         }
         throw inTheWay(kept);
+    }
+
+    private static void removeIfThere(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().remove(name);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.NO_SUCH_FILE) {
+                throw e;
+            }
+        }
     }
 
     private static byte[] numbered(byte[] name, int number) {

@@ -1,0 +1,153 @@
+package dozo.transfer;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.remote.Block;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
+import dozo.transfer.SourceFile.SourceProblem;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Sends one large file over all lanes at once. It is read once, in order, and digested as it is read; each block goes to
+ * the channel that has most room for it, so a slow lane holds nobody up.
+ *
+ * <p>What an earlier attempt left under the temporary name is used as far as it is proven: the site digests each whole range of
+ * it, and ranges that have the source's digest are not sent again. A restart so costs a second reading of what was sent, on
+ * both sides, and nothing has to be remembered about it (ADR 0014).
+ */
+final class LargeFile {
+
+    /** What is proven and kept as one after a failure. */
+    static final long RANGE_BYTES = 64 << 20;
+
+    private final Lanes lanes;
+    private final RemoteDigest digest;
+    private final Throttle throttle;
+    private final LongAdder bytesMoved;
+    private final Route route;
+    private final Entry entry;
+    private final MessageDigest whole = Digest.algorithm();
+
+    LargeFile(Lanes lanes, RemoteDigest digest, Throttle throttle, LongAdder bytesMoved, Route route, Entry entry) {
+        this.lanes = lanes;
+        this.digest = digest;
+        this.throttle = throttle;
+        this.bytesMoved = bytesMoved;
+        this.route = route;
+        this.entry = entry;
+    }
+
+    /**
+     * Brings all bytes to the site under the temporary name, with the file's mode and time.
+     *
+     * @param sync whether each channel's part is to be synced when it is closed
+     * @return the source's digest
+     */
+    Digest send(boolean sync) throws SourceProblem, RemoteException, InterruptedException {
+        FilePath temporary = route.temporaryName(entry);
+        long size = entry.facts().sizeBytes();
+        try (SourceFile source = SourceFile.open(
+                entry.path().under(route.source()), entry.facts(), entry.path().toString())) {
+            Map<Integer, Digest> there = rangesThere(temporary);
+            try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
+                for (long at = 0; at < size; at += RANGE_BYTES) {
+                    long length = Math.min(RANGE_BYTES, size - at);
+                    Digest proven = there.get((int) (at / RANGE_BYTES));
+                    if (proven == null) {
+                        send(source, stripes, at, length, true);
+                    } else if (!proven.equals(read(source, stripes, at, length))) {
+                        send(source, stripes, at, length, false);
+                    }
+                }
+                source.checkUnchanged();
+                stripes.finish(sync);
+            }
+        }
+        SiteFacts facts = SiteFacts.of(entry);
+        lanes.next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+        return Digest.of(whole.digest());
+    }
+
+    /** The digests of the whole ranges an earlier attempt left; if there is anything else, it is removed. */
+    private Map<Integer, Digest> rangesThere(FilePath temporary) throws RemoteException, InterruptedException {
+        Lane lane = lanes.next();
+        Optional<RemoteFacts> left = lane.sftp().lstat(temporary);
+        if (left.isEmpty()) {
+            return Map.of();
+        }
+        long sizeBytes = left.get().sizeBytes();
+        if (left.get().kind() == Kind.FILE && sizeBytes <= entry.facts().sizeBytes()) {
+            int count = Math.toIntExact(sizeBytes / RANGE_BYTES);
+            Map<Integer, Digest> ranges = count == 0 ? Map.of() : digest.ranges(lane, temporary, RANGE_BYTES, count);
+            if (!ranges.isEmpty()) {
+                return ranges;
+            }
+        }
+        lane.sftp().remove(temporary);
+        return Map.of();
+    }
+
+    private void send(SourceFile source, Stripes stripes, long offset, long length, boolean firstReading)
+            throws SourceProblem, RemoteException, InterruptedException {
+        long end = offset + length;
+        for (long at = offset; at < end; ) {
+            Stripes.Stripe stripe = stripes.next();
+            Block block = stripe.file().block();
+            int n;
+            try {
+                ByteBuffer content = block.content();
+                content.limit((int) Math.min(content.capacity(), end - at));
+                source.read(content, at);
+                n = content.position();
+                if (firstReading) {
+                    block.addTo(whole);
+                }
+                throttle.pass(n);
+            } catch (SourceProblem | InterruptedException | RuntimeException e) {
+                block.giveBack();
+                throw e;
+            }
+            if (n == 0) {
+                block.giveBack();
+                // The file ends here: that it is shorter now is found when all is read.
+                return;
+            }
+            stripe.file().write(at, block);
+            bytesMoved.add(n);
+            at += n;
+        }
+    }
+
+    /** Reads a range without sending it. */
+    private Digest read(SourceFile source, Stripes stripes, long offset, long length)
+            throws SourceProblem, RemoteException, InterruptedException {
+        MessageDigest range = Digest.algorithm();
+        long end = offset + length;
+        Block block = stripes.next().file().block();
+        try {
+            ByteBuffer content = block.content();
+            for (long at = offset; at < end; at += content.position()) {
+                content.clear().limit((int) Math.min(content.capacity(), end - at));
+                source.read(content, at);
+                if (content.position() == 0) {
+                    break;
+                }
+                block.addTo(whole);
+                block.addTo(range);
+            }
+        } finally {
+            block.giveBack();
+        }
+        return Digest.of(range.digest());
+    }
+}

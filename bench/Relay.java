@@ -22,13 +22,14 @@ import java.util.concurrent.locks.LockSupport;
  *
  * For each target port (on loopback) it prints the port it listens on, a line each, and runs until it is killed.
  *
- * <p>One thread, which works in ticks while bytes are on the way and sleeps while none are: client and server share the
- * machine with it. Modelled are the delay, the handshake (one round trip more before the first byte) and a queue of 20 ms
+ * <p>One thread, which wakes at most once a tick and sleeps while nothing arrives or is due: client and server share
+ * the machine with it. Modelled are the delay, the handshake (one round trip more before the first byte) and a queue of 20 ms
  * before the shared rate. Not modelled: loss and slow start, so a real link is harder on every program.
  */
 final class Relay {
     private static final int BLOCK_BYTES = 64 * 1024;
     private static final long TICK_NANOS = 500_000;
+    private static final long REST_NANOS_MAX = 10_000_000_000L;
     private static final long QUEUE_NANOS = 20_000_000;
 
     /** What a direction of a connection may hold, as a TCP window; above rate × round trip of the links measured. */
@@ -66,10 +67,11 @@ final class Relay {
 
     private void run() throws IOException {
         while (true) {
-            if (isIdle()) {
-                selector.select(this::note);
+            LockSupport.parkNanos(TICK_NANOS);
+            long restMillis = (nextAt() - System.nanoTime()) / 1_000_000;
+            if (restMillis > 0) {
+                selector.select(this::note, restMillis);
             } else {
-                LockSupport.parkNanos(TICK_NANOS);
                 selector.selectNow(this::note);
             }
             readWhatTheRateAllows();
@@ -78,8 +80,13 @@ final class Relay {
         }
     }
 
-    private boolean isIdle() {
-        return readable.isEmpty() && connections.stream().allMatch(Connection::isIdle);
+    /** When there is something to do even if nothing arrives. */
+    private long nextAt() {
+        long next = System.nanoTime() + (readable.isEmpty() ? REST_NANOS_MAX : 0);
+        for (Connection connection : connections) {
+            next = Math.min(next, connection.nextAt());
+        }
+        return next;
     }
 
     private void note(SelectionKey key) {
@@ -191,8 +198,8 @@ final class Relay {
             back = new Pipe(this, server, client, listener.back, oneWayNanos);
         }
 
-        boolean isIdle() {
-            return there != null && there.isEmpty() && back.isEmpty();
+        long nextAt() {
+            return there == null ? opensAt : Math.min(there.nextAt(), back.nextAt());
         }
 
         boolean isOver() {
@@ -285,8 +292,11 @@ final class Relay {
             }
         }
 
-        boolean isEmpty() {
-            return pieces.isEmpty() && isEnded == isClosed;
+        long nextAt() {
+            if (!pieces.isEmpty()) {
+                return pieces.peek().dueAt;
+            }
+            return isEnded && !isClosed ? endDueAt : Long.MAX_VALUE;
         }
     }
 }

@@ -69,8 +69,8 @@ def first(pattern, text):
 
 
 def file_system(folder):
-    command = ['stat', '-f', '-c', '%T', folder]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.strip()
+    command = ['df', '--output=fstype', folder]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split()[-1]
 
 
 def java():

@@ -4,15 +4,17 @@ import json
 import os
 import shlex
 import shutil
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from data import digests, files_of, read_through
 from processes import CannotMeasure, reap_orphans, timed
 
+HEAP = '256m'
 SAFE_CHARACTERS = set('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-')
 
 
@@ -116,12 +118,14 @@ class Stopwatch:
         port = relay.port if relay else self.server.port
         command = fill_in(subject.command, self.values(source, port))
         before = self.server.cpu_seconds(), relay.cpu_seconds() if relay else 0
+        ended = None
         try:
             with open(log, 'wb') as out, open(errors, 'wb') as err:
-                environment = {**os.environ, 'DOZO_HEAP': '256m'}
+                environment = {**os.environ, 'DOZO_HEAP': HEAP}
                 ended = timed(command, self.limit_seconds, out, err, environment)
         finally:
-            orphans = self.reap(relay)
+            ours = {self.server.process.pid} | ({relay.process.pid} if relay else set())
+            orphans = reap_orphans(ours, ended and ended.session)
         sync_seconds = sync()
         relay_cpu = relay.cpu_seconds() - before[1] if relay else 0
         self.server.wait_for_sessions()
@@ -156,11 +160,9 @@ class Stopwatch:
             'known': self.server.known_hosts,
             'user': self.server.user,
             'config': self.server.client_configuration(port),
+            'python': sys.executable,
+            'parallel': Path(__file__).with_name('parallel.py'),
         }
-
-    def reap(self, relay):
-        ours = {self.server.process.pid} | ({relay.process.pid} if relay else set())
-        return reap_orphans(ours)
 
     def fault_of_ending(self, ended, log, errors):
         if ended.code == 0:
@@ -220,7 +222,3 @@ def fault_of_report(report, source):
 
 def last_words(path, characters=300):
     return ' | '.join(path.read_text(errors='replace').split('\n')).strip(' |')[-characters:]
-
-
-def as_json(run):
-    return asdict(run)

@@ -25,6 +25,7 @@ class Ended:
     """A command that has ended; `code` is None if its time was up."""
 
     code: int | None
+    session: int
     seconds: float
     cpu_seconds: float
     memory_peak_bytes: int
@@ -59,6 +60,7 @@ def timed(command, limit_seconds, output, errors, environment):
         child.returncode = os.waitstatus_to_exitcode(status)
     return Ended(
         child.returncode if in_time else None,
+        child.pid,
         seconds,
         usage.ru_utime + usage.ru_stime,
         usage.ru_maxrss * 1024,
@@ -85,11 +87,11 @@ def stop(child, limit_seconds=10):
     child.wait(limit_seconds)
 
 
-def reap_orphans(ours, session_is_client, limit_seconds=10):
+def reap_orphans(ours, client_session, limit_seconds=10):
     """Waits for adopted processes, kills what stays; gives the CPU seconds of (client side, server side).
 
-    `ours` are the ids of children that somebody else waits for. `session_is_client` is the id of the timed command's
-    session; a program may have left that (lftp gives its ssh a terminal), hence the look at the name.
+    `ours` are the ids of children that somebody else waits for. A program may have left the session of the timed
+    command (lftp gives its ssh a terminal), hence the look at the name.
     """
     deadline = time.monotonic() + limit_seconds
     client = server = 0.0
@@ -99,7 +101,7 @@ def reap_orphans(ours, session_is_client, limit_seconds=10):
                 os.kill(pid, signal.SIGKILL)
             name, session = name_and_session(pid)
             _, _, usage = os.wait4(pid, 0)
-            if session == session_is_client or name == 'ssh':
+            if session == client_session or name == 'ssh':
                 client += usage.ru_utime + usage.ru_stime
             else:
                 server += usage.ru_utime + usage.ru_stime

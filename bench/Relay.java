@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
  * For each target port (on loopback) it prints the port it listens on, a line each, and runs until it is killed.
  *
  * <p>One thread, which wakes at most once a tick and sleeps while nothing arrives or is due: client and server share
- * the machine with it. Modelled are the delay, the handshake (one round trip more before the first byte) and a queue of 20 ms
- * before the shared rate. Not modelled: loss and slow start, so a real link is harder on every program.
+ * the machine with it. Modelled are the delay, the handshake (a round trip more before the first byte), and a queue of
+ * 20 ms before the shared rate. Not modelled: loss and slow start, so a real link is harder on every program.
  */
 final class Relay {
     private static final int BLOCK_BYTES = 64 * 1024;

@@ -85,14 +85,17 @@ class Ballast:
         missing = free_memory_bytes() - self.KEEP_FREE_BYTES
         if not self.wanted or missing < self.WORTH_IT_BYTES:
             return
+        if missing > 4 * 1000**3:
+            print(f'filling {missing / 1e9:.0f} GB of free memory', file=sys.stderr, flush=True)
         buffer = [bytearray(4 << 20)]
         with open(self.path, 'ab') as file:
             file.truncate(self.size)
         with open(self.path, 'rb', buffering=0) as file:
             while missing > 0:
                 count = os.preadv(file.fileno(), buffer, self.position)
-                self.position = self.position + count if count else 0  # a part that is not in memory any more
                 missing -= count
+                # What was read long ago has left the memory again when the file's end is reached.
+                self.position = self.position + count if count else 0
 
 
 def free_memory_bytes():

@@ -1,0 +1,386 @@
+"""Copies made and verified by Dozo beside those of rsync, tar, scp and others, over SSH to the same server.
+
+Each claim is a ratio of medians from one run of this script; nothing is compared with figures from elsewhere.
+"""
+
+import json
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import data
+import machine
+from measure import HEAP, Ballast, Source, Stopwatch, Subject, workspace
+from relay import LINK_BYTES_PER_SECOND, Relay
+from server import Server, find_tool
+from table import markdown, spread
+
+LAUNCHER = Path(__file__).resolve().parent.parent / 'dozo'
+DOZO = (
+    f'{shlex.quote(str(LAUNCHER))} copy -r -P {{port}} -i {{key}} -o UserKnownHostsFile={{known}} --json'
+    ' {src}/ {user}@127.0.0.1:{dst}'
+)
+
+SSH = 'ssh -F {config} -c aes128-gcm@openssh.com'
+RSYNC_X4 = '{python} {parallel} rsync {src} {dst} {config}'
+TAR = f'tar -C {{src}} -cf - . | {SSH} site "tar -C {{dst}} -xf -"'
+SHA256 = '{python} {parallel} sha256 {src} {dst} {config}'
+LFTP = (
+    f"set cmd:interactive no; set net:max-retries 1; set sftp:connect-program 'ssh -a -x {SSH[4:]}';"
+    ' open -p {port} sftp://{user}:x@127.0.0.1; mirror -R --parallel=4 {src} {dst}'
+)
+RCLONE = (
+    'RCLONE_CONFIG=/dev/null rclone copy {src} :sftp:{dst} --sftp-host 127.0.0.1 --sftp-port {port} --sftp-user {user}'
+    ' --sftp-key-file {key} --sftp-known-hosts-file {known} --transfers 8 --ignore-checksum'
+)
+MSCP = 'mscp -q -n 4 -p -c aes128-gcm@openssh.com -P {port} -l {user} -i {key} -F {config} {src}/* 127.0.0.1:{dst}'
+
+COPY = {
+    'rsync-x4': RSYNC_X4,
+    'tar': TAR,
+    'rsync': f'rsync -a -e "{SSH}" {{src}}/ site:{{dst}}/',
+    'scp': f'scp -q -r -p {SSH[4:]} {{src}}/. site:{{dst}}',
+    'mscp': MSCP,
+    'lftp': f'lftp -c "{LFTP}"',
+    'rclone': RCLONE,
+}
+VERIFIED = {'tar+sha256': f'{TAR} && {SHA256}', 'rsync-x4+sha256': f'{RSYNC_X4} && {SHA256}'}
+SLOW = ('lftp', 'rclone')
+FAR = ('rsync-x4', 'tar')
+SHORT = ('tar', 'scp', 'tar+sha256')
+SHORT_FAR = ('tar', 'scp')
+
+
+@dataclass(frozen=True)
+class Near:
+    """A data set at no distance: Dozo's time, at most so many times the best peer's."""
+
+    title: str
+    of_copy_max: float
+    of_verified_max: float
+
+
+@dataclass(frozen=True)
+class Far:
+    """A long link: Dozo's rate, at least this share of the link's and so many times the best peer's."""
+
+    round_trip_ms: int
+    of_link_min: float
+    of_peer_min: float | None
+
+
+TESTS = {
+    'small': Near('10,000 files of 100 kB', 0.9, 0.55),
+    'mixed': Near('5,000 files of mixed sizes', 1.0, 0.4),
+    'large': Near('2 files of 1 GB', 1.15, 0.45),
+    'wan36': Far(36, 0.90, None),
+    'wan200': Far(200, 0.85, 5),
+}
+SHORT_TESTS = ('small', 'mixed', 'large', 'wan36')
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='tiny data, one round, few peers: does everything work?')
+    parser.add_argument('--data', type=names_of(TESTS), metavar='NAMES', help=f'of {",".join(TESTS)}')
+    parser.add_argument('--rounds', type=positive, metavar='N', help='default: 3')
+    parser.add_argument(
+        '--peers', type=names_of(COPY | VERIFIED), metavar='NAMES', help=f'of {",".join(COPY | VERIFIED)}'
+    )
+    parser.add_argument('--all-peers', action='store_true', help=f'also the slow ones: {", ".join(SLOW)}')
+    parser.add_argument(
+        '--dozo',
+        action='append',
+        type=variant,
+        metavar='NAME=COMMAND',
+        help='a shell command in place of ./dozo copy, with {src} {dst} {port} {key} {known} {user};'
+        ' several are run side by side; `default` is ./dozo copy',
+    )
+    parser.add_argument('--work', metavar='DIR', help='keeps the data sets there; else in a temporary folder')
+    parser.add_argument('--json', metavar='FILE', help='every run, for machines')
+    parser.add_argument('--limit', type=positive, metavar='SECONDS', help='of one copy; default: 600, --short 120')
+    parser.add_argument('--no-refill', action='store_true', help='leave free memory as it is')
+    parser.add_argument('--install', action='store_true', help=f'apt-get install {" ".join(machine.INSTALLABLE)}')
+
+
+def names_of(known):
+    def names(text):
+        chosen = text.split(',')
+        if unknown := [name for name in chosen if name not in known]:
+            raise ValueError(unknown)
+        return chosen
+
+    return names
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def variant(text):
+    name, _, command = text.partition('=')
+    if text == 'default':
+        name, command = 'dozo', DOZO
+    if not command or not name.replace('-', '').isalnum():
+        raise ValueError(text)
+    return Subject(name, command, is_dozo=True)
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    if options.install:
+        machine.install()
+    with workspace(options.work) as (data_folder, run_folder), ExitStack() as stack:
+        facts = machine.facts(run_folder)
+        print_facts(facts, run_folder)
+        dozos, shortfalls = ready_dozos(options.dozo or [variant('default')])
+        server = stack.enter_context(Server(run_folder / 'server'))
+        ballast = Ballast(run_folder, wanted=not (options.short or options.no_refill))
+        stopwatch = Stopwatch(run_folder, server, ballast, options.limit or (120 if options.short else 600))
+        engine = Engine(options, data_folder, stopwatch, dozos, ready_peers(options))
+        print_commands(dozos + engine.peers)
+        for name in options.data or (SHORT_TESTS if options.short else TESTS):
+            engine.test(name)
+    shortfalls += engine.shortfalls
+    if options.json:
+        everything = {'machine': facts, 'runs': engine.runs, 'claims': engine.claims, 'shortfalls': shortfalls}
+        Path(options.json).write_text(json.dumps(everything, indent=1) + '\n')
+    return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def ready_dozos(dozos):
+    """The variants that can be run. The launcher is called once, so that its build is not in the first time."""
+    if not any(dozo.command == DOZO for dozo in dozos):
+        return dozos, []
+    ended = subprocess.run(
+        [LAUNCHER, 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
+    )
+    if ended.returncode == 0:
+        return dozos, []
+    reason = f'dozo copy --help ends with {ended.returncode}: {" | ".join(ended.stderr.split(chr(10))[:2])}'
+    return [dozo for dozo in dozos if dozo.command != DOZO], [reason]
+
+
+def ready_peers(options):
+    """The peers to run, by the options and by what is installed."""
+    if options.peers:
+        names = options.peers
+    elif options.short:
+        names = SHORT
+    else:
+        names = [name for name in COPY | VERIFIED if options.all_peers or name not in SLOW]
+    peers = []
+    for name in names:
+        tool = name.removesuffix('+sha256').removesuffix('-x4')
+        if find_tool(tool):
+            peers.append(Subject(name, (COPY | VERIFIED)[name]))
+        else:
+            print(f'Skipped: {name}, as {tool} is not installed.')
+    return peers
+
+
+class Engine:
+    """Runs the tests one after the other; `shortfalls`, `claims` and `runs` grow."""
+
+    def __init__(self, options, data_folder, stopwatch, dozos, peers):
+        self.short = options.short
+        self.rounds = options.rounds or (1 if options.short else 3)
+        self.sets = data.SHORT if options.short else data.FULL
+        self.data_folder = data_folder
+        self.stopwatch = stopwatch
+        self.dozos = dozos
+        self.peers = peers
+        self.sources = {}
+        self.shortfalls = []
+        self.claims = []
+        self.runs = []
+
+    def test(self, name):
+        match TESTS[name]:
+            case Near() as near:
+                self.near(name, near)
+            case Far() as far:
+                self.far(name, far)
+
+    def source(self, name):
+        """Kept, as hashing it takes its time; its files are read again before each run."""
+        if name not in self.sources:
+            progress(f'data set {name}')
+            self.sources[name] = Source(self.sets[name].make(self.data_folder))
+        return self.sources[name]
+
+    def near(self, name, near):
+        source = self.source(name)
+        rows = self.interleaved(name, [(subject, source) for subject in self.dozos + self.peers])
+        print(f'\n## {name}: {about(source) if self.short else near.title + ", " + about(source)}\n')
+        print(table(rows))
+        copies = best(row for row in rows if row.subject.name in COPY)
+        verified = best(row for row in rows if row.subject.name in VERIFIED)
+        for row in self.dozo_rows(rows):
+            of_copy, of_verified = near.of_copy_max, near.of_verified_max
+            self.judge(f"{name}: time / best copy's", row, copies, seconds_ratio, at_most=of_copy)
+            self.judge(f"{name}: time / best verified copy's", row, verified, seconds_ratio, at_most=of_verified)
+
+    def far(self, name, far):
+        near_server = self.stopwatch.server.port
+        with Relay(far.round_trip_ms, near_server) as relay:
+            trip_ms, megabytes = relay.check(10 if self.short else 250)
+            print(f'\n## {name}: 1 Gbit/s, {far.round_trip_ms} ms\n\nrelay: {trip_ms:.1f} ms, {megabytes:.0f} MB/s')
+            if megabytes * 1e6 < 0.95 * LINK_BYTES_PER_SECOND and not self.short:
+                print('\nThe machine is too busy for this link: what follows is the relay, not the tools.')
+            for kind in ('small', 'large'):
+                if 'far-' + kind in self.sets:
+                    self.far_kind(f'{name} {kind}', kind, far, relay)
+
+    def far_kind(self, name, kind, far, relay):
+        """Dozo sends the full set, the peers a small one: they would take minutes. Rates are compared."""
+        far_names = SHORT_FAR if self.short else FAR
+        peers = [(peer, self.source('far-' + kind)) for peer in self.peers if peer.name in far_names]
+        rows = self.interleaved(name, [(dozo, self.source(kind)) for dozo in self.dozos] + peers, relay)
+        print(f'\n### {name} files\n\n{table(rows, relay=True)}')
+        fastest = max((row for row in rows if row.subject.name in COPY and row.good), key=rate, default=None)
+        for row in self.dozo_rows(rows):
+            self.judge(f"{name}: rate / the link's", row, row, link_ratio, at_least=far.of_link_min)
+            if far.of_peer_min:
+                self.judge(f"{name}: rate / best copy's", row, fastest, rate_ratio, at_least=far.of_peer_min)
+
+    def interleaved(self, name, pairs, relay=None):
+        """Rows of runs: A B C, A B C, …. Contents are compared in the first round; who failed is not run again."""
+        rows = [Row(subject, source, []) for subject, source in pairs]
+        for round_number in range(1, self.rounds + 1):
+            for row in rows:
+                if row.fault:
+                    continue
+                run = self.stopwatch.run(row.subject, row.source, round_number == 1, relay)
+                row.runs.append(run)
+                outcome = run.fault or f'{run.seconds:.2f} s'
+                progress(f'{name} {round_number}/{self.rounds} {row.subject.name}: {outcome}')
+                self.runs.append({'test': name, 'subject': row.subject.name, 'round': round_number, **asdict(run)})
+        self.shortfalls += [f'{name} with {row.subject.name} ({row.fault})' for row in rows if row.fault]
+        return rows
+
+    def dozo_rows(self, rows):
+        found = [row for row in rows if row.subject.is_dozo and row.good]
+        if found and not self.short:
+            print()
+        return found
+
+    def judge(self, what, row, other, ratio, at_most=None, at_least=None):
+        if self.short:
+            return
+        limit = f'<= {at_most}' if at_most else f'>= {at_least}'
+        if other is None:
+            print(f'- {row.subject.name}, {what}: not known, no peer was measured; must be {limit}')
+            self.shortfalls.append(f'{row.subject.name}, {what}: no peer')
+            return
+        value = round(ratio(row, other), 3)
+        self.claims.append({'subject': row.subject.name, 'what': what, 'value': value, 'limit': limit})
+        holds = value <= at_most if at_most else value >= at_least
+        against = '' if other is row else f' ({other.subject.name})'
+        print(f'- {row.subject.name}, {what}{against}: **{value}**, must be {limit}: {"ok" if holds else "SHORT"}')
+        if not holds:
+            self.shortfalls.append(f'{row.subject.name}, {what} {value}, must be {limit}')
+
+
+@dataclass
+class Row:
+    """A subject's runs over a data set."""
+
+    subject: Subject
+    source: Source
+    runs: list
+
+    @property
+    def fault(self):
+        return next((run.fault for run in self.runs if run.fault), None)
+
+    @property
+    def good(self):
+        return bool(self.runs) and not self.fault
+
+
+def seconds(row):
+    return statistics.median(run.seconds for run in row.runs)
+
+
+def rate(row):
+    return row.source.bytes / seconds(row)
+
+
+def best(rows):
+    return min((row for row in rows if row.good), key=seconds, default=None)
+
+
+def seconds_ratio(row, other):
+    return seconds(row) / seconds(other)
+
+
+def rate_ratio(row, other):
+    return rate(row) / rate(other)
+
+
+def link_ratio(row, _):
+    return rate(row) / LINK_BYTES_PER_SECOND
+
+
+def about(source):
+    return f'{source.files:,} files, {source.bytes / 1e9:.3f} GB'
+
+
+def table(rows, relay=False):
+    heads = ['tool', 'files', 'MB', 'seconds', 'MB/s', 'files/s', 'CPU s client', 'CPU s server']
+    heads += ['CPU s relay'] * relay + ['peak MB', 'own start s', 'MB/s without start', 'sync s after']
+    order = sorted(rows, key=lambda row: -rate(row) if row.good else 0)
+    return markdown(heads, [cells(row, relay) if row.good else failed(row, len(heads)) for row in order])
+
+
+def cells(row, relay):
+    runs, size_mb = row.runs, row.source.bytes / 1e6
+    line = [row.subject.name, row.source.files, f'{size_mb:.0f}', spread(run.seconds for run in runs)]
+    line.append(spread((size_mb / run.seconds for run in runs), 1))
+    line.append(spread((row.source.files / run.seconds for run in runs), 0))
+    line.append(spread((run.client_cpu_seconds for run in runs), 1))
+    line.append(spread((run.server_cpu_seconds for run in runs), 1))
+    if relay:
+        line.append(spread((run.relay_cpu_seconds for run in runs), 1))
+    line += dozo_cells(runs, size_mb) if row.subject.is_dozo else ['', '', '']
+    return line + [spread((run.sync_seconds for run in runs), 1)]
+
+
+def dozo_cells(runs, size_mb):
+    """Peak memory, and what Dozo says its start took: Java, connections, the look at the source."""
+    starts = [run.report['startSeconds'] for run in runs]
+    return [
+        spread((run.memory_peak_bytes / 1e6 for run in runs), 0),
+        spread(starts),
+        spread((size_mb / (run.seconds - start) for run, start in zip(runs, starts)), 1),
+    ]
+
+
+def failed(row, columns):
+    return [row.subject.name, f'FAILED: {row.fault}', *[''] * (columns - 2)]
+
+
+def print_facts(facts, work):
+    print('# engine\n')
+    print(markdown(['machine', ''], facts.items()), end='\n\n')
+    print(f'Client and server share it. `DOZO_HEAP={HEAP}`. Figures are medians (min–max).')
+    if shutil.disk_usage(work).free < 9 * data.GB:
+        print('Less than 9 GB are free on disk: a full run may not fit.')
+
+
+def print_commands(subjects):
+    print()
+    shown = [(subject.name, f'`{subject.command.replace(str(LAUNCHER), "./dozo")}`') for subject in subjects]
+    print(markdown(['tool', 'command'], shown), flush=True)
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,86 @@
+"""What the figures were measured with."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+
+from processes import CannotMeasure
+from relay import find_java
+from server import find_tool
+
+INSTALLABLE = ('rsync', 'lftp', 'rclone')
+
+VERSION_COMMANDS = {
+    'OpenSSH': ['ssh', '-V'],
+    'tar': ['tar', '--version'],
+    'sha256sum': ['sha256sum', '--version'],
+    'rsync': ['rsync', '--version'],
+    'lftp': ['lftp', '--version'],
+    'rclone': ['rclone', 'version'],
+    'mscp': ['mscp', '-h'],
+}
+
+
+def install():
+    """What Debian has of the peers."""
+    missing = [name for name in INSTALLABLE if not find_tool(name)]
+    if not missing:
+        return
+    if os.geteuid() != 0 or not shutil.which('apt-get'):
+        raise CannotMeasure(f'--install needs root and apt-get; missing: {", ".join(missing)}')
+    quiet = {'stdout': subprocess.DEVNULL, 'stdin': subprocess.DEVNULL, 'timeout': 600}
+    environment = {**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'}
+    # An update that fails in part may still be enough; if not, the installation says so.
+    subprocess.run(['apt-get', 'update'], env=environment, **quiet)
+    command = ['apt-get', 'install', '-y', '--no-install-recommends', *missing]
+    if subprocess.run(command, env=environment, **quiet).returncode != 0:
+        raise CannotMeasure(f'could not install {" ".join(missing)}')
+
+
+def facts(work):
+    """Names and values, for the table at the top."""
+    return {
+        'cores': len(os.sched_getaffinity(0)),
+        'CPU': first(r'model name\s*: (.*)', read('/proc/cpuinfo')) or platform.machine(),
+        'memory': f'{os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9:.1f} GB',
+        'kernel': platform.release(),
+        'system': first(r'PRETTY_NAME="(.*)"', read('/etc/os-release')),
+        'file system': file_system(work),
+        'TCP': read('/proc/sys/net/ipv4/tcp_congestion_control').strip(),
+        'Python': platform.python_version(),
+        'Java': java(),
+        **{name: version(command) for name, command in VERSION_COMMANDS.items() if shutil.which(command[0])},
+    }
+
+
+def read(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ''
+
+
+def first(pattern, text):
+    found = re.search(pattern, text)
+    return found[1] if found else ''
+
+
+def file_system(folder):
+    command = ['df', '--output=fstype', folder]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split()[-1]
+
+
+def java():
+    try:
+        return version([find_java(), '-version'])
+    except CannotMeasure:
+        return 'none that is new enough'
+
+
+def version(command):
+    """The first line in which there is a number."""
+    ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    return first(r'(?m)^(.*\d.*)$', ended.stdout + ended.stderr)

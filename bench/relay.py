@@ -1,0 +1,111 @@
+"""A long link to the site: Relay.java, started, checked and stopped."""
+
+import os
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from processes import CannotMeasure, cpu_seconds, stop
+
+JAVA_OLDEST = 25
+MEGABITS_PER_SECOND = 1000
+LINK_BYTES_PER_SECOND = MEGABITS_PER_SECOND * 1_000_000 / 8
+
+
+def find_java():
+    """The `java` of a JDK that is new enough, looked for where Dozo's launcher looks."""
+    on_path = shutil.which('java')
+    homes = [os.environ.get('DOZO_JAVA_HOME'), os.environ.get('JAVA_HOME')]
+    homes += [on_path and Path(on_path).resolve().parent.parent]
+    for folder in ('/usr/lib/jvm', '/opt', '~/.sdkman/candidates/java', '~/.jdks'):
+        homes += sorted(Path(folder).expanduser().glob('*'))
+    for home in filter(None, homes):
+        release = Path(home, 'release')
+        version = release.is_file() and re.search(r'JAVA_VERSION="(\d+)', release.read_text())
+        if version and int(version[1]) >= JAVA_OLDEST and Path(home, 'bin/javac').exists():
+            return str(Path(home, 'bin/java'))
+    raise CannotMeasure(f'no JDK {JAVA_OLDEST} or newer; export DOZO_JAVA_HOME=/where/it/is')
+
+
+class Relay:
+    """From `with` to its end: `port` leads to the site, over a link of the given round trip and 1 Gbit/s."""
+
+    def __init__(self, round_trip_ms, site_port):
+        self.round_trip_ms = round_trip_ms
+        self.site_port = site_port
+
+    def __enter__(self):
+        self.echo = socket.create_server(('127.0.0.1', 0))
+        ports = [str(self.echo.getsockname()[1]), str(self.site_port)]
+        program = Path(__file__).with_name('Relay.java')
+        command = [find_java(), '-XX:+UseSerialGC', '-XX:MaxDirectMemorySize=1g', program]
+        command += [str(self.round_trip_ms), str(MEGABITS_PER_SECOND), *ports]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        watch = threading.Timer(60, self.process.kill)
+        watch.start()
+        try:
+            lines = [self.process.stdout.readline() for _ in ports]
+            if not all(lines):
+                raise CannotMeasure('the relay did not start')
+            self.echo_port, self.port = map(int, lines)
+        except BaseException:
+            self.__exit__()
+            raise
+        finally:
+            watch.cancel()
+        return self
+
+    def __exit__(self, *_):
+        stop(self.process)
+        self.process.stdout.close()
+        self.echo.close()
+
+    def cpu_seconds(self):
+        return cpu_seconds(self.process.pid)
+
+    def check(self, megabytes):
+        """What the link is in truth: median round trip of a byte in ms, and MB/s of an echo (both ways at once)."""
+        server = threading.Thread(target=self.send_back, daemon=True)
+        server.start()
+        with socket.create_connection(('127.0.0.1', self.echo_port), timeout=60) as link:
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            trips = [round_trip_seconds(link) for _ in range(12)]
+            trip = statistics.median(trips[1:])  # the first one holds the handshake
+            echo_seconds(link, 10_000_000)  # Java compiles what it runs often
+            seconds = echo_seconds(link, megabytes * 1_000_000)
+        server.join(60)
+        return trip * 1000, megabytes / (seconds - trip)
+
+    def send_back(self):
+        connection, _ = self.echo.accept()
+        with connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while data := connection.recv(1 << 20):
+                connection.sendall(data)
+
+
+def round_trip_seconds(link):
+    started = time.monotonic()
+    link.sendall(b'.')
+    link.recv(1)
+    return time.monotonic() - started
+
+
+def echo_seconds(link, size_bytes):
+    started = time.monotonic()
+    sender = threading.Thread(target=link.sendall, args=(bytes(size_bytes),), daemon=True)
+    sender.start()
+    while size_bytes > 0:
+        data = link.recv(1 << 20)
+        if not data:
+            raise CannotMeasure('the relay ended')
+        size_bytes -= len(data)
+    sender.join()
+    return time.monotonic() - started

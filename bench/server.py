@@ -1,0 +1,126 @@
+"""A throw-away OpenSSH server: own keys and configuration, loopback only, stock limits and ciphers."""
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+from processes import CannotMeasure, children, cpu_seconds, stop, wait_for
+
+SYSTEM_FOLDERS = '/usr/sbin:/sbin:/usr/local/sbin'
+
+# MaxSessions and MaxStartups are not named: what is measured must hold with what a stock server allows.
+# SHLVL=1 tells bash that it is not the first one, so that it does not read a start-up file for each command.
+SERVER_CONFIGURATION = """\
+ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host_key
+PidFile {folder}/sshd.pid
+AuthorizedKeysFile {folder}/user_key.pub
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+Subsystem sftp internal-sftp
+PrintMotd no
+LogLevel ERROR
+SetEnv SHLVL=1
+"""
+
+CLIENT_CONFIGURATION = """\
+Host site 127.0.0.1
+  HostName 127.0.0.1
+  Port {port}
+  User {user}
+  IdentityFile {key}
+  IdentitiesOnly yes
+  UserKnownHostsFile {known}
+  StrictHostKeyChecking yes
+  PreferredAuthentications publickey
+"""
+
+
+def find_tool(name):
+    """The absolute path, as sshd wants to be started by one; None if there is none."""
+    found = shutil.which(name) or shutil.which(name, path=SYSTEM_FOLDERS)
+    return found and os.path.abspath(found)
+
+
+def free_port():
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Server:
+    """The site's sshd, from `with` to its end."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.key = self.folder / 'user_key'
+        self.known_hosts = self.folder / 'known_hosts'
+        self.log = self.folder / 'sshd.log'
+        self.user = getpass.getuser()
+        self.port = free_port()
+
+    def __enter__(self):
+        sshd = find_tool('sshd')
+        if not sshd:
+            raise CannotMeasure('sshd is missing (package openssh-server)')
+        self.folder.mkdir(mode=0o700)
+        self.make_key('host_key')
+        self.make_key('user_key')
+        if os.geteuid() == 0:
+            Path('/run/sshd').mkdir(mode=0o755, exist_ok=True)
+        configuration = self.folder / 'sshd_config'
+        configuration.write_text(SERVER_CONFIGURATION.format(port=self.port, folder=self.folder))
+        command = [sshd, '-D', '-f', configuration, '-E', self.log]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        try:
+            wait_for(self.is_listening, 20, 'sshd')
+            self.log_in_once()
+        except BaseException:
+            stop(self.process)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        stop(self.process)
+
+    def make_key(self, name):
+        command = ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'bench', '-f', self.folder / name]
+        subprocess.run(command, check=True, timeout=30)
+
+    def is_listening(self):
+        if self.process.poll() is not None:
+            raise CannotMeasure(f'sshd ended: {self.last_words()}')
+        return (self.folder / 'sshd.pid').exists()  # written once it listens
+
+    def log_in_once(self):
+        command = ['ssh', '-F', self.client_configuration(self.port), 'site', 'true']
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=30)
+        if ended.returncode != 0:
+            raise CannotMeasure(f'cannot log in at the sshd: {ended.stderr.strip()} {self.last_words()}')
+
+    def client_configuration(self, port):
+        """A file for `ssh -F` with the host `site`, reached by this port (the server's own, or a relay's)."""
+        host_key = ' '.join((self.folder / 'host_key.pub').read_text().split()[:2])
+        with open(self.known_hosts, 'a') as known:
+            known.write(f'[127.0.0.1]:{port} {host_key}\n')
+        path = self.folder / f'ssh_config.{port}'
+        path.write_text(
+            CLIENT_CONFIGURATION.format(port=port, user=self.user, key=self.key, known=self.known_hosts)
+        )
+        return path
+
+    def wait_for_sessions(self):
+        """Until all sessions have ended and their CPU time is counted."""
+        wait_for(lambda: not children(self.process.pid), 20, "the end of sshd's sessions")
+
+    def cpu_seconds(self):
+        return cpu_seconds(self.process.pid)
+
+    def last_words(self):
+        return ' | '.join(self.log.read_text(errors='replace').splitlines()[-5:]) if self.log.exists() else ''

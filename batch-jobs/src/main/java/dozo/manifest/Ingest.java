@@ -61,7 +61,11 @@ public class Ingest {
         Optional<Manifest> before = manifests.current(experiment.id());
         if (!Files.isDirectory(experiment.source())) {
             return refused(
-                    before, experiment, Problem.SOURCE_MISSING, "there is no folder %s; is its file system mounted?");
+                    before,
+                    experiment,
+                    Problem.SOURCE_MISSING,
+                    "there is no folder %s; is its file system mounted?",
+                    List.of());
         }
         createCrawlTable();
         Crawl crawl = new Crawl(experiment);
@@ -69,14 +73,19 @@ public class Ingest {
             template.execute((ConnectionCallback<Void>) crawl::load);
         } catch (UnreadableRoot e) {
             return refused(
-                    before, experiment, Problem.UNREADABLE, "the folder %s cannot be read by the service's user");
+                    before,
+                    experiment,
+                    Problem.UNREADABLE,
+                    "the folder %s cannot be read by the service's user",
+                    crawl.findings());
         }
         if (crawl.entries == 0) {
             return refused(
                     before,
                     experiment,
                     Problem.SOURCE_EMPTY,
-                    "the folder %s holds nothing that could be backed up; is its file system mounted?");
+                    "the folder %s holds nothing that could be backed up; is its file system mounted?",
+                    crawl.findings());
         }
         numberDirectories(experiment.id());
         return compare(experiment, before, crawl);
@@ -108,16 +117,20 @@ public class Ingest {
         return new Ingested(Optional.of(manifest), true, crawl.findings());
     }
 
-    /** Nothing is sealed: what is not known of the source is never taken for its end. */
-    private static Ingested refused(Optional<Manifest> before, Experiment experiment, Problem problem, String message) {
-        return new Ingested(
-                before,
-                false,
-                List.of(new Finding(
-                        experiment.id(),
-                        problem,
-                        null,
-                        message.formatted(FilePath.render(FilePath.rawBytes(experiment.source()))))));
+    /**
+     * Nothing is sealed: what is not known of the source is never taken for its end. What the crawl found until then comes
+     * after the refusal: it often says why there was nothing to seal.
+     */
+    private static Ingested refused(
+            Optional<Manifest> before, Experiment experiment, Problem problem, String message, List<Finding> crawled) {
+        List<Finding> findings = new ArrayList<>();
+        findings.add(new Finding(
+                experiment.id(),
+                problem,
+                null,
+                message.formatted(FilePath.render(FilePath.rawBytes(experiment.source())))));
+        findings.addAll(crawled);
+        return new Ingested(before, false, findings);
     }
 
     private void createCrawlTable() {

@@ -1,10 +1,12 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
+import dozo.ledger.Findings.KeptFinding;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
@@ -179,10 +181,7 @@ class NightlyBackupIT {
     @Test
     void socketsAndFifosAreFindings() throws Exception {
         Night.write(source, Map.of("a", "1"));
-        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        makeFifo(source.resolve("pipe"));
         night.register("E1", source);
 
         Run run = night.run();
@@ -190,6 +189,23 @@ class NightlyBackupIT {
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
         assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SPECIAL);
         assertThat(night.coverage().filesSafe()).isEqualTo(1);
+    }
+
+    @Test
+    void aSourceOfNothingButFifosIsEmptyAndEachOfThemIsNamed() throws Exception {
+        makeFifo(source.resolve("one"));
+        makeFifo(source.resolve("two"));
+        night.register("E1", source);
+
+        Run run = night.run();
+
+        assertThat(night.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::path)
+                .containsExactlyInAnyOrder(
+                        tuple(Problem.SOURCE_EMPTY, null),
+                        tuple(Problem.SPECIAL, FilePath.of("one")),
+                        tuple(Problem.SPECIAL, FilePath.of("two")));
+        assertThat(night.count("select count(*) from manifest")).isZero();
     }
 
     @Test
@@ -354,6 +370,11 @@ class NightlyBackupIT {
         }
         assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))
                 .isTrue();
+    }
+
+    private static void makeFifo(Path path) throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor())
+                .isZero();
     }
 
     private static byte[] random(int length) {

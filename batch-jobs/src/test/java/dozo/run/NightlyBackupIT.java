@@ -19,10 +19,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -324,6 +327,26 @@ class NightlyBackupIT {
         night.get(Operations.class).recover();
 
         assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void aRunThatIsAskedToStopEndsAndTheNextOneDoesTheRest() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        Run run;
+        try (Connection held = night.get(DataSource.class).getConnection();
+                Statement lock = held.createStatement()) {
+            // Held until it was asked to stop, the run cannot have ended by itself.
+            held.setAutoCommit(false);
+            lock.execute("lock table experiment");
+            run = night.get(Operations.class).start("dr", "test");
+            night.get(Operations.class).stop(run.id(), "test");
+            held.rollback();
+        }
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.coverage().safe()).isTrue();
     }
 

@@ -170,8 +170,7 @@ public class Ingest {
         jdbc.sql("""
                         create temporary table difference on commit drop as
                         select e.entry_no, c.ordinal, coalesce(e.directory_no, c.directory_no) as directory_no, e.path
-                        from (select e.*,
-                                     case when d.path = '' then e.name else d.path || '\\x2f'::bytea || e.name end as path
+                        from (select e.*, entry_path(d.path, e.name) as path
                               from entry e join directory d using (experiment_id, directory_no)
                               where e.experiment_id = :experiment and e.until_manifest is null) e
                         full join (select c.*, d.directory_no

@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class Receipts {
 
-    private static final int FETCH = 5_000;
+    private static final int FETCH = 1_000;
 
     private final JdbcClient jdbc;
     private final InstantSource clock;

@@ -71,25 +71,22 @@ public class Coverage {
     /**
      * A project's coverage, or everything's.
      *
+     * @param project null in the sums over everything
+     * @param safe whether every experiment is wholly safe; of nothing, nothing is said: no experiments is not "safe"
      * @param oldestUnprotected when the oldest data that is not safe was found: of each experiment that is not wholly safe,
      *     when the first manifest after its last wholly safe one was sealed, or when it was registered; null when all are
      *     safe
      */
     public record Totals(
-            String project,
+            @Nullable String project,
+            boolean safe,
             long experiments,
             long experimentsSafe,
             long files,
             long filesSafe,
             long bytes,
             long bytesSafe,
-            @Nullable Instant oldestUnprotected) {
-
-        /** Whether every experiment is wholly safe. Of nothing, nothing is said: no experiments is not "safe". */
-        public boolean safe() {
-            return experiments > 0 && experiments == experimentsSafe;
-        }
-    }
+            @Nullable Instant oldestUnprotected) {}
 
     public Coverage(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -126,7 +123,7 @@ public class Coverage {
     public Totals all(int siteId) {
         return jdbc.sql(totalsBy("()"))
                 .param("site", siteId)
-                .query((row, n) -> totals("", row))
+                .query((row, n) -> totals(null, row))
                 .single();
     }
 
@@ -143,11 +140,14 @@ public class Coverage {
                 """.formatted(group.equals("()") ? "" : group + ",", PER_EXPERIMENT, group);
     }
 
-    private static Totals totals(String project, ResultSet row) throws SQLException {
+    private static Totals totals(@Nullable String project, ResultSet row) throws SQLException {
+        long experiments = row.getLong("experiments");
+        long experimentsSafe = row.getLong("experiments_safe");
         return new Totals(
                 project,
-                row.getLong("experiments"),
-                row.getLong("experiments_safe"),
+                experiments > 0 && experiments == experimentsSafe,
+                experiments,
+                experimentsSafe,
                 row.getLong("files"),
                 row.getLong("files_safe"),
                 row.getLong("bytes"),

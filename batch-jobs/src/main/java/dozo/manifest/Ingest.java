@@ -42,10 +42,9 @@ public class Ingest {
     /**
      * What came of it.
      *
-     * @param manifest the current manifest, empty when there has never been one
-     * @param sealed whether it was sealed now
+     * @param sealed whether there is a new manifest
      */
-    public record Ingested(Optional<Manifest> manifest, boolean sealed, List<Finding> findings) {}
+    public record Ingested(boolean sealed, List<Finding> findings) {}
 
     public Ingest(JdbcTemplate template, Manifests manifests, Ledger ledger, InstantSource clock) {
         this.template = template;
@@ -58,10 +57,12 @@ public class Ingest {
     /** Looks at the source and seals what is there, in one transaction: all of it or nothing. */
     @Transactional
     public Ingested ingest(Experiment experiment) {
-        Optional<Manifest> before = manifests.current(experiment.id());
         if (!Files.isDirectory(experiment.source())) {
             return refused(
-                    before, experiment, Problem.SOURCE_MISSING, "there is no folder %s; is its file system mounted?");
+                    experiment,
+                    Problem.SOURCE_MISSING,
+                    "there is no folder %s; is its file system mounted?",
+                    List.of());
         }
         createCrawlTable();
         Crawl crawl = new Crawl(experiment);
@@ -69,17 +70,20 @@ public class Ingest {
             template.execute((ConnectionCallback<Void>) crawl::load);
         } catch (UnreadableRoot e) {
             return refused(
-                    before, experiment, Problem.UNREADABLE, "the folder %s cannot be read by the service's user");
+                    experiment,
+                    Problem.UNREADABLE,
+                    "the folder %s cannot be read by the service's user",
+                    crawl.findings());
         }
         if (crawl.entries == 0) {
             return refused(
-                    before,
                     experiment,
                     Problem.SOURCE_EMPTY,
-                    "the folder %s holds nothing that could be backed up; is its file system mounted?");
+                    "the folder %s holds nothing that could be backed up; is its file system mounted?",
+                    crawl.findings());
         }
         numberDirectories(experiment.id());
-        return compare(experiment, before, crawl);
+        return compare(experiment, manifests.current(experiment.id()), crawl);
     }
 
     private Ingested compare(Experiment experiment, Optional<Manifest> before, Crawl crawl) {
@@ -90,7 +94,7 @@ public class Ingest {
         int changed = endChanged(id, next);
         int added = addNewAndChanged(id, next) - changed;
         if (before.isPresent() && added + changed + gone == 0) {
-            return new Ingested(before, false, crawl.findings());
+            return new Ingested(false, crawl.findings());
         }
         Manifest manifest = manifests.seal(id, next, clock.instant(), added, changed, gone);
         ledger.append(
@@ -105,19 +109,22 @@ public class Ingest {
                         "new", added,
                         "changed", changed,
                         "gone", gone));
-        return new Ingested(Optional.of(manifest), true, crawl.findings());
+        return new Ingested(true, crawl.findings());
     }
 
-    /** Nothing is sealed: what is not known of the source is never taken for its end. */
-    private static Ingested refused(Optional<Manifest> before, Experiment experiment, Problem problem, String message) {
-        return new Ingested(
-                before,
-                false,
-                List.of(new Finding(
-                        experiment.id(),
-                        problem,
-                        null,
-                        message.formatted(FilePath.render(FilePath.rawBytes(experiment.source()))))));
+    /**
+     * Nothing is sealed: what is not known of the source is never taken for its end. What the crawl found until then comes
+     * after the refusal: it often says why there was nothing to seal.
+     */
+    private static Ingested refused(Experiment experiment, Problem problem, String message, List<Finding> crawled) {
+        List<Finding> findings = new ArrayList<>();
+        findings.add(new Finding(
+                experiment.id(),
+                problem,
+                null,
+                message.formatted(FilePath.render(FilePath.rawBytes(experiment.source())))));
+        findings.addAll(crawled);
+        return new Ingested(false, findings);
     }
 
     private void createCrawlTable() {
@@ -163,8 +170,7 @@ public class Ingest {
         jdbc.sql("""
                         create temporary table difference on commit drop as
                         select e.entry_no, c.ordinal, coalesce(e.directory_no, c.directory_no) as directory_no, e.path
-                        from (select e.*,
-                                     case when d.path = '' then e.name else d.path || '\\x2f'::bytea || e.name end as path
+                        from (select e.*, entry_path(d.path, e.name) as path
                               from entry e join directory d using (experiment_id, directory_no)
                               where e.experiment_id = :experiment and e.until_manifest is null) e
                         full join (select c.*, d.directory_no

@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class Manifests {
 
-    private static final int FETCH = 10_000;
+    private static final int FETCH = 1_000;
 
     private static final RowMapper<Manifest> MANIFEST = (row, n) -> new Manifest(
             row.getInt("experiment_id"),

@@ -22,7 +22,7 @@ import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.dao.DataAccessException;
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -36,6 +36,9 @@ public class Operations implements SmartLifecycle {
     private static final Duration LEAVING_LIMIT = Duration.ofSeconds(25);
 
     private static final Duration POLL = Duration.ofMillis(50);
+
+    /** The job writes its own state twice, so it can come between us twice. */
+    private static final int STOP_TRIES = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
@@ -86,16 +89,11 @@ public class Operations implements SmartLifecycle {
      * @throws Refusal when it is not running
      */
     public void stop(long runId, String requestedBy) {
-        JobExecution execution = runs.find(runId)
-                .filter(run -> run.state() == RunState.RUNNING)
-                .map(run -> repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run)))
+        Run running = runs.find(runId)
+                .filter(run -> run.state() == RunState.RUNNING && lastExecution(run) != null)
                 .orElseThrow(() -> new Refusal("run", "run %d is not running".formatted(runId)));
         ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
-        try {
-            operator.stop(execution);
-        } catch (JobExecutionException e) {
-            LOG.info("run {} had ended before it could be stopped", runId);
-        }
+        askToStop(running);
     }
 
     /**
@@ -123,12 +121,38 @@ public class Operations implements SmartLifecycle {
     public void stop() {
         alive = false;
         runEnd.leave();
-        if (!jobThreads.idle()) {
-            runs.running()
-                    .map(run -> repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run)))
-                    .filter(JobExecution::isRunning)
-                    .ifPresent(this::askToStop);
+        try {
+            if (!jobThreads.idle()) {
+                runs.running().ifPresent(this::askToStop);
+            }
+        } finally {
+            awaitJob();
         }
+    }
+
+    /** Does nothing when the job has ended by itself. */
+    private void askToStop(Run run) {
+        for (int i = 1; ; i++) {
+            JobExecution execution = lastExecution(run);
+            if (execution == null || !execution.isRunning()) {
+                return;
+            }
+            try {
+                operator.stop(execution);
+                return;
+            } catch (JobExecutionException ended) {
+                LOG.info("run {} had ended before it could be stopped", run.id());
+                return;
+            } catch (OptimisticLockingFailureException e) {
+                // The job wrote its own state between our question and our word: at its begin, or at its end.
+                if (i == STOP_TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void awaitJob() {
         try {
             long limit = System.nanoTime() + LEAVING_LIMIT.toNanos();
             while (!jobThreads.idle() && System.nanoTime() < limit) {
@@ -139,17 +163,8 @@ public class Operations implements SmartLifecycle {
         }
     }
 
-    private void askToStop(JobExecution execution) {
-        try {
-            operator.stop(execution);
-        } catch (JobExecutionException | DataAccessException ended) {
-            // It ended between our question and our word, or writes its own end at this moment.
-            LOG.debug("the run ended by itself", ended);
-        }
-    }
-
     private void recover(Run run) {
-        JobExecution last = repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run));
+        JobExecution last = lastExecution(run);
         if (last == null) {
             LOG.info("run {} had not begun; it begins now", run.id());
             launch(run);
@@ -190,6 +205,10 @@ public class Operations implements SmartLifecycle {
                             : "there are %d sites; name one".formatted(all.size()));
         }
         return all.getFirst();
+    }
+
+    private @Nullable JobExecution lastExecution(Run run) {
+        return repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run));
     }
 
     private static JobParameters parameters(Run run) {

@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class Receipts {
 
-    private static final int FETCH = 5_000;
+    private static final int FETCH = 1_000;
 
     private final JdbcClient jdbc;
     private final InstantSource clock;
@@ -152,8 +152,7 @@ public class Receipts {
                             where r.experiment_id = :experiment and r.site_id = :site
                         ), latest as (
                             select distinct on (e.directory_no, e.name)
-                                   case when d.path = '' then e.name else d.path || '\\x2f'::bytea || e.name end as path,
-                                   e.entry_no, e.kind, e.size_bytes, proof.digest
+                                   entry_path(d.path, e.name) as path, e.entry_no, e.kind, e.size_bytes, proof.digest
                             from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
                             where e.experiment_id = :experiment
                             order by e.directory_no, e.name, e.entry_no desc
@@ -162,8 +161,7 @@ public class Receipts {
                             from entry e join proof using (entry_no)
                             join directory p on p.experiment_id = e.experiment_id and p.directory_no = e.directory_no
                             join directory d on d.experiment_id = e.experiment_id
-                             and sha256(d.path) = sha256(case when p.path = '' then e.name
-                                                              else p.path || '\\x2f'::bytea || e.name end)
+                             and sha256(d.path) = sha256(entry_path(p.path, e.name))
                             where e.experiment_id = :experiment and e.kind <> 'd'
                             group by d.path
                         )

@@ -1,10 +1,12 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
+import dozo.ledger.Findings.KeptFinding;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
@@ -17,10 +19,13 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -179,10 +184,7 @@ class NightlyBackupIT {
     @Test
     void socketsAndFifosAreFindings() throws Exception {
         Night.write(source, Map.of("a", "1"));
-        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
-                        .start()
-                        .waitFor())
-                .isZero();
+        makeFifo(source.resolve("pipe"));
         night.register("E1", source);
 
         Run run = night.run();
@@ -190,6 +192,23 @@ class NightlyBackupIT {
         assertThat(run.state()).isEqualTo(RunState.FINDINGS);
         assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SPECIAL);
         assertThat(night.coverage().filesSafe()).isEqualTo(1);
+    }
+
+    @Test
+    void aSourceOfNothingButFifosIsEmptyAndEachOfThemIsNamed() throws Exception {
+        makeFifo(source.resolve("one"));
+        makeFifo(source.resolve("two"));
+        night.register("E1", source);
+
+        Run run = night.run();
+
+        assertThat(night.findings(run))
+                .extracting(KeptFinding::reason, KeptFinding::path)
+                .containsExactlyInAnyOrder(
+                        tuple(Problem.SOURCE_EMPTY, null),
+                        tuple(Problem.SPECIAL, FilePath.of("one")),
+                        tuple(Problem.SPECIAL, FilePath.of("two")));
+        assertThat(night.count("select count(*) from manifest")).isZero();
     }
 
     @Test
@@ -312,6 +331,26 @@ class NightlyBackupIT {
     }
 
     @Test
+    void aRunThatIsAskedToStopEndsAndTheNextOneDoesTheRest() throws Exception {
+        Night.write(source, Map.of("a", "1"));
+        night.register("E1", source);
+        Run run;
+        try (Connection held = night.get(DataSource.class).getConnection();
+                Statement lock = held.createStatement()) {
+            // Held until it was asked to stop, the run cannot have ended by itself.
+            held.setAutoCommit(false);
+            lock.execute("lock table experiment");
+            run = night.get(Operations.class).start("dr", "test");
+            night.get(Operations.class).stop(run.id(), "test");
+            held.rollback();
+        }
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.coverage().safe()).isTrue();
+    }
+
+    @Test
     void aSiteThatDoesNotKeepBytesGetsOnlyNamesItKeeps() throws Exception {
         byte[] japanese = "脳".getBytes(Charset.forName("windows-31j"));
         Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "x");
@@ -354,6 +393,11 @@ class NightlyBackupIT {
         }
         assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))
                 .isTrue();
+    }
+
+    private static void makeFifo(Path path) throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", path.toString()).start().waitFor())
+                .isZero();
     }
 
     private static byte[] random(int length) {

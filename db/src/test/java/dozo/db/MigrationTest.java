@@ -58,6 +58,31 @@ class MigrationTest {
     }
 
     @Test
+    void entryPathJoinsBytesAndTheRootsEntriesHaveNoSlash() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+
+        assertThat(jdbc.sql("select entry_path('', '\\x94') = '\\x94' and entry_path('a/b', '\\x94') = '\\x612f622f94'")
+                        .query((row, n) -> row.getBoolean(1))
+                        .single())
+                .isTrue();
+    }
+
+    /** Called once an entry, it would cost more than the rest of its queries. */
+    @Test
+    void entryPathIsPutIntoTheQueryThatCallsIt() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+
+        List<String> plan = jdbc.sql("""
+                        explain (verbose, costs off)
+                        select entry_path(d.path, e.name) from entry e join directory d using (experiment_id, directory_no)
+                        """).query((row, n) -> row.getString(1)).list();
+
+        assertThat(plan)
+                .anySatisfy(line -> assertThat(line).contains("CASE WHEN (d.path = "))
+                .noneSatisfy(line -> assertThat(line).contains("entry_path"));
+    }
+
+    @Test
     void onlyOneRunRunsAtATime() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
         jdbc.sql("""

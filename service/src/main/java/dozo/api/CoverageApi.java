@@ -6,7 +6,6 @@ import dozo.ledger.Coverage.Totals;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -31,37 +30,7 @@ class CoverageApi {
      *
      * @param site missing while none is registered
      */
-    record ShownCoverage(@Nullable String site, Sums totals, List<Sums> projects) {}
-
-    /**
-     * Sums over a project or everything.
-     *
-     * @param project missing in those over everything
-     */
-    record Sums(
-            @Nullable String project,
-            boolean safe,
-            long experiments,
-            long experimentsSafe,
-            long files,
-            long filesSafe,
-            long bytes,
-            long bytesSafe,
-            @Nullable Instant oldestUnprotected) {
-
-        static Sums of(Totals totals) {
-            return new Sums(
-                    totals.project().isEmpty() ? null : totals.project(),
-                    totals.safe(),
-                    totals.experiments(),
-                    totals.experimentsSafe(),
-                    totals.files(),
-                    totals.filesSafe(),
-                    totals.bytes(),
-                    totals.bytesSafe(),
-                    totals.oldestUnprotected());
-        }
-    }
+    record ShownCoverage(@Nullable String site, Totals totals, List<Totals> projects) {}
 
     CoverageApi(Coverage coverage, Sites sites) {
         this.coverage = coverage;
@@ -72,10 +41,7 @@ class CoverageApi {
     ShownCoverage totals(@RequestParam(required = false) @Nullable String site) {
         Optional<Site> at = site(site);
         int id = at.map(Site::id).orElse(NO_SITE);
-        return new ShownCoverage(
-                at.map(Site::name).orElse(null),
-                Sums.of(coverage.all(id)),
-                coverage.projects(id).stream().map(Sums::of).toList());
+        return new ShownCoverage(at.map(Site::name).orElse(null), coverage.all(id), coverage.projects(id));
     }
 
     @GetMapping("/experiments")

@@ -182,6 +182,21 @@ class ApiTest {
         assertRefused(service.get("/api/v1/coverage"), 422, "site");
     }
 
+    @Test
+    void coverageIsSummedOverEverythingAndOverEachProject() throws Exception {
+        register(
+                "S1",
+                Files.createDirectories(folder.resolve(project + "-source")).toString());
+
+        Answer coverage = service.get("/api/v1/coverage?site=dr");
+
+        assertThat(coverage.text())
+                .startsWith("{\"site\":\"dr\",\"totals\":{\"safe\":false,\"experiments\":")
+                .contains("""
+                        {"project":"%s","safe":false,"experiments":1,"experimentsSafe":0,"files":0,"filesSafe":0,"bytes":0,\
+                        "bytesSafe":0,"oldestUnprotected":"2""".formatted(project));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

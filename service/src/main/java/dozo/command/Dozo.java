@@ -21,7 +21,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
@@ -60,8 +59,9 @@ public final class Dozo {
     /** The command line; add further commands to it. */
     public static CommandLine commandLine() {
         CommandLine commandLine = new CommandLine(new Dozo());
-        commandLine.setExecutionExceptionHandler(Dozo::failed);
+        commandLine.setExecutionExceptionHandler(Failure::told);
         commandLine.setUsageHelpAutoWidth(true);
+        commandLine.addSubcommand(CopyCommand.commandLine());
         commandLine.getCommandSpec().version("dozo " + version());
         return commandLine;
     }
@@ -240,22 +240,5 @@ public final class Dozo {
 
     private CommandLine commandLineOf() {
         return java.util.Objects.requireNonNull(spec).commandLine();
-    }
-
-    private static int failed(Exception failure, CommandLine commandLine, CommandLine.ParseResult parsed) {
-        if (failure instanceof ParameterException usage) {
-            throw usage;
-        }
-        if (failure instanceof Failure known) {
-            commandLine.getErr().println("dozo: " + known.getMessage());
-            return known.exitCode();
-        }
-        if (failure instanceof InterruptedException) {
-            Thread.currentThread().interrupt();
-            return Exit.UNAVAILABLE;
-        }
-        commandLine.getErr().println("dozo: this is a defect:");
-        failure.printStackTrace(commandLine.getErr());
-        return Exit.DEFECT;
     }
 }

@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 
 /** How a copy ended: in a line for people, and as an object for programs. */
@@ -13,8 +14,8 @@ final class CopyReport {
     private final List<Told> findings = new ArrayList<>();
     private long count;
 
-    /** A finding; Jackson writes bytes in base64. */
-    record Told(String path, byte[] pathBytes, String reason, String message) {}
+    /** A finding; the bytes of its path are in base64. */
+    record Told(String path, String pathBytes, String reason, String message) {}
 
     /** What {@code --json} prints. */
     record Ended(
@@ -36,8 +37,11 @@ final class CopyReport {
         String path = finding.path().isRoot() ? "." : finding.path().toString();
         String message = Login.visible(finding.message());
         if (findings.size() < FINDINGS_MAX) {
-            findings.add(
-                    new Told(path, finding.path().bytes(), finding.problem().name(), message));
+            findings.add(new Told(
+                    path,
+                    Base64.getEncoder().encodeToString(finding.path().bytes()),
+                    finding.problem().name(),
+                    message));
         }
         return "%s  %s  %s".formatted(finding.problem(), path, message);
     }

@@ -180,9 +180,9 @@ final class CopyRequest {
 
     private static boolean isSame(Place.@Nullable There one, Place.There other) {
         return one == null
-                || one.host().equals(other.host())
+                || (one.host().equals(other.host())
                         && one.port() == other.port()
-                        && Objects.equals(one.user(), other.user());
+                        && Objects.equals(one.user(), other.user()));
     }
 
     private static Failure usage(String message) {

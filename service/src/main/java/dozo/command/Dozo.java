@@ -21,6 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
@@ -59,9 +60,11 @@ public final class Dozo {
     /** The command line; add further commands to it. */
     public static CommandLine commandLine() {
         CommandLine commandLine = new CommandLine(new Dozo());
-        commandLine.setExecutionExceptionHandler(Failure::told);
+        commandLine.setExecutionExceptionHandler(Dozo::failed);
         commandLine.setUsageHelpAutoWidth(true);
-        commandLine.addSubcommand(CopyCommand.commandLine());
+        java.util.Objects.requireNonNull(commandLine.getSubcommands().get("copy"))
+                .setUnmatchedOptionsArePositionalParams(true)
+                .setExpandAtFiles(false);
         commandLine.getCommandSpec().version("dozo " + version());
         return commandLine;
     }
@@ -156,6 +159,17 @@ public final class Dozo {
         return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
+    @Command(
+            name = "copy",
+            description = "Copies files to a site or from one, and proves it; needs no service. --help says how.")
+    int copy(
+            @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
+                    List<String> arguments) {
+        CommandLine commandLine = commandLineOf();
+        return CopyCommand.execute(
+                arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
+    }
+
     /** Prints an answer: as it is for programs, in a line for people. */
     private void say(Connection service, JsonNode answer, String line) {
         say(out(), service, answer, line);
@@ -240,5 +254,22 @@ public final class Dozo {
 
     private CommandLine commandLineOf() {
         return java.util.Objects.requireNonNull(spec).commandLine();
+    }
+
+    private static int failed(Exception failure, CommandLine commandLine, CommandLine.ParseResult parsed) {
+        if (failure instanceof ParameterException usage) {
+            throw usage;
+        }
+        if (failure instanceof Failure known) {
+            commandLine.getErr().println("dozo: " + known.getMessage());
+            return known.exitCode();
+        }
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+            return Exit.UNAVAILABLE;
+        }
+        commandLine.getErr().println("dozo: this is a defect:");
+        failure.printStackTrace(commandLine.getErr());
+        return Exit.DEFECT;
     }
 }

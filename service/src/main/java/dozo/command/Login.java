@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Who we are at a site and how we know it, from the options and files that ssh takes them from. */
 final class Login {
@@ -24,30 +23,42 @@ final class Login {
     private static final Path KNOWN_TO_ALL = Path.of("/etc/ssh/ssh_known_hosts");
     private static final List<String> IDENTITIES = List.of("id_ed25519", "id_ecdsa", "id_rsa");
 
-    @Option(names = "-P", paramLabel = "PORT", description = "The site's SSH port (22).")
-    private @Nullable Integer port;
-
-    @Option(
-            names = "-i",
-            paramLabel = "IDENTITY",
-            description = "The private key's file (the first that is there of ~/.ssh/id_ed25519, id_ecdsa, id_rsa). "
-                    + "It must have no passphrase; agents are not asked.")
-    private @Nullable String identity;
-
-    @Option(
-            names = "-o",
-            paramLabel = "OPTION=VALUE",
-            description = "An option as ssh has it: " + UNDERSTOOD + " are understood.")
-    private List<String> options = new ArrayList<>();
-
     private @Nullable String user;
-    private @Nullable String portOption;
-    private @Nullable String identityOption;
+    private @Nullable String port;
+    private @Nullable String identity;
     private @Nullable String knownHosts;
 
-    /** Takes the options in, or refuses them; to be called first. */
-    void understand() {
-        options.forEach(this::option);
+    void port(String typed) {
+        port = typed;
+    }
+
+    void identity(String typed) {
+        identity = typed;
+    }
+
+    /** Takes an option of ssh's, {@code OPTION=VALUE}. As with ssh, what was said first holds. */
+    void option(String typed) {
+        String[] parts = typed.strip().split("\\s*=\\s*|\\s+", 2);
+        String value = parts.length < 2 ? "" : parts[1].strip();
+        if (value.isEmpty()) {
+            throw new Failure(Exit.USAGE, "-o %s: OPTION=VALUE is accepted".formatted(visible(typed)));
+        }
+        switch (parts[0].toLowerCase(Locale.ROOT)) {
+            case "userknownhostsfile" -> knownHosts = knownHosts == null ? value : knownHosts;
+            case "port" -> port = port == null ? value : port;
+            case "user" -> user = user == null ? value : user;
+            case "identityfile" -> identity = identity == null ? value : identity;
+            case "stricthostkeychecking" -> {
+                if (!value.equalsIgnoreCase("yes")) {
+                    throw new Failure(
+                            Exit.USAGE,
+                            "-o %s: yes is the only value that is understood: a host whose key is not known is refused"
+                                    .formatted(visible(typed)));
+                }
+            }
+            default ->
+                throw new Failure(Exit.USAGE, "-o %s is not understood, only %s".formatted(visible(typed), UNDERSTOOD));
+        }
     }
 
     /** The site, everything below its {@code "/"}. */
@@ -56,34 +67,9 @@ final class Login {
         return new SiteAddress(there.host(), port, user(there), "/", identity(), hostKey(there.host(), port));
     }
 
-    private void option(String typed) {
-        String[] parts = typed.strip().split("\\s*=\\s*|\\s+", 2);
-        String value = parts.length < 2 ? "" : parts[1].strip();
-        if (value.isEmpty()) {
-            throw new Failure(Exit.USAGE, "-o %s: OPTION=VALUE is accepted".formatted(typed));
-        }
-        switch (parts[0].toLowerCase(Locale.ROOT)) {
-            case "userknownhostsfile" -> knownHosts = value;
-            case "port" -> portOption = value;
-            case "user" -> user = value;
-            case "identityfile" -> identityOption = value;
-            case "stricthostkeychecking" -> {
-                if (!value.equalsIgnoreCase("yes")) {
-                    throw new Failure(
-                            Exit.USAGE,
-                            "-o %s: yes is the only value that is understood: a host whose key is not known is refused"
-                                    .formatted(typed));
-                }
-            }
-            default -> throw new Failure(Exit.USAGE, "-o %s is not understood, only %s".formatted(typed, UNDERSTOOD));
-        }
-    }
-
     private int port(Place.There there) {
         try {
-            int number = there.port() > 0
-                    ? there.port()
-                    : port != null ? port : portOption != null ? Integer.parseInt(portOption) : PORT_USUAL;
+            int number = there.port() > 0 ? there.port() : port != null ? Integer.parseInt(port) : PORT_USUAL;
             if (number > 0 && number <= PORT_MAX) {
                 return number;
             }
@@ -101,7 +87,7 @@ final class Login {
     }
 
     private Path identity() {
-        String given = identity != null ? identity : identityOption;
+        String given = identity;
         List<Path> candidates = given != null
                 ? List.of(path(given))
                 : IDENTITIES.stream()

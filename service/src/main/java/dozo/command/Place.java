@@ -66,7 +66,8 @@ sealed interface Place {
         FilePath path(byte[] home) {
             String below = isHome() ? "" : text.startsWith("~/") ? text.substring(2) : text;
             List<String> names = names(isRelative() ? latin(home) + "/" + below : below);
-            if (names.contains("..") || text.startsWith("~") && !isHome() && !text.startsWith("~/")) {
+            boolean ofOthers = text.startsWith("~") && !isHome() && !text.startsWith("~/");
+            if (names.contains("..") || ofOthers) {
                 throw new Failure(
                         Exit.REFUSED,
                         "%s: paths at the site are accepted without .. and without other people's ~"

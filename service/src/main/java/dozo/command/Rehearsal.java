@@ -5,14 +5,16 @@ import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 
 /**
  * Copies made-up files to a site on loopback and back. The launcher has Java watch it, so that later copies find their classes
@@ -52,13 +54,15 @@ final class Rehearsal {
 
     private int copies(Path work) throws IOException {
         Path source = make(work.resolve("source"));
-        CommandLine help = CopyCommand.commandLine();
-        help.setOut(new PrintWriter(OutputStream.nullOutputStream()));
-        int code = help.execute("--help");
-        code |= copy(source.toString(), there(site.root() + "/all"));
+        int code = CopyCommand.execute(List.of("--help"), nowhere(), nowhere());
+        code |= copy("-r", source.toString(), there(site.root() + "/all"));
         // Again, as when most is there already; and as a program would ask.
-        code |= copy("--json", source.toString(), there(site.root() + "/all"));
-        return code | copy(there(site.root() + "/all"), work.resolve("back").toString());
+        code |= copy("-r", "--json", source.toString(), there(site.root() + "/all"));
+        code |= copy("-r", there(site.root() + "/all"), work.resolve("back").toString());
+        return code
+                | copy(
+                        there(site.root() + "/all/large.dat"),
+                        work.resolve("large.dat").toString());
     }
 
     private String there(String path) {
@@ -66,20 +70,19 @@ final class Rehearsal {
     }
 
     private int copy(String... arguments) {
-        String[] all = new String[arguments.length + 6];
-        String[] options = {
-            "-r",
-            "-P" + site.port(),
-            "-i" + site.identity(),
-            "-oUserKnownHostsFile=" + knownHosts,
-            "-oStrictHostKeyChecking=yes",
-            "--lanes=4"
-        };
-        System.arraycopy(options, 0, all, 0, options.length);
-        System.arraycopy(arguments, 0, all, options.length, arguments.length);
-        CommandLine copy = CopyCommand.commandLine();
-        copy.setOut(new PrintWriter(OutputStream.nullOutputStream()));
-        return copy.execute(all);
+        List<String> all = new ArrayList<>(List.of(
+                "-P" + site.port(),
+                "-i" + site.identity(),
+                "-oUserKnownHostsFile=" + knownHosts,
+                "-oStrictHostKeyChecking=yes",
+                "--lanes=4"));
+        all.addAll(List.of(arguments));
+        PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
+        return CopyCommand.execute(all, nowhere(), err);
+    }
+
+    private static PrintWriter nowhere() {
+        return new PrintWriter(Writer.nullWriter());
     }
 
     private static Path make(Path source) throws IOException {

@@ -38,13 +38,13 @@ final class CopyOptions {
               -r                copy folders with all that is in them
               -p                keep times and modes: this is always done
               -P PORT           the site's SSH port (22)
-              -i IDENTITY       the private key's file, without a passphrase; else the first
-                                of id_ed25519, id_ecdsa and id_rsa in ~/.ssh. No agent is asked
+              -i IDENTITY       the private key's file, without a passphrase; else the
+                                first of id_ed25519, id_ecdsa, id_rsa in ~/.ssh; no agent
               -o OPTION=VALUE   an option as ssh has it: UserKnownHostsFile, Port, User,
                                 IdentityFile, StrictHostKeyChecking=yes are understood
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
-              --lanes N         so many SSH connections, 1 to 64; without it as many as help
+              --lanes N         so many SSH connections, 1 to 64; else as many as help
               --dry-run         say what would be copied, and change nothing
               --json            print the result as JSON, with exact numbers
               -q                do not tell how far it is

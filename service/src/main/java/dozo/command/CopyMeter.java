@@ -48,6 +48,7 @@ final class CopyMeter implements AutoCloseable {
         this.copy = copy;
         this.err = err;
         this.manner = manner;
+        samples.add(new Sample(System.nanoTime(), 0, 0));
     }
 
     /** Begins to tell; until it is closed. */
@@ -87,26 +88,48 @@ final class CopyMeter implements AutoCloseable {
     }
 
     private void tell() {
-        lock.lock();
         try {
-            while (!closed) {
-                var _ = over.await(manner.pause.toMillis(), TimeUnit.MILLISECONDS);
-                if (!closed) {
-                    String line = line(copy.progress(), System.nanoTime());
-                    clear();
-                    if (manner == Manner.TERMINAL) {
-                        err.print(line);
-                    } else {
-                        err.println(line);
-                    }
-                    err.flush();
+            while (waited()) {
+                // NB: without our lock, as the copy may hold one of its own while it says something through us.
+                Progress progress = copy.progress();
+                String line = line(progress, System.nanoTime());
+                lock.lock();
+                try {
+                    show(line);
+                } finally {
+                    lock.unlock();
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until it is time for the next line; false when there is none. */
+    private boolean waited() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = manner.pause.toNanos();
+            while (!closed && left > 0) {
+                left = over.awaitNanos(left);
+            }
+            return !closed;
         } finally {
             lock.unlock();
         }
+    }
+
+    private void show(String line) {
+        if (closed) {
+            return;
+        }
+        clear();
+        if (manner == Manner.TERMINAL) {
+            err.print(line);
+        } else {
+            err.println(line);
+        }
+        err.flush();
     }
 
     private void clear() {

@@ -2,11 +2,14 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
+import java.io.IOException;
 import java.net.URI;
+import java.util.Arrays;
 import java.util.Map;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.Banner;
@@ -26,7 +29,10 @@ import picocli.CommandLine;
 @EnableScheduling
 public class Application {
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws IOException {
+        if (arguments.length > 0 && arguments[0].equals("copy")) {
+            CopyCommand.main(Arrays.copyOfRange(arguments, 1, arguments.length));
+        }
         // Until Spring has read how to log, and in commands that need no Spring, only warnings are told.
         ((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
         System.exit(commandLine().execute(arguments));

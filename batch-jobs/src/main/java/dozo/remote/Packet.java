@@ -20,6 +20,7 @@ final class Packet {
     static final int REMOVE = 13;
     static final int MKDIR = 14;
     static final int RMDIR = 15;
+    static final int REALPATH = 16;
     static final int RENAME = 18;
     static final int READLINK = 19;
     static final int SYMLINK = 20;

@@ -500,4 +500,13 @@ public final class Sftp {
         long product = units * unitBytes;
         return high != 0 || product < 0 ? Long.MAX_VALUE : product;
     }
+
+    /** The absolute path, as the site sees it, of one that is absolute or below the login's home folder. */
+    public byte[] realPath(byte[] path) throws RemoteException, InterruptedException {
+        Reply reply = pipeline.ask(Packet.of(Packet.REALPATH).string(path));
+        failIfStatus(reply, FilePath.ROOT, Deed.LOOK);
+        reply.expect(Packet.NAME);
+        reply.uint32();
+        return reply.string();
+    }
 }

@@ -62,6 +62,9 @@ public final class Dozo {
         CommandLine commandLine = new CommandLine(new Dozo());
         commandLine.setExecutionExceptionHandler(Dozo::failed);
         commandLine.setUsageHelpAutoWidth(true);
+        java.util.Objects.requireNonNull(commandLine.getSubcommands().get("copy"))
+                .setUnmatchedOptionsArePositionalParams(true)
+                .setExpandAtFiles(false);
         commandLine.getCommandSpec().version("dozo " + version());
         return commandLine;
     }
@@ -154,6 +157,17 @@ public final class Dozo {
                             .toList());
         }
         return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    @Command(
+            name = "copy",
+            description = "Copies files to a site or from one, and proves it; needs no service. --help says how.")
+    int copy(
+            @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
+                    List<String> arguments) {
+        CommandLine commandLine = commandLineOf();
+        return CopyCommand.execute(
+                arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
     }
 
     /** Prints an answer: as it is for programs, in a line for people. */

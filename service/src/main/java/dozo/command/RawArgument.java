@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.file.FilePath;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +19,9 @@ final class RawArgument {
     private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
     private static final char REPLACED = '\uFFFD';
 
+    /** What Java took the arguments for. */
+    private static final Charset TERMINAL = Charset.forName(System.getProperty("native.encoding", "UTF-8"));
+
     private RawArgument() {}
 
     /** The bytes of the absolute path that this argument names. */
@@ -25,10 +29,7 @@ final class RawArgument {
         if (argument.indexOf(REPLACED) < 0) {
             return FilePath.rawBytes(Path.of(argument).toAbsolutePath().normalize());
         }
-        byte[] typed = find(argument, commandLine())
-                .orElseThrow(() -> new Failure(
-                        Exit.USAGE,
-                        "the name \"%s\" cannot be told: set a UTF-8 locale, as LC_ALL=C.UTF-8".formatted(argument)));
+        byte[] typed = typed(argument);
         if (typed[0] == '/') {
             return typed;
         }
@@ -38,6 +39,17 @@ final class RawArgument {
         path.write('/');
         path.writeBytes(typed);
         return path.toByteArray();
+    }
+
+    /** The bytes of this argument, whatever it means. */
+    static byte[] typed(String argument) {
+        if (argument.indexOf(REPLACED) < 0) {
+            return argument.getBytes(TERMINAL);
+        }
+        return find(argument, commandLine())
+                .orElseThrow(() -> new Failure(
+                        Exit.USAGE,
+                        "the name \"%s\" cannot be told: set a UTF-8 locale, as LC_ALL=C.UTF-8".formatted(argument)));
     }
 
     /** What was typed where Java shows this argument; empty when it cannot be said. */

@@ -1,6 +1,9 @@
-/** The command line: asks a running service over HTTP, and prints for people or, with {@code --json}, for programs. */
+/**
+ * The command line: asks a running service over HTTP or, to copy, does it itself; prints for people or, with {@code --json},
+ * for programs.
+ */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "run", "transfer"})
+@ApplicationModule(allowedDependencies = {"copy", "file", "ledger", "remote", "run", "transfer"})
 package dozo.command;
 
 import org.jspecify.annotations.NullMarked;

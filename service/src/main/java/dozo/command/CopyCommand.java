@@ -1,0 +1,158 @@
+package dozo.command;
+
+import dozo.copy.Copy;
+import dozo.copy.Copy.Progress;
+import dozo.remote.RemoteException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Copies to a site or from one, as scp does, and proves it. Needs no service and no database, and loads nothing of either:
+ * how soon the first byte moves counts.
+ */
+public final class CopyCommand {
+
+    private static final InstantSource CLOCK = InstantSource.system();
+
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final CopyOptions options;
+    private final CopyRequest request;
+    private final CopyReport report = new CopyReport();
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    private CopyCommand(CopyOptions options, PrintWriter out, PrintWriter err) {
+        this.out = out;
+        this.err = err;
+        this.options = options;
+        this.request = CopyRequest.of(options.places(), options.folders());
+    }
+
+    /** The whole program, where no other command is wanted. */
+    public static void main(String[] arguments) throws IOException {
+        // The SSH library's warnings are told by whoever meets their cause; and a logger takes its time to start.
+        System.setProperty("slf4j.internal.verbosity", "ERROR");
+        System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
+        if (arguments.length == 2 && arguments[0].equals(Rehearsal.ARGUMENT)) {
+            System.exit(Rehearsal.in(Path.of(arguments[1])));
+        }
+        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        PrintWriter err = new PrintWriter(System.err, true, System.err.charset());
+        System.exit(execute(List.of(arguments), out, err));
+    }
+
+    /** Does what these arguments say, and gives the exit code. */
+    static int execute(List<String> arguments, PrintWriter out, PrintWriter err) {
+        try {
+            CopyOptions options = CopyOptions.of(arguments);
+            if (options.help()) {
+                out.print(CopyOptions.HELP);
+                out.flush();
+                return Exit.WELL;
+            }
+            return new CopyCommand(options, out, err).copy();
+        } catch (Failure known) {
+            err.println("dozo: " + known.getMessage());
+            return known.exitCode();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Exit.UNAVAILABLE;
+        } catch (RuntimeException e) {
+            err.println("dozo: this is a defect:");
+            e.printStackTrace(err);
+            return Exit.DEFECT;
+        }
+    }
+
+    private int copy() throws InterruptedException {
+        try {
+            Instant asked = CLOCK.instant();
+            try (Copy copy = request.copy(options.login(), options.copy())) {
+                return run(copy, asked);
+            }
+        } catch (RemoteException e) {
+            throw new Failure(exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
+        } catch (IOException e) {
+            throw new Failure(Exit.UNAVAILABLE, Login.visible(String.valueOf(e)));
+        }
+    }
+
+    private int run(Copy copy, Instant asked) throws IOException, InterruptedException {
+        CopyMeter meter = CopyMeter.of(copy, err, manner());
+        Thread atSignal = new Thread(() -> interrupted(copy, meter), "tell of the interruption");
+        Runtime.getRuntime().addShutdownHook(atSignal);
+        try (meter) {
+            Progress end = copy.run(finding -> meter.say(report.add(finding)));
+            meter.close();
+            tell(end, asked);
+            boolean well = options.dryRun() ? end.counted() : end.complete();
+            return well && !report.hasFindings() ? Exit.WELL : Exit.NOT_SAFE;
+        } catch (IOException e) {
+            tell(copy.progress(), asked);
+            throw e;
+        } finally {
+            forget(atSignal);
+        }
+    }
+
+    private void tell(Progress end, Instant asked) {
+        Instant ended = CLOCK.instant();
+        if (over.getAndSet(true)) {
+            return;
+        }
+        // Looked up only now: it takes longer than many a copy.
+        Instant started =
+                Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+        double seconds = seconds(started, ended);
+        if (options.json()) {
+            out.println(report.json(end, seconds, seconds(started, asked)));
+        } else if (options.dryRun()) {
+            out.println(CopyReport.dryLine(end));
+        } else {
+            out.println(report.line(end, (request.toSite() ? "at " : "here, from ") + request.host(), seconds));
+        }
+        out.flush();
+    }
+
+    /** In the thread that ends the process at a signal; the copy is cut off where it is, as by a power failure. */
+    private void interrupted(Copy copy, CopyMeter meter) {
+        if (!over.getAndSet(true)) {
+            meter.close();
+            meter.say("dozo: " + CopyReport.interrupted(copy.progress()));
+        }
+    }
+
+    private static void forget(Thread atSignal) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(atSignal);
+        } catch (IllegalStateException ending) {
+            // It is running already, and has seen whether there is something to tell.
+        }
+    }
+
+    private CopyMeter.Manner manner() {
+        if (options.quiet()) {
+            return CopyMeter.Manner.NOTHING;
+        }
+        return Terminal.takesErrors() ? CopyMeter.Manner.TERMINAL : CopyMeter.Manner.LINES;
+    }
+
+    private static double seconds(Instant from, Instant to) {
+        return Duration.between(from, to).toMillis() / 1e3;
+    }
+
+    private static int exitCode(RemoteException.Reason reason) {
+        return switch (reason) {
+            case HOST_KEY, LOGIN_REFUSED, PERMISSION_DENIED -> Exit.NOT_ALLOWED;
+            case NO_SUCH_FILE, EXISTS -> Exit.REFUSED;
+            case UNREACHABLE, NO_SFTP, LOST, READ_ONLY, FULL, UNSUPPORTED, REFUSED, PROTOCOL -> Exit.UNAVAILABLE;
+        };
+    }
+}

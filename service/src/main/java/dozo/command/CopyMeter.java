@@ -1,0 +1,188 @@
+package dozo.command;
+
+import dozo.copy.Copy;
+import dozo.copy.Copy.Progress;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Tells while a copy runs how far it is: on a terminal in a line that is written over, else in a line now and then. Whatever
+ * else is said meanwhile is said through it, so that lines do not run into each other.
+ */
+final class CopyMeter implements AutoCloseable {
+
+    /** When and how it tells. */
+    enum Manner {
+        NOTHING(Duration.ofDays(1)),
+        LINES(Duration.ofSeconds(10)),
+        TERMINAL(Duration.ofMillis(250));
+
+        private final Duration pause;
+
+        Manner(Duration pause) {
+            this.pause = pause;
+        }
+    }
+
+    private static final String CLEAR = "\r\u001b[K";
+
+    /** What the rates are an average of. */
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private record Sample(long nanos, long bytes, long entries) {}
+
+    private final Copy copy;
+    private final PrintWriter err;
+    private final Manner manner;
+    private final Deque<Sample> samples = new ArrayDeque<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition over = lock.newCondition();
+    private boolean closed;
+
+    private CopyMeter(Copy copy, PrintWriter err, Manner manner) {
+        this.copy = copy;
+        this.err = err;
+        this.manner = manner;
+        samples.add(new Sample(System.nanoTime(), 0, 0));
+    }
+
+    /** Begins to tell; until it is closed. */
+    static CopyMeter of(Copy copy, PrintWriter err, Manner manner) {
+        CopyMeter meter = new CopyMeter(copy, err, manner);
+        if (manner != Manner.NOTHING) {
+            Thread.ofPlatform().daemon().name("progress").start(meter::tell);
+        }
+        return meter;
+    }
+
+    /** Says a line of its own. */
+    void say(String line) {
+        lock.lock();
+        try {
+            clear();
+            err.println(line);
+            err.flush();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                clear();
+                err.flush();
+            }
+            closed = true;
+            over.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void tell() {
+        try {
+            while (waited()) {
+                // NB: without our lock, as the copy may hold one of its own while it says something through us.
+                Progress progress = copy.progress();
+                String line = line(progress, System.nanoTime());
+                lock.lock();
+                try {
+                    show(line);
+                } finally {
+                    lock.unlock();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Waits until it is time for the next line; false when there is none. */
+    private boolean waited() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = manner.pause.toNanos();
+            while (!closed && left > 0) {
+                left = over.awaitNanos(left);
+            }
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void show(String line) {
+        if (closed) {
+            return;
+        }
+        clear();
+        if (manner == Manner.TERMINAL) {
+            err.print(line);
+        } else {
+            err.println(line);
+        }
+        err.flush();
+    }
+
+    private void clear() {
+        if (manner == Manner.TERMINAL) {
+            err.print(CLEAR);
+        }
+    }
+
+    private String line(Progress progress, long now) {
+        samples.addLast(new Sample(now, progress.bytesMoved(), progress.entriesVerified()));
+        while (samples.size() > 2 && now - samples.getFirst().nanos > WINDOW_NANOS) {
+            samples.removeFirst();
+        }
+        Sample first = samples.getFirst();
+        double seconds = Math.max((now - first.nanos) / 1e9, 0.001);
+        return line(progress, (long) ((progress.bytesMoved() - first.bytes) / seconds), (long)
+                ((progress.entriesVerified() - first.entries) / seconds));
+    }
+
+    /** How far it is, at these rates, in fewer than the 80 columns of a narrow terminal. */
+    static String line(Progress progress, long bytesPerSecond, long entriesPerSecond) {
+        // A large file is proven at its end only, and what stood there already is never moved: whichever is more is
+        // nearer.
+        long done = Math.min(progress.bytes(), Math.max(progress.bytesVerified(), progress.bytesMoved()));
+        return "%s%s of %s%s  %s/s  %,d entries/s%s  %d %s"
+                .formatted(
+                        progress.counted() ? "%3d%%  ".formatted(percent(progress, done)) : "",
+                        Amounts.text(done),
+                        Amounts.text(progress.bytes()),
+                        progress.counted() ? "" : " so far",
+                        Amounts.text(bytesPerSecond),
+                        entriesPerSecond,
+                        left(progress, done, bytesPerSecond),
+                        progress.lanes(),
+                        progress.lanes() == 1 ? "lane" : "lanes");
+    }
+
+    /** 100 only when all is proven. */
+    private static long percent(Progress progress, long done) {
+        if (progress.complete()) {
+            return 100;
+        }
+        double part = progress.bytes() > 0
+                ? (double) done / progress.bytes()
+                : (double) progress.entriesVerified() / Math.max(1, progress.entries());
+        return Math.min(99, (long) (100 * part));
+    }
+
+    private static String left(Progress progress, long done, long bytesPerSecond) {
+        if (!progress.counted() || bytesPerSecond <= 0) {
+            return "";
+        }
+        Duration left = Duration.ofSeconds((progress.bytes() - done) / bytesPerSecond);
+        return "  %d:%02d:%02d left".formatted(left.toHours(), left.toMinutesPart(), left.toSecondsPart());
+    }
+}

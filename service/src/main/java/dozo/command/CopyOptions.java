@@ -1,0 +1,210 @@
+package dozo.command;
+
+import dozo.copy.Copy;
+import dozo.remote.Lanes;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command line of a copy.
+ *
+ * <p>NB: not read by picocli like the others'. Its classes are too old for Java's cache, and loading them took longer than all
+ * else before the first connection.
+ */
+final class CopyOptions {
+
+    static final String HELP = """
+            Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-o OPTION=VALUE]…
+                             [--limit RATE] [--lanes N] [--dry-run] [--json] [-q]
+                             SRC… USER@HOST:/DST
+              or:  dozo copy [the same options] USER@HOST:/SRC… DST
+
+            Copies files and folders to a site or from one over SFTP, and proves each by
+            its digest. The same command again finishes what was interrupted, and copies
+            nothing twice.
+
+            One SRC becomes DST: a folder's content lies in DST afterwards, a file is DST.
+            If DST ends in a slash (or is ., .., ~ or nothing), or there are several SRC,
+            each goes into DST under its own name. Unlike with scp it does not matter
+            whether DST is there already. A slash at the end of SRC means nothing.
+
+            Paths at the site that do not begin with a slash are below the login's home
+            folder. A local name with a colon wants ./ before it, an IPv6 address brackets;
+            scp://USER@HOST:PORT/PATH is taken too, with PATH below the home folder.
+
+              -r                copy folders with all that is in them
+              -p                keep times and modes: this is always done
+              -P PORT           the site's SSH port (22)
+              -i IDENTITY       the private key's file, without a passphrase; else the
+                                first of id_ed25519, id_ecdsa, id_rsa in ~/.ssh; no agent
+              -o OPTION=VALUE   an option as ssh has it: UserKnownHostsFile, Port, User,
+                                IdentityFile, StrictHostKeyChecking=yes are understood
+              --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
+                                250000 (powers of 1,000), 16MiB (of 1,024)
+              --lanes N         so many SSH connections, 1 to 64; else as many as help
+              --dry-run         say what would be copied, and change nothing
+              --json            print the result as JSON, with exact numbers
+              -q                do not tell how far it is
+              -h, --help        print this
+
+            Exit codes:
+              0     everything is verified
+              1     there are findings, or not everything is verified
+              2     the command line cannot be understood
+              3     refused: a folder without -r, or something that is not there
+              69    the site, or this side, cannot be used, or not any more
+              70    a defect of Dozo
+              77    unknown host key, no key of ours, or login refused
+              130   ended by Ctrl-C; the same command again finishes the rest
+            """;
+
+    private final Login login = new Login();
+    private final List<String> places = new ArrayList<>();
+    private boolean folders;
+    private boolean dryRun;
+    private boolean json;
+    private boolean quiet;
+    private boolean help;
+    private long limit;
+    private int lanes;
+
+    private CopyOptions() {}
+
+    /** What was typed; a {@link Failure} says what is wrong with it. */
+    static CopyOptions of(List<String> arguments) {
+        CopyOptions options = new CopyOptions();
+        Deque<String> left = new ArrayDeque<>(arguments);
+        while (!left.isEmpty()) {
+            String argument = left.removeFirst();
+            if (argument.equals("--")) {
+                options.places.addAll(left);
+                left.clear();
+            } else if (argument.startsWith("--")) {
+                options.takeLong(argument, left);
+            } else if (argument.startsWith("-") && argument.length() > 1) {
+                options.takeShort(argument, left);
+            } else {
+                options.places.add(argument);
+            }
+        }
+        if (!options.help && options.places.size() < 2) {
+            throw usage("SRC and DST are missing");
+        }
+        return options;
+    }
+
+    Login login() {
+        return login;
+    }
+
+    List<String> places() {
+        return places;
+    }
+
+    Copy.Options copy() {
+        return new Copy.Options(lanes, limit, dryRun);
+    }
+
+    boolean folders() {
+        return folders;
+    }
+
+    boolean dryRun() {
+        return dryRun;
+    }
+
+    boolean json() {
+        return json;
+    }
+
+    boolean quiet() {
+        return quiet;
+    }
+
+    boolean help() {
+        return help;
+    }
+
+    private void takeLong(String argument, Deque<String> left) {
+        int equals = argument.indexOf('=');
+        String name = equals < 0 ? argument : argument.substring(0, equals);
+        String value = equals < 0 ? null : argument.substring(equals + 1);
+        switch (name) {
+            case "--limit" -> limit = Amounts.rate(value(name, value, left));
+            case "--lanes" -> lanes = lanes(value(name, value, left));
+            case "--dry-run" -> dryRun = isOn(name, value);
+            case "--json" -> json = isOn(name, value);
+            case "--help" -> help = isOn(name, value);
+            default -> throw unknown(name);
+        }
+    }
+
+    /** One or more letters, the last of which may have a value: {@code -rP2222}. */
+    private void takeShort(String argument, Deque<String> left) {
+        for (int i = 1; i < argument.length(); i++) {
+            char letter = argument.charAt(i);
+            switch (letter) {
+                case 'r' -> folders = true;
+                case 'q' -> quiet = true;
+                case 'h' -> help = true;
+                case 'p' -> {
+                    // Times and modes are always kept.
+                }
+                case 'P', 'i', 'o' -> {
+                    String rest = argument.substring(i + 1);
+                    takeLogin(letter, value("-" + letter, rest.isEmpty() ? null : rest, left));
+                    return;
+                }
+                default -> throw unknown("-" + letter);
+            }
+        }
+    }
+
+    private void takeLogin(char letter, String value) {
+        switch (letter) {
+            case 'P' -> login.port(value);
+            case 'i' -> login.identity(value);
+            default -> login.option(value);
+        }
+    }
+
+    private static String value(String name, @Nullable String attached, Deque<String> left) {
+        if (attached != null) {
+            return attached;
+        }
+        if (left.isEmpty()) {
+            throw usage(name + " wants a value");
+        }
+        return left.removeFirst();
+    }
+
+    private static boolean isOn(String name, @Nullable String value) {
+        if (value != null) {
+            throw usage(name + " takes no value");
+        }
+        return true;
+    }
+
+    private static int lanes(String typed) {
+        try {
+            int lanes = Integer.parseInt(typed);
+            if (lanes >= 1 && lanes <= Lanes.LANES_MAX) {
+                return lanes;
+            }
+        } catch (NumberFormatException noNumber) {
+            // Told below.
+        }
+        throw usage("--lanes: a number from 1 to %d is accepted".formatted(Lanes.LANES_MAX));
+    }
+
+    private static Failure unknown(String option) {
+        return usage("there is no option " + Login.visible(option));
+    }
+
+    private static Failure usage(String message) {
+        return new Failure(Exit.USAGE, message + "; `dozo copy --help` says what there is");
+    }
+}

@@ -1,0 +1,102 @@
+package dozo.command;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Progress;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+
+/** How a copy ended: in a line for people, and as an object for programs. */
+final class CopyReport {
+
+    static final int FINDINGS_MAX = 10_000;
+
+    private final List<Told> findings = new ArrayList<>();
+    private long count;
+
+    /** A finding; the bytes of its path are in base64. */
+    record Told(String path, String pathBytes, String reason, String message) {}
+
+    /** What {@code --json} prints. */
+    record Ended(
+            long entries,
+            long bytes,
+            long entriesVerified,
+            long bytesVerified,
+            long bytesMoved,
+            double seconds,
+            double startSeconds,
+            int lanes,
+            boolean complete,
+            List<Told> findings,
+            long findingsLeftOff) {}
+
+    /** Keeps a finding, while there is room, and gives the line for it. */
+    String add(Finding finding) {
+        count++;
+        String path = finding.path().isRoot() ? "." : finding.path().toString();
+        String message = Login.visible(finding.message());
+        if (findings.size() < FINDINGS_MAX) {
+            findings.add(new Told(
+                    path,
+                    Base64.getEncoder().encodeToString(finding.path().bytes()),
+                    finding.problem().name(),
+                    message));
+        }
+        return "%s  %s  %s".formatted(finding.problem(), path, message);
+    }
+
+    boolean hasFindings() {
+        return count > 0;
+    }
+
+    /** All of it, as JSON. */
+    String json(Progress end, double seconds, double startSeconds) {
+        return Connection.JSON.writeValueAsString(new Ended(
+                end.entries(),
+                end.bytes(),
+                end.entriesVerified(),
+                end.bytesVerified(),
+                end.bytesMoved(),
+                seconds,
+                startSeconds,
+                end.lanes(),
+                end.complete() && count == 0,
+                findings,
+                count - findings.size()));
+    }
+
+    /** As {@code "10,000 entries, 1.0 GB: all verified at host, 3.9 s, 256 MB/s"}. */
+    String line(Progress end, String where, double seconds) {
+        long missing = end.entries() - end.entriesVerified();
+        String verified = end.complete() && count == 0
+                ? "all verified"
+                : end.counted()
+                        ? "%,d verified, %,d not%s"
+                                .formatted(end.entriesVerified(), missing, count > 0 ? " (see above)" : "")
+                        : "%,d verified, the rest is not counted".formatted(end.entriesVerified());
+        String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Amounts.text(end.bytesMoved()));
+        return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Amounts.text((long)
+                (end.bytesMoved() / Math.max(seconds, 0.001))));
+    }
+
+    /** What a dry run says. */
+    static String dryLine(Progress end) {
+        return "%s would be copied, except what is there already; nothing was changed".formatted(sum(end));
+    }
+
+    /** How far it was when somebody ended it. */
+    static String interrupted(Progress at) {
+        return "interrupted: %,d of %,d%s entries are verified, %s were moved; the same command again finishes the rest"
+                .formatted(
+                        at.entriesVerified(),
+                        at.entries(),
+                        at.counted() ? "" : " or more",
+                        Amounts.text(at.bytesMoved()));
+    }
+
+    private static String sum(Progress end) {
+        return "%,d %s, %s"
+                .formatted(end.entries(), end.entries() == 1 ? "entry" : "entries", Amounts.text(end.bytes()));
+    }
+}

@@ -1,0 +1,232 @@
+package dozo.command;
+
+import dozo.copy.Copy;
+import dozo.copy.CopyFromSite;
+import dozo.copy.CopyToSite;
+import dozo.file.FilePath;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.Sftp;
+import dozo.remote.SiteAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be copied where. Everything that can be refused is, before anything is done.
+ *
+ * <p>With one source and a destination that does not end in a slash, the source becomes the destination; else each goes into
+ * it. NB: unlike scp this does not depend on what is there already, so that the same command again goes on.
+ */
+final class CopyRequest {
+
+    private final List<Place> sources;
+    private final Place destination;
+    private final boolean into;
+    private final boolean folders;
+    private final Place.There there;
+
+    private CopyRequest(List<Place> sources, Place destination, boolean folders) {
+        this.sources = sources;
+        this.destination = destination;
+        this.folders = folders;
+        this.into = sources.size() > 1 || destination.isFolder();
+        this.there = there(sources, destination);
+    }
+
+    /**
+     * What these arguments ask for.
+     *
+     * @param folders whether folders may be copied
+     */
+    static CopyRequest of(List<String> arguments, boolean folders) {
+        List<Place> places = arguments.stream()
+                .map(argument -> Place.of(RawArgument.typed(argument)))
+                .toList();
+        CopyRequest request = new CopyRequest(places.subList(0, places.size() - 1), places.getLast(), folders);
+        request.check();
+        return request;
+    }
+
+    /** The host, for people. */
+    String host() {
+        return FilePath.render(there.host().getBytes(StandardCharsets.UTF_8));
+    }
+
+    boolean toSite() {
+        return destination instanceof Place.There;
+    }
+
+    /** The copy. Asks the site first where it has to be known what lies there. */
+    Copy copy(Login login, Copy.Options options) throws RemoteException, InterruptedException {
+        SiteAddress site = login.site(there);
+        boolean relative = all().anyMatch(place -> place instanceof Place.There remote && remote.isRelative());
+        boolean looksForFolders = !toSite() && !folders;
+        if (!relative && !looksForFolders) {
+            return copy(site, options, new byte[0]);
+        }
+        try (Lanes lanes = Lanes.to(site, 1)) {
+            Sftp sftp = lanes.next().sftp();
+            byte[] home = relative ? sftp.realPath(new byte[] {'.'}) : new byte[0];
+            if (looksForFolders) {
+                for (FilePath source : remote(sources, home)) {
+                    refuseFolder(
+                            source,
+                            sftp.lstat(source)
+                                    .filter(facts -> facts.kind() == Kind.DIRECTORY)
+                                    .isPresent());
+                }
+            }
+            return copy(site, options, home);
+        }
+    }
+
+    private Copy copy(SiteAddress site, Copy.Options options, byte[] home) {
+        if (destination instanceof Place.Here here) {
+            return new CopyFromSite(site, remote(sources, home), here.path(), into, options);
+        }
+        FilePath target = there.path(home);
+        FilePath root = root(target);
+        List<Path> from =
+                sources.stream().map(source -> ((Place.Here) source).path()).toList();
+        return new CopyToSite(at(site, root), from, below(root, target), into, options);
+    }
+
+    private void check() {
+        if (!toSite()) {
+            checkNames(sources.stream()
+                    .map(source ->
+                            ((Place.There) source).path(new byte[] {'/', '~'}).name())
+                    .toList());
+            return;
+        }
+        List<Path> here =
+                sources.stream().map(source -> ((Place.Here) source).path()).toList();
+        for (Path source : here) {
+            FilePath shown = shown(source);
+            if (!Files.exists(source, LinkOption.NOFOLLOW_LINKS)) {
+                throw new Failure(Exit.REFUSED, "SRC: there is no file or folder /%s".formatted(shown));
+            }
+            refuseFolder(shown, Files.isDirectory(source, LinkOption.NOFOLLOW_LINKS));
+        }
+        checkNames(here.stream().map(source -> shown(source).name()).toList());
+    }
+
+    private void refuseFolder(FilePath source, boolean isFolder) {
+        if (isFolder && !folders) {
+            throw new Failure(Exit.REFUSED, "SRC: /%s is a folder: -r copies folders".formatted(source));
+        }
+    }
+
+    /** Each must have a name of its own at the destination, or one would be taken for a change of the other. */
+    private void checkNames(List<byte[]> names) {
+        if (!into) {
+            return;
+        }
+        Set<FilePath> seen = new HashSet<>();
+        for (byte[] name : names) {
+            if (name.length == 0) {
+                throw new Failure(
+                        Exit.REFUSED,
+                        "SRC: the root has no name of its own: name a destination without a slash at its end");
+            }
+            if (!seen.add(FilePath.of(name))) {
+                throw new Failure(
+                        Exit.REFUSED,
+                        "SRC: two sources are called %s: copy them one by one".formatted(FilePath.render(name)));
+            }
+        }
+    }
+
+    private java.util.stream.Stream<Place> all() {
+        return java.util.stream.Stream.concat(sources.stream(), java.util.stream.Stream.of(destination));
+    }
+
+    private static List<FilePath> remote(List<Place> places, byte[] home) {
+        return places.stream().map(place -> ((Place.There) place).path(home)).toList();
+    }
+
+    /** The one site in it. */
+    private static Place.There there(List<Place> sources, Place destination) {
+        boolean away = sources.stream().anyMatch(Place.There.class::isInstance);
+        boolean near = sources.stream().anyMatch(Place.Here.class::isInstance);
+        if (destination instanceof Place.There site) {
+            if (away) {
+                throw usage("from site to site is not supported: copy to this machine first, then on from here");
+            }
+            return site;
+        }
+        if (!away) {
+            throw usage(
+                    "one end must be at a site, as USER@HOST:/PATH (and ./ stands before a local name with a colon)");
+        }
+        Place.There first = null;
+        for (Place source : sources) {
+            if (near || !(source instanceof Place.There site) || !isSame(first, site)) {
+                throw usage("all sources must be at the same site, with the same user");
+            }
+            first = site;
+        }
+        return Objects.requireNonNull(first);
+    }
+
+    private static boolean isSame(Place.@Nullable There one, Place.There other) {
+        return one == null
+                || (one.host().equals(other.host())
+                        && one.port() == other.port()
+                        && Objects.equals(one.user(), other.user()));
+    }
+
+    private static Failure usage(String message) {
+        return new Failure(Exit.USAGE, message);
+    }
+
+    private static FilePath shown(Path path) {
+        return FilePath.between(Path.of("/"), path);
+    }
+
+    /**
+     * The folder that the destination lies in becomes the site's root: it may be a link, lies in the same file system, and is
+     * not ours to make. A root is text, so it is one further up where that has a name that is none.
+     */
+    private static FilePath root(FilePath target) {
+        FilePath root = target.parent();
+        while (!root.isUtf8() || hasControls(root.bytes())) {
+            root = root.parent();
+        }
+        return root;
+    }
+
+    private static boolean hasControls(byte[] bytes) {
+        for (byte b : bytes) {
+            if (b >= 0 && b < ' ') {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static FilePath below(FilePath root, FilePath path) {
+        byte[] whole = path.bytes();
+        int cut = root.isRoot() ? 0 : root.bytes().length + 1;
+        return FilePath.of(Arrays.copyOfRange(whole, Math.min(cut, whole.length), whole.length));
+    }
+
+    private static SiteAddress at(SiteAddress site, FilePath root) {
+        return new SiteAddress(
+                site.host(),
+                site.port(),
+                site.user(),
+                "/" + new String(root.bytes(), StandardCharsets.UTF_8),
+                site.identity(),
+                site.hostKey());
+    }
+}

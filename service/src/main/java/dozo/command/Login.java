@@ -1,0 +1,156 @@
+package dozo.command;
+
+import dozo.file.FilePath;
+import dozo.remote.Identity;
+import dozo.remote.KnownHosts;
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Who we are at a site and how we know it, from the options and files that ssh takes them from. */
+final class Login {
+
+    static final String UNDERSTOOD = "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile";
+
+    private static final int PORT_USUAL = 22;
+    private static final int PORT_MAX = 65_535;
+    private static final Path KNOWN_TO_ALL = Path.of("/etc/ssh/ssh_known_hosts");
+    private static final List<String> IDENTITIES = List.of("id_ed25519", "id_ecdsa", "id_rsa");
+
+    private @Nullable String user;
+    private @Nullable String port;
+    private @Nullable String identity;
+    private @Nullable String knownHosts;
+
+    void port(String typed) {
+        port = typed;
+    }
+
+    void identity(String typed) {
+        identity = typed;
+    }
+
+    /** Takes an option of ssh's, {@code OPTION=VALUE}. As with ssh, what was said first holds. */
+    void option(String typed) {
+        String[] parts = typed.strip().split("\\s*=\\s*|\\s+", 2);
+        String value = parts.length < 2 ? "" : parts[1].strip();
+        if (value.isEmpty()) {
+            throw new Failure(Exit.USAGE, "-o %s: OPTION=VALUE is accepted".formatted(visible(typed)));
+        }
+        switch (parts[0].toLowerCase(Locale.ROOT)) {
+            case "userknownhostsfile" -> knownHosts = knownHosts == null ? value : knownHosts;
+            case "port" -> port = port == null ? value : port;
+            case "user" -> user = user == null ? value : user;
+            case "identityfile" -> identity = identity == null ? value : identity;
+            case "stricthostkeychecking" -> {
+                if (!value.equalsIgnoreCase("yes")) {
+                    throw new Failure(
+                            Exit.USAGE,
+                            "-o %s: yes is the only value that is understood: a host whose key is not known is refused"
+                                    .formatted(visible(typed)));
+                }
+            }
+            default ->
+                throw new Failure(Exit.USAGE, "-o %s is not understood, only %s".formatted(visible(typed), UNDERSTOOD));
+        }
+    }
+
+    /** The site, everything below its {@code "/"}. */
+    SiteAddress site(Place.There there) {
+        int port = port(there);
+        return new SiteAddress(there.host(), port, user(there), "/", identity(), hostKey(there.host(), port));
+    }
+
+    private int port(Place.There there) {
+        try {
+            int number = there.port() > 0 ? there.port() : port != null ? Integer.parseInt(port) : PORT_USUAL;
+            if (number > 0 && number <= PORT_MAX) {
+                return number;
+            }
+        } catch (NumberFormatException noNumber) {
+            // Told below.
+        }
+        throw new Failure(Exit.USAGE, "a port is a number from 1 to 65535");
+    }
+
+    private String user(Place.There there) {
+        if (there.user() != null) {
+            return there.user();
+        }
+        return user != null ? user : System.getProperty("user.name");
+    }
+
+    private Path identity() {
+        String given = identity;
+        List<Path> candidates = given != null
+                ? List.of(path(given))
+                : IDENTITIES.stream()
+                        .map(name -> home().resolve(".ssh").resolve(name))
+                        .toList();
+        for (Path file : candidates) {
+            if (Files.exists(file)) {
+                checkPlain(file);
+                return file;
+            }
+        }
+        throw new Failure(
+                Exit.NOT_ALLOWED,
+                given != null
+                        ? "there is no private key %s".formatted(candidates.getFirst())
+                        : "there is no private key in %s: name one with -i".formatted(home().resolve(".ssh")));
+    }
+
+    private static void checkPlain(Path file) {
+        try {
+            if (Identity.isEncrypted(file)) {
+                throw new Failure(
+                        Exit.NOT_ALLOWED,
+                        "the private key %s is encrypted; passphrases and agents are not supported: name one without with -i"
+                                .formatted(file));
+            }
+        } catch (IOException e) {
+            throw new Failure(Exit.NOT_ALLOWED, "the private key %s cannot be read".formatted(file));
+        }
+    }
+
+    private String hostKey(String host, int port) {
+        List<Path> files = new ArrayList<>();
+        files.add(knownHosts != null ? path(knownHosts) : home().resolve(".ssh/known_hosts"));
+        files.add(KNOWN_TO_ALL);
+        String keys;
+        try {
+            keys = KnownHosts.in(files).keysOf(host, port);
+        } catch (IOException e) {
+            throw new Failure(Exit.NOT_ALLOWED, "the known hosts cannot be read: " + visible(String.valueOf(e)));
+        }
+        if (keys.isEmpty()) {
+            String name = visible(host);
+            throw new Failure(
+                    Exit.NOT_ALLOWED,
+                    "the key of %s port %d is in none of %s, or is revoked there. Get it with%n  ssh-keyscan -p %d %s >> %s%nand compare its fingerprint with the one that the site's people tell you: ssh-keygen -l -f %s"
+                            .formatted(name, port, files, port, name, files.getFirst(), files.getFirst()));
+        }
+        return keys;
+    }
+
+    /** Text of others, such that it cannot drive a terminal. */
+    static String visible(String text) {
+        return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** NB: a shell leaves the ~ in UserKnownHostsFile=~/file alone. */
+    private static Path path(String typed) {
+        Path path = typed.startsWith("~/") ? home().resolve(typed.substring(2)) : Path.of(typed);
+        return path.toAbsolutePath();
+    }
+
+    private static Path home() {
+        return Path.of(System.getProperty("user.home"));
+    }
+}

@@ -1,0 +1,155 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.remote.LoopbackSite;
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** Copies to a real server and back: where things end up, how that is told, and that it can be done again. */
+class CopyCommandIT {
+
+    private static final FileTime LONG_AGO = FileTime.from(Instant.ofEpochSecond(1_000_000_000));
+
+    @TempDir
+    Path folder;
+
+    private LoopbackSite site;
+    private Path there;
+    private Path source;
+
+    private record Ended(int code, String out, String err) {}
+
+    @BeforeEach
+    void start() throws IOException {
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        there = folder.resolve("dr").toRealPath();
+        source = Files.createDirectories(folder.resolve("source/sub")).getParent();
+        Files.setLastModifiedTime(Files.writeString(source.resolve("a.txt"), "hello"), LONG_AGO);
+        Files.writeString(source.resolve("sub/b.txt"), "world!");
+    }
+
+    @AfterEach
+    void stop() {
+        site.close();
+    }
+
+    @Test
+    void aFolderBecomesTheDestination() throws IOException {
+        Ended ended = copy("-r", source.toString(), at("all"));
+
+        assertThat(ended.err()).isEmpty();
+        assertThat(ended.out()).contains(", 11 B: all verified at 127.0.0.1, ");
+        assertThat(ended.code()).isZero();
+        assertThat(there.resolve("all/a.txt")).hasContent("hello");
+        assertThat(there.resolve("all/sub/b.txt")).hasContent("world!");
+        assertThat(Files.getLastModifiedTime(there.resolve("all/a.txt"))).isEqualTo(LONG_AGO);
+    }
+
+    @Test
+    void theSameCommandAgainMovesNothing() {
+        assertThat(copy("-r", source.toString(), at("all")).code()).isZero();
+
+        Ended again = copy("-r", "--json", source.toString(), at("all"));
+
+        JsonNode json = Connection.JSON.readTree(again.out());
+        assertThat(again.code()).isZero();
+        assertThat(json.path("bytesMoved").asLong()).isZero();
+        assertThat(json.path("bytesVerified").asLong()).isEqualTo(11);
+        assertThat(json.path("complete").asBoolean()).isTrue();
+        assertThat(json.path("startSeconds").asDouble())
+                .isPositive()
+                .isLessThanOrEqualTo(json.path("seconds").asDouble());
+        assertThat(there.resolve("all/source")).doesNotExist();
+    }
+
+    @Test
+    void aSlashPutsItIntoTheDestination() {
+        assertThat(copy("-r", source.toString(), at("all/")).code()).isZero();
+        assertThat(copy(source.resolve("a.txt").toString(), at("one")).code()).isZero();
+        assertThat(copy("-r", source.resolve("a.txt").toString(), source + "/sub/", at("two"))
+                        .code())
+                .isZero();
+
+        assertThat(there.resolve("all/source/sub/b.txt")).hasContent("world!");
+        assertThat(there.resolve("one")).hasContent("hello");
+        assertThat(there.resolve("two/a.txt")).hasContent("hello");
+        assertThat(there.resolve("two/sub/b.txt")).hasContent("world!");
+    }
+
+    @Test
+    void andBack() {
+        assertThat(copy("-r", source.toString(), at("all")).code()).isZero();
+
+        Ended folders = copy("-r", at("all"), folder.resolve("back").toString());
+        Ended file = copy(at("all/a.txt"), folder.resolve("single").toString());
+
+        assertThat(folders.out()).contains("all verified here, from 127.0.0.1");
+        assertThat(folders.code()).isZero();
+        assertThat(folder.resolve("back/sub/b.txt")).hasContent("world!");
+        assertThat(file.code()).isZero();
+        assertThat(folder.resolve("single")).hasContent("hello");
+    }
+
+    @Test
+    void whatIsNotCopiedIsAFindingAndEndsWithOne() throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+
+        Ended ended = copy("-r", source.toString(), at("all"));
+        JsonNode json = Connection.JSON.readTree(
+                copy("-r", "--json", source.toString(), at("all")).out());
+
+        assertThat(ended.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(ended.err()).startsWith("SPECIAL  pipe  ");
+        assertThat(ended.out()).contains("not (see above)");
+        assertThat(json.path("complete").asBoolean()).isFalse();
+        assertThat(json.path("findings").get(0).path("path").asString()).isEqualTo("pipe");
+        assertThat(there.resolve("all/a.txt")).hasContent("hello");
+    }
+
+    @Test
+    void aDryRunChangesNothing() {
+        Ended ended = copy("-r", "--dry-run", source.toString(), at("all"));
+
+        assertThat(ended.code()).isZero();
+        assertThat(ended.out()).contains("11 B would be copied").contains("nothing was changed");
+        assertThat(there).isEmptyDirectory();
+    }
+
+    private String at(String path) {
+        return "%s@127.0.0.1:%s/%s".formatted(site.address().user(), there, path);
+    }
+
+    private Ended copy(String... arguments) {
+        SiteAddress address = site.address();
+        List<String> all = new ArrayList<>(List.of("-q", "-P" + address.port(), "-i" + address.identity()));
+        try {
+            Path known = Files.writeString(
+                    folder.resolve("known"), "[127.0.0.1]:%d %s".formatted(address.port(), address.hostKey()));
+            all.add("-oUserKnownHostsFile=" + known);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        all.addAll(List.of(arguments));
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = CopyCommand.execute(all, new PrintWriter(out), new PrintWriter(err));
+        return new Ended(code, out.toString(), err.toString());
+    }
+}

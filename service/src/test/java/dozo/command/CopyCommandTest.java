@@ -1,0 +1,171 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.remote.LoopbackSite;
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a copy refuses, before anything is done, and how it ends then. */
+class CopyCommandTest {
+
+    private static final String HOST_KEY =
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN7MVD4mFKB5ATmpT+uC+nBuCHGWCv79nu0/57anDYeJ";
+
+    @TempDir
+    Path folder;
+
+    private Path file;
+    private Path key;
+    private Path knownHosts;
+
+    private record Ended(int code, String out, String err) {}
+
+    @BeforeEach
+    void makeFiles() throws IOException {
+        file = Files.writeString(folder.resolve("file"), "x");
+        key = Files.writeString(folder.resolve("key"), "no key, but not encrypted");
+        knownHosts = Files.writeString(folder.resolve("known_hosts"), "dr " + HOST_KEY);
+    }
+
+    @Test
+    void helpSaysAll() {
+        Ended help = copy("--help");
+
+        assertThat(help.code()).isZero();
+        assertThat(help.out()).contains("--limit").contains("130").contains("Unlike with scp");
+        assertThat(help.out().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void wrongUsageEndsWithTwo() {
+        assertRefused(Exit.USAGE, "SRC and DST", "only-one");
+        assertRefused(Exit.USAGE, "no option --frob", "--frob", "a", "h:/b");
+        assertRefused(Exit.USAGE, "no option -x", "-rx", "a", "h:/b");
+        assertRefused(Exit.USAGE, "-P wants a value", "a", "h:/b", "-P");
+        assertRefused(Exit.USAGE, "--json takes no value", "--json=1", "a", "h:/b");
+        assertRefused(Exit.USAGE, "1 to 64", "--lanes", "65", "a", "h:/b");
+        assertRefused(Exit.USAGE, "1 to 64", "--lanes=none", "a", "h:/b");
+        assertRefused(Exit.USAGE, "10MB", "--limit", "fast", "a", "h:/b");
+        assertRefused(Exit.USAGE, "1 to 65535", "-P0", file.toString(), "h:/b");
+        assertRefused(Exit.USAGE, "1 to 65535", "-oPort=ssh", file.toString(), "h:/b");
+    }
+
+    @Test
+    void optionsOfSshThatAreNotUnderstoodAreNamed() {
+        assertRefused(
+                Exit.USAGE, "-o ProxyJump=x is not understood, only UserKnownHostsFile", "-oProxyJump=x", "a", "h:/b");
+        assertRefused(Exit.USAGE, "yes is the only value", "-o", "StrictHostKeyChecking=accept-new", "a", "h:/b");
+        assertRefused(Exit.USAGE, "OPTION=VALUE", "-oPort", "a", "h:/b");
+    }
+
+    @Test
+    void oneEndIsASite() {
+        assertRefused(Exit.USAGE, "one end must be at a site", "a", "b");
+        assertRefused(Exit.USAGE, "from site to site", "h:/a", "i:/b");
+        assertRefused(Exit.USAGE, "at the same site", "h:/a", "i:/b", "c");
+        assertRefused(Exit.USAGE, "at the same site", "h:/a", "b", "c");
+        assertRefused(Exit.USAGE, "at the same site", "me@h:/a", "you@h:/a", "c");
+    }
+
+    @Test
+    void whatCannotBeCopiedIsRefusedBeforeAnythingIsDone() throws IOException {
+        Path other =
+                Files.writeString(Files.createDirectory(folder.resolve("other")).resolve("file"), "y");
+
+        assertRefused(Exit.REFUSED, "-r copies folders", folder.toString(), "h:/b");
+        assertRefused(Exit.REFUSED, "there is no file or folder", folder + "/missing", "h:/b");
+        assertRefused(Exit.REFUSED, "two sources are called file", file.toString(), other.toString(), "h:/b");
+        assertRefused(Exit.REFUSED, "two sources are called file", "h:/a/file", "h:/b/file", "c");
+        assertRefused(Exit.REFUSED, "no name of its own", "-r", "/", "h:/b/");
+        assertRefused(Exit.REFUSED, "without ..", "h:/a/../b", "c");
+    }
+
+    @Test
+    void anUnknownHostIsRefusedWithTheWayToKnowIt() {
+        Ended ended =
+                copy("-i" + key, "-oUserKnownHostsFile=" + knownHosts, "-P2222", file.toString(), "me@unknown:/b");
+
+        assertThat(ended.code()).isEqualTo(Exit.NOT_ALLOWED);
+        assertThat(ended.err())
+                .contains("ssh-keyscan -p 2222 unknown >> " + knownHosts)
+                .contains("fingerprint");
+    }
+
+    @Test
+    void aKeyThatCannotBeUsedIsNamed() throws IOException {
+        Path encrypted = Files.writeString(folder.resolve("encrypted"), "-----BEGIN ENCRYPTED PRIVATE KEY-----\n");
+
+        assertRefused(Exit.NOT_ALLOWED, "there is no private key", "-i", folder + "/none", file.toString(), "dr:/b");
+        assertRefused(Exit.NOT_ALLOWED, "is encrypted", "-oIdentityFile=" + encrypted, file.toString(), "dr:/b");
+        assertRefused(
+                Exit.NOT_ALLOWED,
+                "no unencrypted private key",
+                "-i" + key,
+                "-oUserKnownHostsFile=" + knownHosts,
+                "dr:/a",
+                "b");
+    }
+
+    @Test
+    void aFolderOfTheSiteWantsRToo() throws IOException {
+        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+            Files.createDirectories(folder.resolve("dr/sub"));
+
+            Ended ended = copy(to(
+                    site, site.address().root() + "/sub", folder.resolve("back").toString()));
+
+            assertThat(ended.code()).isEqualTo(Exit.REFUSED);
+            assertThat(ended.err()).contains("dr/sub is a folder: -r copies folders");
+            assertThat(folder.resolve("back")).doesNotExist();
+        }
+    }
+
+    @Test
+    void aSiteThatIsNotThereOrIsAnotherEndsSo() throws IOException {
+        String[] arguments;
+        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+            arguments = to(site, "/a", folder.resolve("back").toString());
+            Files.writeString(
+                    folder.resolve("known"),
+                    "[127.0.0.1]:%d %s".formatted(site.address().port(), HOST_KEY));
+            Ended other = copy(arguments);
+            assertThat(other.code()).isEqualTo(Exit.NOT_ALLOWED);
+            assertThat(other.err()).contains("another host key");
+        }
+
+        assertThat(copy(arguments).code()).isEqualTo(Exit.UNAVAILABLE);
+    }
+
+    private void assertRefused(int code, String why, String... arguments) {
+        Ended ended = copy(arguments);
+        assertThat(ended.err()).startsWith("dozo: ").contains(why);
+        assertThat(ended).extracting(Ended::code, Ended::out).containsExactly(code, "");
+    }
+
+    private String[] to(LoopbackSite site, String source, String destination) throws IOException {
+        SiteAddress at = site.address();
+        Path known =
+                Files.writeString(folder.resolve("known"), "[%s]:%d %s".formatted(at.host(), at.port(), at.hostKey()));
+        List<String> arguments = new ArrayList<>(List.of("-i" + at.identity(), "-oUserKnownHostsFile=" + known, "-q"));
+        arguments.add("scp://%s@%s:%d/%s".formatted(at.user(), at.host(), at.port(), source));
+        arguments.add(destination);
+        return arguments.toArray(String[]::new);
+    }
+
+    private static Ended copy(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int code = CopyCommand.execute(List.of(arguments), new PrintWriter(out), new PrintWriter(err));
+        return new Ended(code, out.toString(), err.toString());
+    }
+}

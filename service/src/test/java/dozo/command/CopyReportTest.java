@@ -1,0 +1,90 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Progress;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+/** How a copy is told: while it runs, at its end, and to programs. */
+class CopyReportTest {
+
+    private static final Progress WHOLE =
+            new Progress(10_000, 1_000_000_000, true, 10_000, 1_000_000_000, 1_000_000_000, 4);
+    private static final Progress PART = new Progress(10_000, 1_000_000_000, true, 9_998, 900_000_000, 300_000_000, 4);
+
+    private final CopyReport report = new CopyReport();
+
+    @Test
+    void theLastLineSaysWhetherAllIsVerified() {
+        assertThat(report.line(WHOLE, "at dr", 3.9))
+                .isEqualTo("10,000 entries, 1.0 GB: all verified at dr, 3.9 s, 256 MB/s");
+        assertThat(report.line(PART, "at dr", 3))
+                .isEqualTo("10,000 entries, 1.0 GB: 9,998 verified, 2 not at dr, 300 MB moved, 3.0 s, 100 MB/s");
+        assertThat(report.line(new Progress(7, 9, false, 5, 9, 9, 1), "at dr", 3))
+                .contains("5 verified, the rest is not counted");
+    }
+
+    @Test
+    void aFindingIsALineThatCannotDriveATerminal() {
+        Finding odd = new Finding(
+                FilePath.of(new byte[] {'a', 27, '[', '2', 'J'}), Problem.UNREADABLE, "no\u001b[2J way\nat all");
+
+        assertThat(report.add(odd)).isEqualTo("UNREADABLE  a\\x1B[2J  no\\x1B[2J way\\x0Aat all");
+        assertThat(report.line(WHOLE, "at dr", 1)).contains("10,000 verified, 0 not (see above)");
+    }
+
+    @Test
+    void jsonHasExactNumbers() {
+        report.add(new Finding(FilePath.of(new byte[] {(byte) 0xFF}), Problem.UNREADABLE, "no"));
+
+        JsonNode json = Connection.JSON.readTree(report.json(PART, 3.912, 0.25));
+
+        assertThat(json.propertyNames())
+                .containsExactlyInAnyOrder(
+                        "entries",
+                        "bytes",
+                        "entriesVerified",
+                        "bytesVerified",
+                        "bytesMoved",
+                        "seconds",
+                        "startSeconds",
+                        "lanes",
+                        "complete",
+                        "findings",
+                        "findingsLeftOff");
+        assertThat(json.path("bytesMoved").asLong()).isEqualTo(300_000_000);
+        assertThat(json.path("seconds").asDouble()).isEqualTo(3.912);
+        assertThat(json.path("complete").asBoolean()).isFalse();
+        assertThat(json.path("findings").get(0).path("pathBytes").asString()).isEqualTo("/w==");
+        assertThat(json.path("findings").get(0).path("reason").asString()).isEqualTo("UNREADABLE");
+        assertThat(json.path("findingsLeftOff").asInt()).isZero();
+    }
+
+    @Test
+    void theListOfFindingsIsBounded() {
+        for (int i = 0; i < CopyReport.FINDINGS_MAX + 3; i++) {
+            report.add(new Finding(FilePath.of("f" + i), Problem.UNREADABLE, "no"));
+        }
+
+        JsonNode json = Connection.JSON.readTree(report.json(PART, 1, 1));
+
+        assertThat(json.path("findings").size()).isEqualTo(CopyReport.FINDINGS_MAX);
+        assertThat(json.path("findingsLeftOff").asInt()).isEqualTo(3);
+    }
+
+    @Test
+    void theProgressFitsALine() {
+        assertThat(CopyMeter.line(PART, 256_000_000, 1234))
+                .isEqualTo(" 90%  900 MB of 1.0 GB  256 MB/s  1,234 entries/s  0:00:00 left  4 lanes");
+        assertThat(CopyMeter.line(new Progress(7, 2_000, false, 5, 9, 1_000, 1), 0, 0))
+                .isEqualTo("1.0 kB of 2.0 kB so far  0 B/s  0 entries/s  1 lane");
+        // Not 100 before all is proven.
+        assertThat(CopyMeter.line(new Progress(7, 2_000, true, 6, 2_000, 2_000, 1), 0, 0))
+                .startsWith(" 99%");
+        assertThat(CopyMeter.line(new Progress(0, 0, true, 0, 0, 0, 1), 0, 0)).startsWith("100%");
+    }
+}

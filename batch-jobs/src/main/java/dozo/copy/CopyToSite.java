@@ -1,13 +1,59 @@
 package dozo.copy;
 
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteAddress;
+import dozo.remote.SiteCheck;
+import dozo.source.DirectoryTree;
+import dozo.transfer.Outcome;
+import dozo.transfer.Outcome.Failed;
+import dozo.transfer.Outcome.Verified;
+import dozo.transfer.Route;
+import dozo.transfer.Sender;
+import dozo.transfer.Throttle;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Copies files and folders of this machine to a site. */
 public final class CopyToSite implements Copy {
+
+    /** Temporary names live beside what they become, so that a rename is all it takes. */
+    private static final String INCOMING = ".dozo-incoming";
+
+    private final SiteAddress site;
+    private final List<Path> sources;
+    /** What the one source that is a file becomes; else sources keep their names, or the top becomes the folder. */
+    private final Optional<FilePath> name;
+
+    private final boolean into;
+    private final Options options;
+    private final Lanes lanes;
+    private final LongAdder entries = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder entriesVerified = new LongAdder();
+    private final LongAdder bytesVerified = new LongAdder();
+    private final AtomicBoolean counted = new AtomicBoolean();
+    private volatile @Nullable Sender sender;
 
     /**
      * A copy of these sources.
@@ -15,18 +61,147 @@ public final class CopyToSite implements Copy {
      * @param destination below the site's root
      * @param into whether the sources keep their names and go into the destination; else the one source becomes it
      */
-    public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {}
+    public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
+        if (sources.isEmpty() || (!into && sources.size() > 1)) {
+            throw new IllegalArgumentException(sources.size() + " sources cannot become one destination");
+        }
+        boolean folder = into || Files.isDirectory(sources.getFirst(), LinkOption.NOFOLLOW_LINKS);
+        this.site = site.below(folder ? destination : destination.parent());
+        this.name = folder ? Optional.empty() : Optional.of(FilePath.of(destination.name()));
+        this.sources = List.copyOf(sources);
+        this.into = into;
+        this.options = options;
+        this.lanes = options.lanes() == 0 ? Lanes.tuned(this.site) : Lanes.to(this.site, options.lanes());
+    }
 
     @Override
-    public Progress run(Consumer<Finding> findings) {
-        throw new UnsupportedOperationException();
+    public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
+        if (options.dryRun()) {
+            for (Path source : sources) {
+                walk(source, entry -> {}, findings);
+            }
+            counted.set(true);
+            return progress();
+        }
+        makeTop(lanes.next());
+        FilePath incoming = FilePath.of(INCOMING).resolve(key());
+        SiteCheck check = SiteCheck.in(lanes.next(), incoming);
+        if (!check.writable()) {
+            throw new RemoteException(Reason.PERMISSION_DENIED, site + ": " + String.join("; ", check.findings()));
+        }
+        try (Sender engine = new Sender(lanes, check, new Throttle(options.limitBytesPerSecond()))) {
+            sender = engine;
+            for (Path source : sources) {
+                FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
+                Route route = new Route(source, FilePath.ROOT, content, incoming, Optional.empty());
+                try (Units units = new Units(engine, route, outcome -> account(outcome, findings))) {
+                    walk(source, units::add, findings);
+                    counted.set(source.equals(sources.getLast()));
+                    units.end();
+                }
+            }
+            engine.sweep(
+                    new Route(sources.getFirst(), FilePath.ROOT, FilePath.ROOT, incoming, Optional.empty()), Set.of());
+        }
+        return progress();
+    }
+
+    /** Makes the folder that is filled; what is above it has to be there. */
+    private static void makeTop(Lane lane) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().mkdir(FilePath.ROOT, 0700);
+        } catch (RemoteException e) {
+            // Perhaps it is there: that it is a folder, or a link to one, is found by looking into it.
+            if (e.retryable() || e.reason() == Reason.NO_SUCH_FILE) {
+                throw e;
+            }
+        }
     }
 
     @Override
     public Progress progress() {
-        return new Progress(0, 0, false, 0, 0, 0, 0);
+        return new Progress(
+                entries.sum(),
+                bytes.sum(),
+                counted.get(),
+                entriesVerified.sum(),
+                bytesVerified.sum(),
+                sender == null ? 0 : sender.bytesMoved(),
+                lanes.open());
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        lanes.close();
+    }
+
+    /** The same for the same command, another for any other: runs recognise what they left, and only that. */
+    private String key() {
+        MessageDigest digest = Digest.algorithm();
+        for (Path source : sources) {
+            digest.update(FilePath.rawBytes(source));
+            digest.update((byte) 0);
+        }
+        name.ifPresent(each -> digest.update(each.bytes()));
+        return HexFormat.of().formatHex(digest.digest(), 0, 8);
+    }
+
+    private static FilePath nameOf(Path source) {
+        return FilePath.ROOT.resolve(
+                FilePath.between(Path.of("/"), source.toAbsolutePath().normalize())
+                        .name());
+    }
+
+    private interface EntrySink {
+        void take(Entry entry) throws IOException, InterruptedException;
+    }
+
+    /** Hands over the source itself, as the root, and all below it. */
+    private void walk(Path source, EntrySink sink, Consumer<Finding> findings)
+            throws IOException, InterruptedException {
+        List<InterruptedException> stopped = new ArrayList<>();
+        int[] number = {0};
+        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
+            @Override
+            public void entry(FilePath path, Facts facts) throws IOException {
+                entries.increment();
+                bytes.add(facts.sizeBytes());
+                try {
+                    sink.take(new Entry(++number[0], path, facts));
+                } catch (InterruptedException e) {
+                    stopped.add(e);
+                    throw new IOException(e);
+                }
+            }
+
+            @Override
+            public void problem(FilePath path, Problem problem, String message) {
+                entries.increment();
+                findings.accept(new Finding(path, problem, message));
+            }
+        };
+        try {
+            Facts root = DirectoryTree.facts(source);
+            visitor.entry(FilePath.ROOT, root);
+            if (root.kind() == EntryKind.DIRECTORY) {
+                new DirectoryTree(source).walk(visitor);
+            }
+        } catch (IOException e) {
+            if (!stopped.isEmpty()) {
+                throw stopped.getFirst();
+            }
+            throw e;
+        }
+    }
+
+    private synchronized void account(Outcome outcome, Consumer<Finding> findings) {
+        switch (outcome) {
+            case Verified verified -> {
+                entriesVerified.increment();
+                bytesVerified.add(verified.entry().facts().sizeBytes());
+            }
+            case Failed failed ->
+                findings.accept(new Finding(failed.entry().path(), failed.problem(), failed.message()));
+        }
+    }
 }

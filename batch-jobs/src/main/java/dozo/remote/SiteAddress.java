@@ -1,5 +1,6 @@
 package dozo.remote;
 
+import dozo.file.FilePath;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,6 +28,21 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         if (hostKeyLines(hostKey).isEmpty()) {
             throw new IllegalArgumentException("a site needs a pinned host key");
         }
+    }
+
+    /**
+     * The same login with a folder below this one for its root.
+     *
+     * @throws IllegalArgumentException if the folder's name is no UTF-8 text
+     */
+    public SiteAddress below(FilePath folder) {
+        if (!folder.isUtf8()) {
+            throw new IllegalArgumentException("a root is text in UTF-8, and this is not: " + folder);
+        }
+        String path = new String(rootPrefix(), StandardCharsets.UTF_8)
+                + "/"
+                + new String(folder.bytes(), StandardCharsets.UTF_8);
+        return new SiteAddress(host, port, user, path, identity, hostKey);
     }
 
     List<String> hostKeyLines() {

@@ -39,16 +39,23 @@ public record SiteCheck(
         Optional<Duration> clockAhead,
         List<String> findings) {
 
+    private static final FilePath INCOMING = FilePath.of(".dozo/incoming");
+
     /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
-        return of(lane, InstantSource.system());
+        return of(lane, INCOMING, InstantSource.system());
     }
 
-    static SiteCheck of(Lane lane, InstantSource clock) throws RemoteException, InterruptedException {
+    /** The same, trying things out in this folder, which is made if need be. */
+    public static SiteCheck in(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+        return of(lane, folder, InstantSource.system());
+    }
+
+    static SiteCheck of(Lane lane, FilePath folder, InstantSource clock) throws RemoteException, InterruptedException {
         Sftp sftp = lane.sftp();
         List<String> findings = new ArrayList<>();
         boolean rootThere = isFolder(sftp);
-        SiteProbe probe = new SiteProbe(lane, clock, findings);
+        SiteProbe probe = new SiteProbe(lane, folder, clock, findings);
         if (rootThere) {
             probe.run();
         } else {

@@ -19,7 +19,6 @@ import java.util.UUID;
 /** Tries out, in a folder of its own that it removes again, what a site can do. */
 final class SiteProbe {
 
-    private static final FilePath INCOMING = FilePath.of(".dozo/incoming");
     private static final int[] SIZES_BYTES = {0, 1, 65_537, 1 << 20};
 
     /** The largest is digested so often in one go to see how fast that is. */
@@ -34,7 +33,7 @@ final class SiteProbe {
     private final Sftp sftp;
     private final InstantSource clock;
     private final List<String> findings;
-    private final FilePath folder = INCOMING.resolve("probe-" + UUID.randomUUID());
+    private final FilePath folder;
     private final List<FilePath> made = new ArrayList<>();
 
     private boolean writable;
@@ -44,8 +43,9 @@ final class SiteProbe {
     private RemoteDigest digest = RemoteDigest.readBack();
     private Optional<Duration> clockAhead = Optional.empty();
 
-    SiteProbe(Lane lane, InstantSource clock, List<String> findings) {
+    SiteProbe(Lane lane, FilePath below, InstantSource clock, List<String> findings) {
         this.lane = lane;
+        this.folder = below.resolve("probe-" + UUID.randomUUID());
         this.sftp = lane.sftp();
         this.clock = clock;
         this.findings = findings;

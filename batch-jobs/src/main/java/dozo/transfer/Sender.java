@@ -269,7 +269,7 @@ public final class Sender implements AutoCloseable {
             // The source first: for a file that cannot be read nothing is made at the site.
             try (SourceFile source = SourceFile.open(
                     file.path().under(route.source()), file.facts(), file.path().toString())) {
-                if (mayStand(route, file) && stands(lane, route.finalName(file), file)) {
+                if (mayStand(lane, route, file) && stands(lane, route.finalName(file), file)) {
                     return new Arrived(file, source.digest(file.facts().sizeBytes()), route.finalName(file));
                 }
                 FilePath temporary = route.temporaryName(file);
@@ -284,8 +284,13 @@ public final class Sender implements AutoCloseable {
     }
 
     /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
-    private boolean mayStand(Route route, Entry file) {
-        return route.versions().isEmpty() && !tree.made(route.finalName(file).parent());
+    private boolean mayStand(Lane lane, Route route, Entry file) throws RemoteException, InterruptedException {
+        if (route.versions().isPresent()) {
+            return false;
+        }
+        FilePath folder = route.finalName(file).parent();
+        tree.makeFolders(lane, route, folder);
+        return !tree.made(folder);
     }
 
     /** Whether a file of this size and time stands there: probably this one. */

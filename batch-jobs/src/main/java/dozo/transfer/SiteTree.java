@@ -8,13 +8,14 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +36,7 @@ final class SiteTree {
     private final RemoteDigest digest;
 
     /** Folders that are there, and whether we have made them, so that nothing else can be in them. */
-    private final Map<FilePath, Boolean> known = new ConcurrentHashMap<>();
+    private final Map<FilePath, CompletableFuture<Boolean>> known = new ConcurrentHashMap<>();
 
     SiteTree(RemoteDigest digest) {
         this.digest = digest;
@@ -101,30 +102,66 @@ final class SiteTree {
         throw inTheWay(finalName);
     }
 
-    /** Makes a folder and all above it; never through a link below the route's top, and a file in the way is cleared away. */
+    /**
+     * Makes a folder and all above it; never through a link, and a file in the way is cleared away.
+     * Whoever asks for a folder that is being made waits for it.
+     */
     void makeFolders(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
-        if (folder.isRoot() || known.containsKey(folder)) {
+        if (folder.isRoot()) {
             return;
         }
-        makeFolders(lane, route, folder.parent());
-        Optional<Boolean> made = makeFolder(lane, route, folder);
-        if (made.isEmpty()) {
-            clear(lane, route, folder);
-            made = makeFolder(lane, route, folder);
+        CompletableFuture<Boolean> mine = new CompletableFuture<>();
+        CompletableFuture<Boolean> others = known.putIfAbsent(folder, mine);
+        if (others != null) {
+            await(others);
+            return;
+        }
+        try {
+            makeFolders(lane, route, folder.parent());
+            mine.complete(makeOrClear(lane, route, folder));
+        } catch (RemoteException e) {
+            known.remove(folder, mine);
+            mine.completeExceptionally(e);
+            throw e;
+        } catch (InterruptedException | RuntimeException e) {
+            known.remove(folder, mine);
+            mine.completeExceptionally(
+                    new RemoteException(Reason.LOST, "whoever was making the folder " + folder + " was stopped"));
+            throw e;
         }
         if (known.size() >= FOLDERS_KNOWN_MAX) {
             known.clear();
         }
-        known.put(folder, made.orElseThrow(() -> inTheWay(folder)));
+    }
+
+    private static void await(CompletableFuture<Boolean> making) throws RemoteException, InterruptedException {
+        try {
+            making.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RemoteException failed) {
+                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+            }
+            throw new IllegalStateException("it fails for no other reason", e);
+        }
+    }
+
+    private boolean makeOrClear(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
+        Optional<Boolean> made = makeFolder(lane, folder);
+        if (made.isEmpty()) {
+            clear(lane, route, folder);
+            made = makeFolder(lane, folder);
+        }
+        return made.orElseThrow(() -> inTheWay(folder));
     }
 
     /** Whether we have made this folder, so that only what we put into it can be there. */
     boolean made(FilePath folder) {
-        return known.getOrDefault(folder, false);
+        CompletableFuture<Boolean> making = known.get(folder);
+        return making != null && making.isDone() && !making.isCompletedExceptionally() && making.join();
     }
 
     /** Whether we have made the folder now; empty when something else has its name. */
-    private static Optional<Boolean> makeFolder(Lane lane, Route route, FilePath folder)
+    private static Optional<Boolean> makeFolder(Lane lane, FilePath folder)
             throws RemoteException, InterruptedException {
         try {
             lane.sftp().mkdir(folder, FOLDER_MODE);
@@ -134,24 +171,7 @@ final class SiteTree {
             if (there.isEmpty()) {
                 throw e;
             }
-            boolean folderThere = there.get().kind() == Kind.DIRECTORY
-                    || (route.top().startsWith(folder) && leadsToFolder(lane, folder));
-            return folderThere ? Optional.of(false) : Optional.empty();
-        }
-    }
-
-    /** What lies above the folder that was named to us may be links: whoever named it meant them. */
-    private static boolean leadsToFolder(Lane lane, FilePath link) throws RemoteException, InterruptedException {
-        try {
-            lane.sftp().list(link, (path, facts) -> {});
-            return true;
-        } catch (RemoteException e) {
-            if (e.retryable()) {
-                throw e;
-            }
-            return false;
-        } catch (IOException e) {
-            throw new IllegalStateException("nothing else throws here", e);
+            return there.get().kind() == Kind.DIRECTORY ? Optional.of(false) : Optional.empty();
         }
     }
 

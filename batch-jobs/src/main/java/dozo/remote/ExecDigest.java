@@ -26,9 +26,9 @@ record ExecDigest(String tool) implements RemoteDigest {
 
     private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
 
-    /** What may be installed, likely fastest first. */
-    static final List<ExecDigest> CANDIDATES = List.of(
-            new ExecDigest("openssl dgst -sha256 -r"), new ExecDigest("sha256sum"), new ExecDigest("shasum -a 256"));
+    static final ExecDigest OPENSSL = new ExecDigest("openssl dgst -sha256 -r");
+    static final ExecDigest COREUTILS = new ExecDigest("sha256sum");
+    static final ExecDigest PERL = new ExecDigest("shasum -a 256");
 
     /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
     private static final Duration TIMEOUT = Duration.ofHours(6);

@@ -256,7 +256,6 @@ public final class Sender implements AutoCloseable {
             }
         });
         if (!proven.isEmpty()) {
-            syncAll();
             outcomes.putAll(
                     each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
         }
@@ -372,7 +371,6 @@ public final class Sender implements AutoCloseable {
                 Outcome proven =
                         compare(arrived, digestsAtSite(List.of(arrived.lies)).get(arrived.lies));
                 if (proven instanceof Verified) {
-                    syncAll();
                     proven = publish(route, arrived);
                     syncAll();
                 }
@@ -434,10 +432,23 @@ public final class Sender implements AutoCloseable {
                                 .formatted(file.path(), found, arrived.digest));
     }
 
+    /** The site's digests of these files, which are then also on its disk: it does the one while it does the other. */
     private Map<FilePath, Digest> digestsAtSite(List<FilePath> names) throws RemoteException, InterruptedException {
-        return names.isEmpty()
-                ? Map.of()
-                : over(lane -> Optional.of(digest.digests(lane, names))).orElseThrow();
+        if (names.isEmpty()) {
+            return Map.of();
+        }
+        Future<@Nullable Void> synced = threads.submit(() -> {
+            syncAll();
+            return null;
+        });
+        try {
+            Map<FilePath, Digest> digests =
+                    over(lane -> Optional.of(digest.digests(lane, names))).orElseThrow();
+            join(synced);
+            return digests;
+        } finally {
+            synced.cancel(true);
+        }
     }
 
     /** Makes a new file; what a dead run left under its name is removed. */
@@ -491,7 +502,7 @@ public final class Sender implements AutoCloseable {
         return results;
     }
 
-    private static <T> T join(Future<T> running) throws RemoteException, InterruptedException {
+    private static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
         try {
             return running.get();
         } catch (ExecutionException e) {

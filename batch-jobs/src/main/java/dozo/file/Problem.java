@@ -20,6 +20,8 @@ public enum Problem {
     UNPROVEN,
     /** The site refused this one name. */
     SITE_REFUSED,
+    /** This machine refused this one name: something else has it, or it may not be written. Only where it is the destination. */
+    DESTINATION_REFUSED,
     /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
     SITE_UNUSABLE,
     /** The run could not go on for a reason of our own: the database was lost, or a defect. */

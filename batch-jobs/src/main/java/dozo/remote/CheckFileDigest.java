@@ -45,13 +45,7 @@ record CheckFileDigest() implements RemoteDigest {
     /** Of the bytes from {@code offset} on; a length of 0 means up to the end. */
     private static Digest digest(Sftp sftp, FilePath file, long offset, long length)
             throws RemoteException, InterruptedException {
-        Packet request = Packet.extended("check-file-name")
-                .string(sftp.raw(file))
-                .string("sha256")
-                .uint64(offset)
-                .uint64(length)
-                .uint32(0);
-        Reply reply = sftp.pipeline().ask(request);
+        Reply reply = sftp.pipeline().ask(request(sftp, file, offset, length));
         sftp.failIfStatus(reply, file, Deed.DIGEST);
         reply.expect(Packet.EXTENDED_REPLY);
         String first = reply.text();
@@ -66,5 +60,14 @@ record CheckFileDigest() implements RemoteDigest {
             throw new RemoteException(Reason.UNSUPPORTED, "the site digests by something else than SHA-256");
         }
         return Digest.of(hash);
+    }
+
+    static Packet request(Sftp sftp, FilePath file, long offset, long length) {
+        return Packet.extended("check-file-name")
+                .string(sftp.raw(file))
+                .string("sha256")
+                .uint64(offset)
+                .uint64(length)
+                .uint32(0);
     }
 }

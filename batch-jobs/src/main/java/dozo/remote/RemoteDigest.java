@@ -33,6 +33,11 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
         return Map.of();
     }
 
+    /** The best way to be had without writing to the site; each of its digests has to be compared with what was read. */
+    static RemoteDigest readOnly(Lane lane) throws RemoteException, InterruptedException {
+        return ReadOnlyProbe.digest(lane);
+    }
+
     /** Reading everything back: works everywhere, costs the bytes a second time on the wire. */
     static RemoteDigest readBack() {
         return new ReadBackDigest();

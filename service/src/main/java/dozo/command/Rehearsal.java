@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -29,6 +30,9 @@ final class Rehearsal {
     private static final int FILE_BYTES_MAX = 40_000;
     private static final int LARGE_MEGABYTES = 200;
 
+    /** Ten times what a slow machine takes: a server that hangs must not hang the build. */
+    private static final Duration TIME_MAX = Duration.ofMinutes(3);
+
     private final SiteAddress site;
     private final Path knownHosts;
 
@@ -39,6 +43,7 @@ final class Rehearsal {
 
     /** Rehearses in a new folder in this one, and removes it. */
     static int in(Path folder) throws IOException {
+        Thread.ofPlatform().daemon().name("end of the rehearsal's time").start(Rehearsal::endInTime);
         Path work = Files.createTempDirectory(Files.createDirectories(folder).toRealPath(), "rehearsal");
         try (LoopbackSite loopback = LoopbackSite.start(work.resolve("keys"), work.resolve("site"), 0)) {
             SiteAddress site = loopback.address();
@@ -49,6 +54,16 @@ final class Rehearsal {
             return new Rehearsal(site, knownHosts).copies(work);
         } finally {
             remove(work);
+        }
+    }
+
+    private static void endInTime() {
+        try {
+            Thread.sleep(TIME_MAX);
+            System.err.println("dozo: the rehearsal did not end within " + TIME_MAX.toMinutes() + " minutes");
+            System.exit(Exit.UNAVAILABLE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -1,0 +1,264 @@
+package dozo.copy;
+
+import dozo.copy.LocalTree.Refused;
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteFacts;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine of the way back: files in, outcomes out. Each comes in under a temporary name and is digested as it comes;
+ * meanwhile the site is asked for the digests of all of them at once; a final name is given only to what has that digest and
+ * is on the disk. Thread-safe, and meant to be called by several threads at once.
+ *
+ * <p>What concerns one file is an outcome. What concerns the site is a {@link RemoteException}, what concerns the whole
+ * destination another {@link IOException}.
+ */
+final class Fetch {
+
+    /** How often a file is fetched whose digest is wrong. */
+    private static final int TRIES = 3;
+
+    private final SiteFiles site;
+    private final LocalTree local;
+    private final Outcomes outcomes;
+
+    interface Outcomes {
+        void verified(Found found);
+
+        void failed(Found found, Problem problem, String message);
+
+        /** It has another size now than when it was found. */
+        void resized(long moreBytes);
+    }
+
+    /** A file to be had, and how often that was tried. */
+    private record Wanted(Found file, int fetched, boolean changed, boolean mayStand) {
+        Wanted again() {
+            return new Wanted(file, fetched + 1, changed, false);
+        }
+
+        Wanted asIs(RemoteFacts now) {
+            return new Wanted(file.now(now), fetched, true, false);
+        }
+    }
+
+    /** What came of fetching a file, before anything is proven. */
+    private sealed interface Arrival {}
+
+    /** All of it lies here; under its final name already where there is no temporary one. */
+    private record Arrived(Digest digest, @Nullable Path temporary) implements Arrival {}
+
+    private record Changed(RemoteFacts now) implements Arrival {}
+
+    private record Missing(Problem problem, String message) implements Arrival {}
+
+    Fetch(SiteFiles site, LocalTree local, Outcomes outcomes) {
+        this.site = site;
+        this.local = local;
+        this.outcomes = outcomes;
+    }
+
+    /** Fetches files and has them proven, all at once. */
+    void files(List<Found> files) throws IOException, InterruptedException {
+        List<Wanted> left =
+                files.stream().map(file -> new Wanted(file, 0, false, true)).toList();
+        while (!left.isEmpty()) {
+            left = fetchAndProve(left);
+        }
+    }
+
+    /** Makes links with the text they have at the site. */
+    void links(List<Found> links) throws IOException, InterruptedException {
+        try (Crew crew = new Crew()) {
+            for (Found link : links) {
+                crew.start(() -> site.withLeave(() -> link(link)));
+            }
+            crew.join();
+        }
+    }
+
+    private void link(Found link) throws IOException, InterruptedException {
+        try {
+            local.link(site.linkText(link.remote()), link.local());
+            outcomes.verified(link);
+        } catch (Refused e) {
+            outcomes.failed(link, Problem.DESTINATION_REFUSED, String.valueOf(e.getMessage()));
+        } catch (RemoteException e) {
+            Missing missing = missing(link, e);
+            outcomes.failed(link, missing.problem, missing.message);
+        }
+    }
+
+    /** Those that are to be fetched once more. */
+    private List<Wanted> fetchAndProve(List<Wanted> files) throws IOException, InterruptedException {
+        Map<Wanted, Arrival> arrivals = new ConcurrentHashMap<>();
+        Map<FilePath, Digest> atSite = new ConcurrentHashMap<>();
+        try (Crew crew = new Crew()) {
+            // NB: equal digests prove equal content, whichever side was read first.
+            crew.start(() -> atSite.putAll(site.digests(
+                    files.stream().map(wanted -> wanted.file.remote()).toList())));
+            for (Wanted wanted : files) {
+                crew.start(() -> arrivals.put(wanted, arrival(wanted)));
+            }
+            crew.join();
+        }
+        List<Wanted> again = new ArrayList<>();
+        for (Wanted wanted : files) {
+            settle(wanted, arrivals.get(wanted), atSite.get(wanted.file.remote()))
+                    .ifPresent(again::add);
+        }
+        return again;
+    }
+
+    private Arrival arrival(Wanted wanted) throws IOException, InterruptedException {
+        Found file = wanted.file;
+        try {
+            local.checkWay(file.local());
+            Arrival[] arrival = new Arrival[1];
+            if (file.facts().sizeBytes() > Units.LARGE_BYTES) {
+                arrival[0] = fetch(wanted);
+            } else {
+                site.withLeave(() -> arrival[0] = fetch(wanted));
+            }
+            return arrival[0];
+        } catch (Refused e) {
+            return new Missing(Problem.DESTINATION_REFUSED, String.valueOf(e.getMessage()));
+        } catch (RemoteException e) {
+            return missing(file, e);
+        }
+    }
+
+    private Arrival fetch(Wanted wanted) throws IOException, InterruptedException {
+        Found file = wanted.file;
+        Optional<Digest> standing = wanted.mayStand ? local.standing(file) : Optional.empty();
+        if (standing.isPresent()) {
+            return new Arrived(standing.get(), null);
+        }
+        boolean large = file.facts().sizeBytes() > Units.LARGE_BYTES;
+        try (LocalFile temporary = large ? local.createLarge(file) : local.create()) {
+            Digest digest = large ? new LargeFetch(site, local, file, temporary).run() : content(file, temporary);
+            Optional<RemoteFacts> now = site.facts(file.remote());
+            if (now.isEmpty()) {
+                local.discard(temporary.path());
+                return new Missing(Problem.VANISHED, file.path() + ": gone since it was found");
+            }
+            if (!file.isStill(now.get())) {
+                local.discard(temporary.path());
+                return new Changed(now.get());
+            }
+            finish(file, temporary);
+            return new Arrived(digest, temporary.path());
+        }
+    }
+
+    private Digest content(Found file, LocalFile temporary) throws IOException, InterruptedException {
+        MessageDigest read = Digest.algorithm();
+        if (file.facts().sizeBytes() > 0) {
+            site.read(file.remote(), 0, file.facts().sizeBytes(), read::reset, (bytes, from, length, offset) -> {
+                read.update(bytes, from, length);
+                write(temporary, bytes, from, length, offset);
+            });
+        }
+        return Digest.of(read.digest());
+    }
+
+    private void write(LocalFile temporary, byte[] bytes, int from, int length, long offset) throws IOException {
+        try {
+            temporary.write(bytes, from, length, offset);
+        } catch (IOException e) {
+            throw local.unwritable(e);
+        }
+    }
+
+    private void finish(Found file, LocalFile temporary) throws IOException {
+        try {
+            temporary.finish(file.facts());
+        } catch (IOException e) {
+            throw local.unwritable(e);
+        }
+    }
+
+    /** Settles what can be; what is worth another try is given back. */
+    private Optional<Wanted> settle(Wanted wanted, @Nullable Arrival arrival, @Nullable Digest atSite)
+            throws IOException {
+        switch (arrival) {
+            case null -> throw new IllegalStateException("nothing came of " + wanted.file.path());
+            case Missing(Problem problem, String message) -> outcomes.failed(wanted.file, problem, message);
+            case Changed(RemoteFacts now) -> {
+                if (!wanted.changed && now.kind() == RemoteFacts.Kind.FILE) {
+                    outcomes.resized(now.sizeBytes() - wanted.file.facts().sizeBytes());
+                    return Optional.of(wanted.asIs(now));
+                }
+                outcomes.failed(
+                        wanted.file,
+                        Problem.CHANGED,
+                        wanted.file.path() + ": changed while it was read; copy it again when it is at rest");
+            }
+            case Arrived arrived when atSite != null && atSite.equals(arrived.digest) -> name(wanted.file, arrived);
+            case Arrived arrived -> {
+                if (arrived.temporary != null) {
+                    local.discard(arrived.temporary);
+                }
+                return unequal(wanted, arrived, atSite);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private void name(Found file, Arrived arrived) throws IOException {
+        try {
+            if (arrived.temporary == null) {
+                local.setMode(file);
+            } else {
+                local.publish(arrived.temporary, file.local());
+            }
+            outcomes.verified(file);
+        } catch (Refused e) {
+            if (arrived.temporary != null) {
+                local.discard(arrived.temporary);
+            }
+            outcomes.failed(file, Problem.DESTINATION_REFUSED, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Optional<Wanted> unequal(Wanted wanted, Arrived arrived, @Nullable Digest atSite) {
+        FilePath path = wanted.file.path();
+        if (atSite == null) {
+            outcomes.failed(wanted.file, Problem.UNPROVEN, path + ": the site gave no digest for it");
+            return Optional.empty();
+        }
+        if (arrived.temporary == null) {
+            return Optional.of(new Wanted(wanted.file, wanted.fetched, wanted.changed, false));
+        }
+        if (wanted.fetched + 1 < TRIES) {
+            return Optional.of(wanted.again());
+        }
+        outcomes.failed(
+                wanted.file,
+                Problem.MISMATCHED,
+                "%s: came as %s, and has the digest %s at the site; look at both sides' disks"
+                        .formatted(path, arrived.digest, atSite));
+        return Optional.empty();
+    }
+
+    /** What the site will not give of one file alone; anything else is thrown. */
+    private static Missing missing(Found file, RemoteException e) throws RemoteException {
+        return switch (e.reason()) {
+            case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": gone since it was found");
+            case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
+                new Missing(Problem.UNREADABLE, "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+        };
+    }
+}

@@ -1,0 +1,100 @@
+package dozo.copy;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.stream.IntStream;
+
+/**
+ * Brings in one large file over all lanes, in ranges side by side. A digest needs the bytes in order, so a thread reads each
+ * range again, from the page cache, when those before it have come: a second reading of the file here, of which only the last
+ * range's is waited for.
+ *
+ * <p>Ranges that an earlier run left are taken as they are if the site says they have their digests; without a way to ask for
+ * them the file is fetched anew.
+ */
+final class LargeFetch {
+
+    /** What is proven and kept as one after a failure. */
+    private static final long RANGE_BYTES = 64 << 20;
+
+    /** More ranges than channels, as each has only so much under way; not too many, or they leave the page cache unread. */
+    private static final int RANGES_PER_CHANNEL = 4;
+
+    private static final int RANGES_MAX = 32;
+
+    private final SiteFiles site;
+    private final LocalTree local;
+    private final Found file;
+    private final LocalFile temporary;
+    private final long sizeBytes;
+
+    LargeFetch(SiteFiles site, LocalTree local, Found file, LocalFile temporary) {
+        this.site = site;
+        this.local = local;
+        this.file = file;
+        this.temporary = temporary;
+        this.sizeBytes = file.facts().sizeBytes();
+    }
+
+    /** The digest of what lies here then. */
+    Digest run() throws IOException, InterruptedException {
+        int count = Math.toIntExact((sizeBytes + RANGE_BYTES - 1) / RANGE_BYTES);
+        int left = (int) (Math.min(temporary.leftBytes(), sizeBytes) / RANGE_BYTES);
+        Map<Integer, Digest> atSite = site.ranges(file.remote(), RANGE_BYTES, left);
+        CountDownLatch[] come =
+                IntStream.range(0, count).mapToObj(i -> new CountDownLatch(1)).toArray(CountDownLatch[]::new);
+        Semaphore room = new Semaphore(Math.min(RANGES_MAX, RANGES_PER_CHANNEL * site.channels()));
+        MessageDigest whole = Digest.algorithm();
+        try (Crew crew = new Crew()) {
+            crew.start(() -> digest(come, whole));
+            for (int i = 0; i < count; i++) {
+                int number = i;
+                room.acquire();
+                crew.start(() -> {
+                    try {
+                        range(number, atSite);
+                        requireNonNull(come[number]).countDown();
+                    } finally {
+                        room.release();
+                    }
+                });
+            }
+            crew.join();
+        }
+        return Digest.of(whole.digest());
+    }
+
+    private void digest(CountDownLatch[] come, MessageDigest whole) throws IOException, InterruptedException {
+        for (int i = 0; i < come.length; i++) {
+            come[i].await();
+            temporary.digest(whole, i * RANGE_BYTES, length(i));
+        }
+    }
+
+    private void range(int number, Map<Integer, Digest> atSite) throws IOException, InterruptedException {
+        long offset = number * RANGE_BYTES;
+        Digest known = atSite.get(number);
+        if (known != null && known.equals(temporary.digest(offset, length(number)))) {
+            return;
+        }
+        site.withLeave(() -> site.read(file.remote(), offset, length(number), () -> {}, this::write));
+    }
+
+    private void write(byte[] bytes, int from, int length, long offset) throws IOException {
+        try {
+            temporary.write(bytes, from, length, offset);
+        } catch (IOException e) {
+            throw local.unwritable(e);
+        }
+    }
+
+    private long length(int number) {
+        return Math.min(RANGE_BYTES, sizeBytes - number * RANGE_BYTES);
+    }
+}

@@ -1,0 +1,134 @@
+package dozo.copy;
+
+import dozo.file.Digest;
+import dozo.remote.RemoteFacts;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** A file that comes in under a temporary name. Until it is finished nobody but its owner may read it. */
+final class LocalFile implements AutoCloseable {
+
+    private static final int DIGEST_BYTES = 256 << 10;
+    private static final FileAttribute<?> OWNER_ONLY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+
+    private final Path path;
+    private final FileChannel channel;
+    private final long leftBytes;
+
+    private LocalFile(Path path, FileChannel channel, long leftBytes) {
+        this.path = path;
+        this.channel = channel;
+        this.leftBytes = leftBytes;
+    }
+
+    /** A new one; what has the name is removed. */
+    static LocalFile create(Path path) throws IOException {
+        Files.deleteIfExists(path);
+        return new LocalFile(
+                path,
+                FileChannel.open(
+                        path,
+                        Set.of(
+                                StandardOpenOption.CREATE_NEW,
+                                StandardOpenOption.READ,
+                                StandardOpenOption.WRITE,
+                                LinkOption.NOFOLLOW_LINKS),
+                        OWNER_ONLY),
+                0);
+    }
+
+    /** The one an earlier run left, else a new one. */
+    static LocalFile reopen(Path path) throws IOException {
+        if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+            return create(path);
+        }
+        FileChannel channel =
+                FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        return new LocalFile(path, channel, channel.size());
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** How long it was when it was opened. */
+    long leftBytes() {
+        return leftBytes;
+    }
+
+    void write(byte[] bytes, int from, int length, long offset) throws IOException {
+        ByteBuffer content = ByteBuffer.wrap(bytes, from, length);
+        for (long at = offset; content.hasRemaining(); ) {
+            at += channel.write(content, at);
+        }
+    }
+
+    /** Reads a part of it, as far as it reaches, into a digest. */
+    void digest(MessageDigest into, long offset, long length) throws IOException {
+        digest(channel, into, offset, length);
+    }
+
+    static void digest(FileChannel channel, MessageDigest into, long offset, long length) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(DIGEST_BYTES, length));
+        for (long at = offset; at < offset + length; at += bytes.position()) {
+            bytes.clear().limit((int) Math.min(bytes.capacity(), offset + length - at));
+            if (channel.read(bytes, at) < 0) {
+                return;
+            }
+            into.update(bytes.array(), 0, bytes.position());
+        }
+    }
+
+    Digest digest(long offset, long length) throws IOException {
+        MessageDigest digest = Digest.algorithm();
+        digest(digest, offset, length);
+        return Digest.of(digest.digest());
+    }
+
+    /** Gives it this length, mode and time, and returns when all is on the disk. */
+    void finish(RemoteFacts facts) throws IOException {
+        if (channel.size() > facts.sizeBytes()) {
+            channel.truncate(facts.sizeBytes());
+        }
+        setTime(path, facts);
+        Files.setPosixFilePermissions(path, permissions(facts.mode()));
+        channel.force(true);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+
+    static void setTime(Path path, RemoteFacts facts) throws IOException {
+        Files.getFileAttributeView(path, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                .setTimes(FileTime.from(facts.modifiedSeconds(), TimeUnit.SECONDS), null, null);
+    }
+
+    /** The nine bits; what else there is (setuid, setgid, sticky) is not for a site to give here. */
+    static Set<PosixFilePermission> permissions(int mode) {
+        PosixFilePermission[] all = PosixFilePermission.values();
+        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+        for (int i = 0; i < all.length; i++) {
+            if ((mode & (0400 >> i)) != 0) {
+                permissions.add(all[i]);
+            }
+        }
+        return permissions;
+    }
+}

@@ -1,0 +1,200 @@
+package dozo.copy;
+
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Files and folders of a site as a source; they are only ever read. Several folders are listed at once, as each takes a few
+ * round trips. Memory grows with the number of folders waiting to be listed, not with that of files.
+ */
+final class RemoteTree {
+
+    private static final int FOLDERS_AT_ONCE = 16;
+
+    /** So many names of a folder are kept back until all are there, so that it can be listed again when a lane is lost. */
+    private static final int NAMES_KEPT_MAX = 4_096;
+
+    private static final int TRIES = 3;
+
+    private final Lanes lanes;
+    private final FilePath passedOver;
+    private final Visitor visitor;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    // Guarded by the lock.
+    private final Deque<Found> waiting = new ArrayDeque<>();
+    private int busy;
+
+    /** Is told what is there, by several threads at once, a folder before what is in it. */
+    interface Visitor {
+
+        void found(Found found) throws IOException, InterruptedException;
+
+        /** Something that is there and cannot be copied; below an unreadable folder nothing more is reported. */
+        void problem(FilePath path, Problem problem, String message);
+    }
+
+    /** A walk that does not see what is called {@code passedOver}. */
+    RemoteTree(Lanes lanes, FilePath passedOver, Visitor visitor) {
+        this.lanes = lanes;
+        this.passedOver = passedOver;
+        this.visitor = visitor;
+    }
+
+    /** What a source is; throws NO_SUCH_FILE when it is not there. */
+    static RemoteFacts look(Lanes lanes, FilePath source) throws RemoteException, InterruptedException {
+        for (int i = 1; ; i++) {
+            try {
+                return lanes.next()
+                        .sftp()
+                        .lstat(source)
+                        .orElseThrow(() -> new RemoteException(
+                                Reason.NO_SUCH_FILE, "there is no file or folder /" + source + " at the site"));
+            } catch (RemoteException e) {
+                if (!e.retryable() || i == TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Walks this and all below it. */
+    void walk(Found source) throws IOException, InterruptedException {
+        visit(source);
+        try (Crew crew = new Crew()) {
+            for (int i = 0; i < FOLDERS_AT_ONCE; i++) {
+                crew.start(this::listFolders);
+            }
+            crew.join();
+        }
+    }
+
+    private void listFolders() throws IOException, InterruptedException {
+        for (Found folder = next(); folder != null; folder = next()) {
+            try {
+                list(folder);
+            } finally {
+                listed();
+            }
+        }
+    }
+
+    /** A folder to list; null when there will be none any more. */
+    private @Nullable Found next() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (waiting.isEmpty() && busy > 0) {
+                changed.await();
+            }
+            Found next = waiting.poll();
+            busy += next == null ? 0 : 1;
+            return next;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void listed() {
+        lock.lock();
+        try {
+            busy--;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void list(Found folder) throws IOException, InterruptedException {
+        for (int i = 1; ; i++) {
+            Names names = new Names(folder);
+            try {
+                lanes.next().sftp().list(folder.remote(), names::take);
+                names.pass();
+                return;
+            } catch (RemoteException e) {
+                if (!e.retryable()) {
+                    unreadable(folder, e);
+                    return;
+                }
+                if (i == TRIES || names.passed) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void unreadable(Found folder, RemoteException e) throws RemoteException {
+        switch (e.reason()) {
+            case NO_SUCH_FILE ->
+                visitor.problem(
+                        folder.path(), Problem.VANISHED, "%s: gone since it was found".formatted(folder.path()));
+            case PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
+                visitor.problem(
+                        folder.path(), Problem.UNREADABLE, "folder cannot be read: %s".formatted(e.getMessage()));
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+        }
+    }
+
+    private void visit(Found found) throws IOException, InterruptedException {
+        if (found.facts().kind() == Kind.OTHER) {
+            visitor.problem(found.path(), Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
+            return;
+        }
+        visitor.found(found);
+        if (found.facts().kind() == Kind.DIRECTORY) {
+            lock.lock();
+            try {
+                waiting.push(found);
+                changed.signal();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** What one listing brings. */
+    private final class Names {
+
+        private final Found folder;
+        private final List<Found> kept = new ArrayList<>();
+        private boolean passed;
+
+        Names(Found folder) {
+            this.folder = folder;
+        }
+
+        void take(FilePath remote, RemoteFacts facts) throws IOException, InterruptedException {
+            if (remote.equals(passedOver)) {
+                return;
+            }
+            byte[] name = remote.name();
+            kept.add(new Found(
+                    folder.path().resolve(name), remote, folder.local().resolve(name), facts));
+            if (kept.size() == NAMES_KEPT_MAX) {
+                passed = true;
+                pass();
+            }
+        }
+
+        void pass() throws IOException, InterruptedException {
+            for (Found found : kept) {
+                visit(found);
+            }
+            kept.clear();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package dozo.copy;
+
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/**
+ * Makes links whose text is any bytes. Java's own way tidies the text up ({@code "folder/"} loses its slash), so where it
+ * would, the system's own {@code symlink} is called.
+ */
+final class SymbolicLinks {
+
+    private SymbolicLinks() {}
+
+    static void make(byte[] text, Path link) throws IOException {
+        for (byte b : text) {
+            if (b == 0) {
+                throw new FileSystemException(link.toString(), null, "a NUL byte in the link's text");
+            }
+        }
+        if (text.length > 0) {
+            Path target = path(text);
+            if (Arrays.equals(FilePath.rawText(target), text)) {
+                Files.createSymbolicLink(link, target);
+                return;
+            }
+        }
+        if (symlink(text, FilePath.rawBytes(link)) != 0) {
+            throw new FileSystemException(link.toString(), null, "the system refuses a link with its text");
+        }
+    }
+
+    private static Path path(byte[] text) {
+        if (text[0] == '/') {
+            return FilePath.pathOf(text);
+        }
+        byte[] absolute = new byte[text.length + 1];
+        absolute[0] = '/';
+        System.arraycopy(text, 0, absolute, 1, text.length);
+        return Path.of("/").relativize(FilePath.pathOf(absolute));
+    }
+
+    @SuppressWarnings("restricted") // two texts that end in NUL, as it wants them
+    private static int symlink(byte[] text, byte[] link) {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle symlink = linker.downcallHandle(
+                linker.defaultLookup().findOrThrow("symlink"),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) symlink.invokeExact(inC(arena, text), inC(arena, link));
+        } catch (Throwable e) {
+            throw new IllegalStateException("symlink(2) throws nothing", e);
+        }
+    }
+
+    private static MemorySegment inC(Arena arena, byte[] text) {
+        return arena.allocateFrom(ValueLayout.JAVA_BYTE, Arrays.copyOf(text, text.length + 1));
+    }
+}

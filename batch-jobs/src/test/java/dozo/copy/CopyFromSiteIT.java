@@ -1,0 +1,402 @@
+package dozo.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.file.Digest;
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lanes;
+import dozo.remote.LoopbackSite;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.source.DirectoryTree;
+import dozo.transfer.Throttle;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What comes back from a site is what lies there, proven, and nothing else is touched. */
+class CopyFromSiteIT {
+
+    private static final Options TWO_LANES = new Options(2, 0, false);
+    private static final FileTime LONG_AGO = FileTime.from(Instant.ofEpochSecond(1_000_000_000));
+    private static final long LARGE_BYTES = 150_000_000;
+
+    @TempDir
+    Path folder;
+
+    private Path root;
+    private Path source;
+    private Path back;
+    private final List<Finding> findings = new ArrayList<>();
+
+    @BeforeEach
+    void makeFolders() throws IOException {
+        root = Files.createDirectory(folder.resolve("dr")).toRealPath();
+        source = Files.createDirectory(root.resolve("source"));
+        back = folder.toRealPath().resolve("back");
+    }
+
+    @Test
+    void aTreeComesBackAsItIs() throws Exception {
+        makeTree();
+        try (LoopbackSite site = openSsh()) {
+            Progress end = copy(site, TWO_LANES);
+
+            assertThat(findings).isEmpty();
+            assertThat(end.complete()).isTrue();
+            assertThat(end.bytesMoved()).isEqualTo(end.bytes()).isEqualTo(end.bytesVerified());
+        }
+        assertThat(tree(back)).isEqualTo(tree(source));
+        assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void theSameAgainMovesNothingAndMendsWhatIsMissing() throws Exception {
+        makeTree();
+        try (LoopbackSite site = openSsh()) {
+            copy(site, TWO_LANES);
+
+            Progress again = copy(site, TWO_LANES);
+
+            assertThat(again.complete()).isTrue();
+            assertThat(again.bytesMoved()).isZero();
+
+            Files.delete(back.resolve("sub/some"));
+            Files.setLastModifiedTime(Files.writeString(back.resolve("one"), "?"), LONG_AGO);
+            Progress mended = copy(site, TWO_LANES);
+
+            assertThat(mended.complete()).isTrue();
+            assertThat(mended.bytesMoved()).isEqualTo(3_000_001);
+        }
+        assertThat(findings).isEmpty();
+        assertThat(tree(back)).isEqualTo(tree(source));
+    }
+
+    @Test
+    void aLargeFileGoesOnWithTheRangesThatAreThere() throws Exception {
+        Path large = large();
+        try (LoopbackSite site = openSsh()) {
+            copy(site, TWO_LANES);
+            Progress none = copyAfterAKillIn(site, large);
+
+            assertThat(none.complete()).isTrue();
+            assertThat(none.bytesMoved()).isEqualTo(LARGE_BYTES - (64 << 20));
+        }
+        assertThat(tree(back)).isEqualTo(tree(source));
+    }
+
+    /** As if it had been killed with its first range here, the second wrong, and the third not begun. */
+    private Progress copyAfterAKillIn(LoopbackSite site, Path large) throws Exception {
+        Files.delete(back.resolve("large"));
+        RemoteFacts facts = new RemoteFacts(
+                RemoteFacts.Kind.FILE,
+                LARGE_BYTES,
+                0644,
+                Files.getLastModifiedTime(large).toInstant().getEpochSecond(),
+                0,
+                0);
+        FilePath name = FilePath.of("large");
+        try (CopyFromSite copy = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
+                LocalTree local = LocalTree.open(back, copy.key())) {
+            try (LocalFile left = local.createLarge(new Found(name, name, name, facts))) {
+                byte[] content = Files.readAllBytes(large);
+                left.write(content, 0, 64 << 20, 0);
+                left.write(content, 0, 64 << 20, 64 << 20);
+            }
+        }
+        return copy(site, TWO_LANES);
+    }
+
+    @Test
+    void anAccountWithoutCommandsIsProvenByReadingBack() throws Exception {
+        makeTree();
+        Files.delete(source.resolve("large"));
+        try (LoopbackSite site = openSsh("ForceCommand internal-sftp");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            assertThat(RemoteDigest.readOnly(lanes.next()).method()).isEqualTo("read-back");
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
+        assertThat(findings).isEmpty();
+        assertThat(tree(back)).isEqualTo(tree(source));
+    }
+
+    @Test
+    void aServerWithCheckFileIsAskedByIt() throws Exception {
+        Files.writeString(source.resolve("a"), "hello");
+        Files.createFile(source.resolve("empty"));
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("keys"), root, 0);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            assertThat(RemoteDigest.readOnly(lanes.next()).method()).isEqualTo("check-file");
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
+        assertThat(back.resolve("a")).hasContent("hello");
+    }
+
+    @Test
+    void nothingIsWrittenThroughALinkAtTheDestination() throws Exception {
+        Files.createDirectories(source.resolve("sub/below"));
+        Files.writeString(source.resolve("sub/below/file"), "hello");
+        Files.writeString(source.resolve("name"), "hello");
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Path victim = Files.writeString(folder.resolve("victim"), "untouched");
+        Files.createDirectory(back);
+        Files.createSymbolicLink(back.resolve("sub"), elsewhere);
+        Files.createSymbolicLink(back.resolve("name"), victim);
+        try (LoopbackSite site = openSsh()) {
+            assertThat(copy(site, TWO_LANES).complete()).isFalse();
+        }
+
+        assertThat(elsewhere).isEmptyDirectory();
+        assertThat(victim).hasContent("untouched");
+        assertThat(back.resolve("name")).hasContent("hello").matches(Files::isRegularFile);
+        assertThat(Files.isSymbolicLink(back.resolve("name"))).isFalse();
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString())
+                .containsExactlyInAnyOrder("sub", "sub/below", "sub/below/file");
+    }
+
+    @Test
+    void aFileBecomesTheDestinationOrGoesIntoIt() throws Exception {
+        Files.setLastModifiedTime(Files.writeString(source.resolve("a"), "hello"), LONG_AGO);
+        Files.writeString(source.resolve("b"), "world");
+        try (LoopbackSite site = openSsh()) {
+            FilePath a = FilePath.of("source/a");
+            assertThat(run(copyOf(site, a, back, false, TWO_LANES)).complete()).isTrue();
+            Path into = folder.resolve("into");
+            assertThat(run(copyOf(site, a, into, true, TWO_LANES)).complete()).isTrue();
+            assertThat(run(copyOf(site, FilePath.of("source"), into, true, TWO_LANES))
+                            .complete())
+                    .isTrue();
+
+            assertThat(back).hasContent("hello");
+            assertThat(Files.getLastModifiedTime(back)).isEqualTo(LONG_AGO);
+            assertThat(into.resolve("a")).hasContent("hello");
+            assertThat(into.resolve("source/b")).hasContent("world");
+        }
+    }
+
+    @Test
+    void aSourceThatIsNotThereEndsIt() throws Exception {
+        try (LoopbackSite site = openSsh()) {
+            assertThatThrownBy(() -> run(copyOf(site, FilePath.of("none"), back, false, TWO_LANES)))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_SUCH_FILE));
+        }
+        assertThat(back).doesNotExist();
+    }
+
+    @Test
+    void whatIsNoFileIsAFindingAndADryRunOnlyLooks() throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        Files.writeString(source.resolve("a"), "hello");
+        try (LoopbackSite site = openSsh()) {
+            Progress end = copy(site, new Options(1, 0, true));
+
+            assertThat(end.counted()).isTrue();
+            assertThat(end.entries()).isEqualTo(3);
+            assertThat(end.bytes()).isEqualTo(5);
+        }
+        assertThat(findings).extracting(Finding::problem).containsExactly(Problem.SPECIAL);
+        assertThat(back).doesNotExist();
+    }
+
+    @Test
+    void aFileThatChangedSinceItWasFoundIsFetchedOnceMore() throws Exception {
+        Path file = Files.writeString(source.resolve("a"), "as it is now");
+        Files.setLastModifiedTime(file, LONG_AGO);
+        try (LoopbackSite site = openSsh()) {
+            Told told = fetchAsIfFoundBefore(site, () -> {});
+
+            assertThat(told.verified).containsExactly("a");
+            assertThat(told.failed).isEmpty();
+            assertThat(told.moreBytes).isEqualTo(12 - 3);
+        }
+        assertThat(back.resolve("a")).hasContent("as it is now");
+        assertThat(Files.getLastModifiedTime(back.resolve("a"))).isEqualTo(LONG_AGO);
+    }
+
+    @Test
+    void aFileThatGoesOnChangingIsAFinding() throws Exception {
+        Path file = Files.writeString(source.resolve("a"), "as it is now");
+        try (LoopbackSite site = openSsh()) {
+            Told told = fetchAsIfFoundBefore(site, () -> Files.writeString(file, "and again another"));
+
+            assertThat(told.failed).containsExactly(Problem.CHANGED);
+        }
+        assertThat(back.resolve("a")).doesNotExist();
+    }
+
+    private interface Change {
+        void make() throws IOException;
+    }
+
+    private static final class Told implements Fetch.Outcomes {
+
+        final List<String> verified = new ArrayList<>();
+        final List<Problem> failed = new ArrayList<>();
+        final Change atFirstChange;
+        long moreBytes;
+
+        Told(Change atFirstChange) {
+            this.atFirstChange = atFirstChange;
+        }
+
+        @Override
+        public void verified(Found found) {
+            verified.add(found.path().toString());
+        }
+
+        @Override
+        public void failed(Found found, Problem problem, String message) {
+            failed.add(problem);
+        }
+
+        @Override
+        public void resized(long bytes) {
+            moreBytes += bytes;
+            try {
+                atFirstChange.make();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Fetches source/a as if it had been found with three bytes. */
+    private Told fetchAsIfFoundBefore(LoopbackSite site, Change atFirstChange) throws Exception {
+        RemoteFacts before = new RemoteFacts(RemoteFacts.Kind.FILE, 3, 0644, 1, 0, 0);
+        Told told = new Told(atFirstChange);
+        try (Lanes lanes = Lanes.to(site.address(), 1);
+                LocalTree local = LocalTree.open(back, "key")) {
+            SiteFiles files = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(0));
+            FilePath a = FilePath.of("a");
+            new Fetch(files, local, told).files(List.of(new Found(a, FilePath.of("source/a"), a, before)));
+        }
+        return told;
+    }
+
+    /** Names in no encoding, links to anything, nothing, one byte, some megabytes, and more than one range. */
+    private void makeTree() throws IOException {
+        Files.createFile(source.resolve("none"));
+        Files.writeString(source.resolve("one"), "1");
+        Path sub = Files.createDirectory(source.resolve("sub"));
+        random(sub.resolve("some"), 3_000_000);
+        for (int i = 0; i < 1_200; i++) {
+            random(Files.createDirectories(source.resolve("many/" + i % 7)).resolve("file" + i), i);
+        }
+        Path odd = Files.createDirectory(named(source, "8366834883588362")); // フォルダ, in Shift-JIS
+        Files.writeString(named(odd, "ff80"), "odd");
+        Files.writeString(odd.resolve("line\nfeed"), "odd too");
+        Files.writeString(odd.resolve("back\\slash 'quoted\""), "odd as well");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/some"));
+        Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/at all"));
+        Files.createSymbolicLink(source.resolve("odd link"), named(Path.of("/"), "ff80"));
+        SymbolicLinks.make("sub//./".getBytes(), source.resolve("untidy link"));
+        Files.createDirectory(sub.resolve("empty"));
+        large();
+        Files.setPosixFilePermissions(source.resolve("one"), PosixFilePermissions.fromString("r--r-----"));
+        Files.setPosixFilePermissions(sub.resolve("some"), PosixFilePermissions.fromString("rwxr-x--x"));
+        Files.setLastModifiedTime(source.resolve("one"), LONG_AGO);
+        Files.setLastModifiedTime(sub.resolve("empty"), LONG_AGO);
+        Files.setPosixFilePermissions(sub, PosixFilePermissions.fromString("r-xr-x---"));
+        Files.setLastModifiedTime(sub, LONG_AGO);
+    }
+
+    private Path large() throws IOException {
+        return random(source.resolve("large"), LARGE_BYTES);
+    }
+
+    private static Path random(Path file, long bytes) throws IOException {
+        Random random = new Random(bytes);
+        byte[] some = new byte[1 << 20];
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (long left = bytes; left > 0; left -= some.length) {
+                random.nextBytes(some);
+                out.write(some, 0, (int) Math.min(left, some.length));
+            }
+        }
+        return file;
+    }
+
+    private static Path named(Path in, String hex) {
+        return FilePath.ROOT.resolve(HexFormat.of().parseHex(hex)).under(in);
+    }
+
+    private LoopbackSite openSsh(String... config) throws IOException {
+        return LoopbackSite.openSsh(folder.resolve("keys"), root, 0, config);
+    }
+
+    private static CopyFromSite copyOf(LoopbackSite site, FilePath source, Path to, boolean into, Options options) {
+        return new CopyFromSite(site.address(), List.of(source), to, into, options);
+    }
+
+    private Progress copy(LoopbackSite site, Options options) throws IOException, InterruptedException {
+        return run(copyOf(site, FilePath.of("source"), back, false, options));
+    }
+
+    private Progress run(CopyFromSite copy) throws IOException, InterruptedException {
+        try (copy) {
+            return copy.run(findings::add);
+        }
+    }
+
+    /** Every entry, its mode, its time to the second, and its content. */
+    private static Map<FilePath, String> tree(Path root) throws IOException {
+        Map<FilePath, String> tree = new TreeMap<>();
+        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
+            @Override
+            public void entry(FilePath path, Facts facts) throws IOException {
+                String time = facts.kind() == EntryKind.LINK ? "" : " " + facts.modifiedNanos() / 1_000_000_000;
+                String content = facts.kind() == EntryKind.FILE
+                        ? Digest.ofContent(Files.readAllBytes(path.under(root))).toString()
+                        : "";
+                tree.put(
+                        path,
+                        "%s %o%s %s %s"
+                                .formatted(
+                                        facts.kind(),
+                                        facts.mode(),
+                                        time,
+                                        Arrays.toString(facts.linkTarget()),
+                                        content));
+            }
+
+            @Override
+            public void problem(FilePath path, Problem problem, String message) {
+                throw new AssertionError(message);
+            }
+        };
+        visitor.entry(FilePath.ROOT, DirectoryTree.facts(root));
+        new DirectoryTree(root).walk(visitor);
+        return tree;
+    }
+}

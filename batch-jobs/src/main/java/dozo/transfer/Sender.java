@@ -215,7 +215,7 @@ public final class Sender implements AutoCloseable {
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
         Map<Entry, Outcome> outcomes = each(others, other -> makeOther(route, other));
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
-            Map<Entry, Outcome> tried = sendAndProve(route, left);
+            Map<Entry, Outcome> tried = sendAndProve(route, left, i == 0);
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
@@ -231,14 +231,18 @@ public final class Sender implements AutoCloseable {
                 && (failed.problem() == Problem.MISMATCHED || failed.problem() == Problem.CHANGED);
     }
 
-    /** Of the files' outcomes, those that are verified have their final names. */
-    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files)
+    /**
+     * Of the files' outcomes, those that are verified have their final names.
+     *
+     * @param look whether what stands under a final name may be the file; if that was found to be another, it is not
+     */
+    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files, boolean look)
             throws RemoteException, InterruptedException {
         over(lane -> {
             tree.makeFolders(lane, route, route.incoming());
             return Optional.empty();
         });
-        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file));
+        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file, look));
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(arrival -> ((Arrived) arrival).lies)
@@ -264,12 +268,12 @@ public final class Sender implements AutoCloseable {
     }
 
     /** Sends one file under its temporary name, or finds it standing under its final one. */
-    private Arrival sendFile(Route route, Entry file) throws RemoteException, InterruptedException {
+    private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entryWork(file, Missing::new, lane -> {
             // The source first: for a file that cannot be read nothing is made at the site.
             try (SourceFile source = SourceFile.open(
                     file.path().under(route.source()), file.facts(), file.path().toString())) {
-                if (mayStand(lane, route, file) && stands(lane, route.finalName(file), file)) {
+                if (look && mayStand(lane, route, file) && stands(lane, route.finalName(file), file)) {
                     return new Arrived(file, source.digest(file.facts().sizeBytes()), route.finalName(file));
                 }
                 FilePath temporary = route.temporaryName(file);

@@ -74,8 +74,12 @@ public final class Sender implements AutoCloseable {
     /** What came of sending a file, before anything is proven. */
     private sealed interface Arrival {}
 
-    /** All of it lies at the site under this name. The digest is that of what was read here. */
-    private record Arrived(Entry file, Digest digest, FilePath lies) implements Arrival {}
+    /**
+     * All of it lies at the site under this name. The digest is that of what was read here.
+     *
+     * @param mode the permissions it has there
+     */
+    private record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {}
 
     private record Missing(Failed failed) implements Arrival {}
 
@@ -273,15 +277,22 @@ public final class Sender implements AutoCloseable {
             // The source first: for a file that cannot be read nothing is made at the site.
             try (SourceFile source = SourceFile.open(
                     file.path().under(route.source()), file.facts(), file.path().toString())) {
-                if (look && mayStand(lane, route, file) && stands(lane, route.finalName(file), file)) {
-                    return new Arrived(file, source.digest(file.facts().sizeBytes()), route.finalName(file));
+                FilePath finalName = route.finalName(file);
+                Optional<RemoteFacts> there =
+                        look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
+                if (there.isPresent()) {
+                    return new Arrived(
+                            file,
+                            source.digest(file.facts().sizeBytes()),
+                            finalName,
+                            there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
                 try (RemoteFile remote = create(lane, temporary)) {
                     Digest sent = send(source, remote, file.facts().sizeBytes());
                     SiteFacts facts = SiteFacts.of(file);
                     remote.finish(facts.mode(), facts.modifiedSeconds(), sync.isEmpty());
-                    return new Arrived(file, sent, temporary);
+                    return new Arrived(file, sent, temporary, facts.mode());
                 }
             }
         });
@@ -297,14 +308,14 @@ public final class Sender implements AutoCloseable {
         return !tree.made(folder);
     }
 
-    /** Whether a file of this size and time stands there: probably this one. */
-    private static boolean stands(Lane lane, FilePath name, Entry file) throws RemoteException, InterruptedException {
+    /** A file of this size and time, if it stands there: probably this one. */
+    private static Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file)
+            throws RemoteException, InterruptedException {
         return lane.sftp()
                 .lstat(name)
                 .filter(there -> there.kind() == RemoteFacts.Kind.FILE
                         && there.sizeBytes() == file.facts().sizeBytes()
-                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds())
-                .isPresent();
+                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
     }
 
     private Digest send(SourceFile source, RemoteFile remote, long sizeBytes)
@@ -353,13 +364,18 @@ public final class Sender implements AutoCloseable {
     private Outcome tryLarge(Route route, Entry file) throws RemoteException, InterruptedException {
         Arrival arrival = entryWork(file, Missing::new, lane -> {
             FilePath finalName = route.finalName(file);
-            if (stands(lane, finalName, file)) {
+            Optional<RemoteFacts> there = standing(lane, finalName, file);
+            if (there.isPresent()) {
                 try (SourceFile source = SourceFile.open(
                         file.path().under(route.source()),
                         file.facts(),
                         file.path().toString())) {
                     Arrived standing =
-                            new Arrived(file, source.digest(file.facts().sizeBytes()), finalName);
+                            new Arrived(
+                            file,
+                            source.digest(file.facts().sizeBytes()),
+                            finalName,
+                            there.get().mode());
                     Map<FilePath, Digest> found = digest.digests(lane, List.of(finalName));
                     if (compare(standing, found.get(finalName)) instanceof Verified) {
                         return standing;
@@ -368,7 +384,8 @@ public final class Sender implements AutoCloseable {
             }
             tree.makeFolders(lane, route, route.incoming());
             Digest sent = new LargeFile(lanes, digest, throttle, bytesMoved, route, file).send(sync.isEmpty());
-            return new Arrived(file, sent, route.temporaryName(file));
+            return new Arrived(
+                    file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
         });
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
@@ -392,6 +409,8 @@ public final class Sender implements AutoCloseable {
             FilePath finalName = route.finalName(file);
             if (!proven.lies.equals(finalName)) {
                 tree.publish(lane, route, proven.lies, finalName, proven.digest, facts);
+            } else if (proven.mode != facts.mode()) {
+                lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
             }
             return new Verified(file, proven.digest);
         });

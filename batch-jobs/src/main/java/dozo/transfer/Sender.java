@@ -175,7 +175,10 @@ public final class Sender implements AutoCloseable {
                 .toList();
     }
 
-    /** Removes what earlier runs left under temporary names, but for the files with these numbers. */
+    /**
+     * Removes what earlier runs left under temporary names, but for the files with these numbers. Of a copy nothing is left
+     * then, unless others copy to the same place.
+     */
     public void sweep(Route route, Set<Integer> keep) throws IOException, InterruptedException {
         Lane lane = lanes.next();
         if (lane.sftp().lstat(route.incoming()).isEmpty()) {
@@ -184,7 +187,7 @@ public final class Sender implements AutoCloseable {
         Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
         List<FilePath> leftovers = new ArrayList<>();
         lane.sftp().list(route.incoming(), (path, facts) -> {
-            if (!kept.contains(FilePath.render(path.name())) && facts.kind() == RemoteFacts.Kind.FILE) {
+            if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
                 leftovers.add(path);
             }
         });
@@ -193,6 +196,9 @@ public final class Sender implements AutoCloseable {
         }
         if (keep.isEmpty()) {
             removeIfEmpty(lane, route.incoming());
+            if (route.versions().isEmpty()) {
+                removeIfEmpty(lane, route.incoming().parent());
+            }
         }
     }
 

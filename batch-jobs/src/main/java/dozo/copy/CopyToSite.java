@@ -113,7 +113,7 @@ public final class CopyToSite implements Copy {
     /** Makes the folder that is filled; what is above it has to be there. */
     private static void makeTop(Lane lane) throws RemoteException, InterruptedException {
         try {
-            lane.sftp().mkdir(FilePath.ROOT, 0700);
+            var _ = lane.sftp().mkdir(FilePath.ROOT, 0700);
         } catch (RemoteException e) {
             // Perhaps it is there: that it is a folder, or a link to one, is found by looking into it.
             if (e.retryable() || e.reason() == Reason.NO_SUCH_FILE) {

@@ -138,16 +138,22 @@ public final class Sftp {
         return factsIn(pipeline.ask(at(Packet.LSTAT, path)), path);
     }
 
-    /** Makes a folder. EXISTS if there is anything of that name, except when it is a folder already. */
-    public void mkdir(FilePath path, int mode) throws RemoteException, InterruptedException {
+    /**
+     * Makes a folder. EXISTS if there is anything of that name, except when it is a folder already.
+     *
+     * @return whether it was made; if not, it was there
+     */
+    public boolean mkdir(FilePath path, int mode) throws RemoteException, InterruptedException {
         Packet request = at(Packet.MKDIR, path).uint32(Packet.HAS_MODE).uint32(mode & 07777);
         try {
             expectOk(pipeline.ask(request), path, Deed.MAKE_FOLDER);
+            return true;
         } catch (RemoteException e) {
             if (e.reason() != Reason.EXISTS
                     || lstat(path).map(RemoteFacts::kind).orElse(Kind.OTHER) != Kind.DIRECTORY) {
                 throw e;
             }
+            return false;
         }
     }
 
@@ -168,7 +174,7 @@ public final class Sftp {
             FilePath folder = way.get(i);
             Optional<RemoteFacts> there = factsIn(pipeline.await(answers.get(i)), folder);
             if (there.isEmpty()) {
-                mkdir(folder, 0700);
+                var _ = mkdir(folder, 0700);
             } else if (there.get().kind() != Kind.DIRECTORY) {
                 throw new RemoteException(
                         Reason.EXISTS, "cannot make folder " + path + ": " + folder + " is there and is no folder");

@@ -164,8 +164,7 @@ final class SiteTree {
     private static Optional<Boolean> makeFolder(Lane lane, FilePath folder)
             throws RemoteException, InterruptedException {
         try {
-            lane.sftp().mkdir(folder, FOLDER_MODE);
-            return Optional.of(true);
+            return Optional.of(lane.sftp().mkdir(folder, FOLDER_MODE));
         } catch (RemoteException e) {
             Optional<RemoteFacts> there = lane.sftp().lstat(folder);
             if (there.isEmpty()) {

@@ -96,12 +96,16 @@ public final class CopyToSite implements Copy {
                 Route route = new Route(source, FilePath.ROOT, content, incoming, Optional.empty());
                 try (Units units = new Units(engine, route, outcome -> account(outcome, findings))) {
                     walk(source, units::add, findings);
-                    counted.set(source.equals(sources.getLast()));
+                    boolean last = source.equals(sources.getLast());
+                    counted.set(last);
                     units.end();
+                    if (last) {
+                        // Before the folders get their times: one of them is where the temporary folder lies.
+                        engine.sweep(route, Set.of());
+                    }
+                    units.settleFolders();
                 }
             }
-            engine.sweep(
-                    new Route(sources.getFirst(), FilePath.ROOT, FilePath.ROOT, incoming, Optional.empty()), Set.of());
         }
         return progress();
     }

@@ -67,11 +67,15 @@ final class Units implements AutoCloseable {
         bundleBytes += size;
     }
 
-    /** Waits until all that was added is done, and gives the folders their modes and times: nothing changes in them any more. */
+    /** Waits until all that was added is done. */
     void end() throws IOException, InterruptedException {
         flush();
         room.acquire(UNDER_WAY_MAX);
         throwFailure();
+    }
+
+    /** Gives the folders their modes and times, when nothing changes in them any more. */
+    void settleFolders() throws RemoteException, InterruptedException {
         folders.sort(Comparator.comparing(Entry::path).reversed());
         sender.setFolderFacts(route, folders).forEach(outcomes);
     }

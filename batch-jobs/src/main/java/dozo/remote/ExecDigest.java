@@ -35,7 +35,9 @@ record ExecDigest(String tool) implements RemoteDigest {
 
     private static final long DD_BLOCK_BYTES = 1 << 20;
 
-    private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)");
+    /** NB: to a pattern the byte 0x85, of many a Japanese name, is the end of a line, and no "." without DOTALL. */
+    private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)", Pattern.DOTALL);
+
     private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
 
     ExecDigest {

@@ -74,8 +74,12 @@ public final class Sender implements AutoCloseable {
     /** What came of sending a file, before anything is proven. */
     private sealed interface Arrival {}
 
-    /** All of it lies at the site under this name. The digest is that of what was read here. */
-    private record Arrived(Entry file, Digest digest, FilePath lies) implements Arrival {}
+    /**
+     * All of it lies at the site under this name. The digest is that of what was read here.
+     *
+     * @param mode the permissions it has there
+     */
+    private record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {}
 
     private record Missing(Failed failed) implements Arrival {}
 
@@ -171,7 +175,10 @@ public final class Sender implements AutoCloseable {
                 .toList();
     }
 
-    /** Removes what earlier runs left under temporary names, but for the files with these numbers. */
+    /**
+     * Removes what earlier runs left under temporary names, but for the files with these numbers. Of a copy nothing is left
+     * then, unless others copy to the same place.
+     */
     public void sweep(Route route, Set<Integer> keep) throws IOException, InterruptedException {
         Lane lane = lanes.next();
         if (lane.sftp().lstat(route.incoming()).isEmpty()) {
@@ -180,7 +187,7 @@ public final class Sender implements AutoCloseable {
         Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
         List<FilePath> leftovers = new ArrayList<>();
         lane.sftp().list(route.incoming(), (path, facts) -> {
-            if (!kept.contains(FilePath.render(path.name())) && facts.kind() == RemoteFacts.Kind.FILE) {
+            if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
                 leftovers.add(path);
             }
         });
@@ -189,6 +196,9 @@ public final class Sender implements AutoCloseable {
         }
         if (keep.isEmpty()) {
             removeIfEmpty(lane, route.incoming());
+            if (route.versions().isEmpty()) {
+                removeIfEmpty(lane, route.incoming().parent());
+            }
         }
     }
 
@@ -215,7 +225,7 @@ public final class Sender implements AutoCloseable {
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
         Map<Entry, Outcome> outcomes = each(others, other -> makeOther(route, other));
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
-            Map<Entry, Outcome> tried = sendAndProve(route, left);
+            Map<Entry, Outcome> tried = sendAndProve(route, left, i == 0);
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
@@ -231,14 +241,18 @@ public final class Sender implements AutoCloseable {
                 && (failed.problem() == Problem.MISMATCHED || failed.problem() == Problem.CHANGED);
     }
 
-    /** Of the files' outcomes, those that are verified have their final names. */
-    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files)
+    /**
+     * Of the files' outcomes, those that are verified have their final names.
+     *
+     * @param look whether what stands under a final name may be the file; if that was found to be another, it is not
+     */
+    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files, boolean look)
             throws RemoteException, InterruptedException {
         over(lane -> {
             tree.makeFolders(lane, route, route.incoming());
             return Optional.empty();
         });
-        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file));
+        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file, look));
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(arrival -> ((Arrived) arrival).lies)
@@ -263,20 +277,27 @@ public final class Sender implements AutoCloseable {
     }
 
     /** Sends one file under its temporary name, or finds it standing under its final one. */
-    private Arrival sendFile(Route route, Entry file) throws RemoteException, InterruptedException {
+    private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entryWork(file, Missing::new, lane -> {
             // The source first: for a file that cannot be read nothing is made at the site.
             try (SourceFile source = SourceFile.open(
                     file.path().under(route.source()), file.facts(), file.path().toString())) {
-                if (mayStand(lane, route, file) && stands(lane, route.finalName(file), file)) {
-                    return new Arrived(file, source.digest(file.facts().sizeBytes()), route.finalName(file));
+                FilePath finalName = route.finalName(file);
+                Optional<RemoteFacts> there =
+                        look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
+                if (there.isPresent()) {
+                    return new Arrived(
+                            file,
+                            source.digest(file.facts().sizeBytes()),
+                            finalName,
+                            there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
                 try (RemoteFile remote = create(lane, temporary)) {
                     Digest sent = send(source, remote, file.facts().sizeBytes());
                     SiteFacts facts = SiteFacts.of(file);
                     remote.finish(facts.mode(), facts.modifiedSeconds(), sync.isEmpty());
-                    return new Arrived(file, sent, temporary);
+                    return new Arrived(file, sent, temporary, facts.mode());
                 }
             }
         });
@@ -292,14 +313,14 @@ public final class Sender implements AutoCloseable {
         return !tree.made(folder);
     }
 
-    /** Whether a file of this size and time stands there: probably this one. */
-    private static boolean stands(Lane lane, FilePath name, Entry file) throws RemoteException, InterruptedException {
+    /** A file of this size and time, if it stands there: probably this one. */
+    private static Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file)
+            throws RemoteException, InterruptedException {
         return lane.sftp()
                 .lstat(name)
                 .filter(there -> there.kind() == RemoteFacts.Kind.FILE
                         && there.sizeBytes() == file.facts().sizeBytes()
-                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds())
-                .isPresent();
+                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
     }
 
     private Digest send(SourceFile source, RemoteFile remote, long sizeBytes)
@@ -348,13 +369,18 @@ public final class Sender implements AutoCloseable {
     private Outcome tryLarge(Route route, Entry file) throws RemoteException, InterruptedException {
         Arrival arrival = entryWork(file, Missing::new, lane -> {
             FilePath finalName = route.finalName(file);
-            if (stands(lane, finalName, file)) {
+            Optional<RemoteFacts> there = standing(lane, finalName, file);
+            if (there.isPresent()) {
                 try (SourceFile source = SourceFile.open(
                         file.path().under(route.source()),
                         file.facts(),
                         file.path().toString())) {
                     Arrived standing =
-                            new Arrived(file, source.digest(file.facts().sizeBytes()), finalName);
+                            new Arrived(
+                            file,
+                            source.digest(file.facts().sizeBytes()),
+                            finalName,
+                            there.get().mode());
                     Map<FilePath, Digest> found = digest.digests(lane, List.of(finalName));
                     if (compare(standing, found.get(finalName)) instanceof Verified) {
                         return standing;
@@ -363,7 +389,8 @@ public final class Sender implements AutoCloseable {
             }
             tree.makeFolders(lane, route, route.incoming());
             Digest sent = new LargeFile(lanes, digest, throttle, bytesMoved, route, file).send(sync.isEmpty());
-            return new Arrived(file, sent, route.temporaryName(file));
+            return new Arrived(
+                    file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
         });
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
@@ -386,6 +413,8 @@ public final class Sender implements AutoCloseable {
             FilePath finalName = route.finalName(file);
             if (!proven.lies.equals(finalName)) {
                 tree.publish(lane, route, proven.lies, finalName, proven.digest, facts);
+            } else if (proven.mode != facts.mode()) {
+                lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
             }
             return new Verified(file, proven.digest);
         });

@@ -1,0 +1,84 @@
+package dozo.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.source.DirectoryTree;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+
+/** What tests of copies do with folders of this machine: fill them, and compare them to the byte. */
+final class Trees {
+
+    private static final long NANOS = 1_000_000_000L;
+
+    private Trees() {}
+
+    /** The same names, kinds, modes, whole seconds and bytes; the copy's owner may always read. */
+    static void assertSame(Path source, Path copy) throws IOException {
+        assertThat(facts(copy)).isEqualTo(facts(source));
+        for (Map.Entry<FilePath, String> entry : facts(source).entrySet()) {
+            Path one = entry.getKey().under(source);
+            if (Files.isRegularFile(one, LinkOption.NOFOLLOW_LINKS)) {
+                assertThat(Files.mismatch(one, entry.getKey().under(copy)))
+                        .as("content of " + entry.getKey())
+                        .isEqualTo(-1);
+            }
+        }
+    }
+
+    /** All below a folder, and the folder itself, with what a copy keeps of them. */
+    static Map<FilePath, String> facts(Path root) throws IOException {
+        Map<FilePath, String> found = new TreeMap<>();
+        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
+            @Override
+            public void entry(FilePath path, Facts facts) {
+                String kept = facts.kind() == EntryKind.LINK
+                        ? "to " + FilePath.render(facts.linkTarget())
+                        : "%d bytes, mode %o, at %d"
+                                .formatted(
+                                        facts.sizeBytes(),
+                                        facts.mode() & 0777,
+                                        Math.floorDiv(facts.modifiedNanos(), NANOS));
+                found.put(path, facts.kind() + " " + kept);
+            }
+
+            @Override
+            public void problem(FilePath path, Problem problem, String message) {
+                throw new AssertionError(message);
+            }
+        };
+        visitor.entry(FilePath.ROOT, DirectoryTree.facts(root));
+        if (Files.isDirectory(root, LinkOption.NOFOLLOW_LINKS)) {
+            new DirectoryTree(root).walk(visitor);
+        }
+        return found;
+    }
+
+    /** Makes a file of so many bytes that repeat nowhere. */
+    static Path write(Path file, long bytes) throws IOException {
+        byte[] block = new byte[1 << 20];
+        new Random(bytes).nextBytes(block);
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (long at = 0; at < bytes; at += block.length) {
+                ByteBuffer.wrap(block).putLong(at);
+                out.write(block, 0, (int) Math.min(block.length, bytes - at));
+            }
+        }
+        return file;
+    }
+
+    static Object inode(Path path) throws IOException {
+        return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+    }
+}

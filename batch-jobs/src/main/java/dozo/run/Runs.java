@@ -43,6 +43,7 @@ public class Runs {
 
     private final JdbcClient jdbc;
     private final TransferUnits units;
+    private final Senders senders;
     private final Findings findings;
     private final Ledger ledger;
     private final InstantSource clock;
@@ -77,9 +78,10 @@ public class Runs {
             String message,
             long findings) {}
 
-    public Runs(JdbcClient jdbc, TransferUnits units, Findings findings, Ledger ledger, InstantSource clock) {
+    Runs(JdbcClient jdbc, TransferUnits units, Senders senders, Findings findings, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
         this.units = units;
+        this.senders = senders;
         this.findings = findings;
         this.ledger = ledger;
         this.clock = clock;
@@ -160,6 +162,6 @@ public class Runs {
 
     /** How far a run is. */
     public Progress progress(long id) {
-        return units.progress(id);
+        return units.progress(id).moved(senders.bytesMoved(id));
     }
 }

@@ -9,8 +9,8 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.transfer.Sender;
 import dozo.transfer.Throttle;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
 /** The engine of each run that is going on in this process: opened when it is first asked for, with the site checked. */
@@ -19,7 +19,7 @@ class Senders {
 
     private final Sites sites;
     private final TransferSettings settings;
-    private final Map<Long, Sender> open = new HashMap<>();
+    private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
     Senders(Sites sites, TransferSettings settings) {
         this.sites = sites;
@@ -38,6 +38,12 @@ class Senders {
             open.put(runId, sender);
         }
         return sender;
+    }
+
+    /** Content bytes that the run's engine has sent; 0 when it has none. Never waits for one that is being opened. */
+    long bytesMoved(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? 0 : sender.bytesMoved();
     }
 
     /** Ends the run's engine, if it has one. */

@@ -28,6 +28,8 @@ final class Stripes implements AutoCloseable {
     private final List<Stripe> open = new CopyOnWriteArrayList<>();
     private final Set<Sftp> asked = new HashSet<>();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Object joining = new Object();
+    private boolean ending;
 
     /** The file on one channel. */
     record Stripe(Sftp channel, RemoteFile file) {}
@@ -53,8 +55,7 @@ final class Stripes implements AutoCloseable {
 
     /** Returns when the site has acknowledged every byte on every channel. */
     void finish(boolean sync) throws RemoteException, InterruptedException {
-        // Whoever still opens it only takes part in what is left: nothing.
-        threads.shutdown();
+        end();
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService closing = Executors.newVirtualThreadPerTaskExecutor()) {
             for (Stripe stripe : open) {
@@ -76,8 +77,16 @@ final class Stripes implements AutoCloseable {
 
     @Override
     public void close() {
+        end();
         threads.shutdownNow();
         open.forEach(stripe -> stripe.file.close());
+    }
+
+    /** After this none joins any more: whoever still opens the file closes it again, and nobody else does. */
+    private void end() {
+        synchronized (joining) {
+            ending = true;
+        }
     }
 
     private void widen() {
@@ -93,8 +102,14 @@ final class Stripes implements AutoCloseable {
     private void join(Sftp channel) {
         try {
             RemoteFile file = channel.open(name);
-            open.add(new Stripe(channel, file));
-            if (threads.isShutdown()) {
+            boolean late;
+            synchronized (joining) {
+                late = ending;
+                if (!late) {
+                    open.add(new Stripe(channel, file));
+                }
+            }
+            if (late) {
                 file.close();
             }
         } catch (RemoteException | InterruptedException e) {

@@ -48,8 +48,25 @@ public class TransferUnits {
     /** A claimed unit, what came of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
 
-    /** How far a run is. */
-    public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone) {}
+    /**
+     * How far a run is.
+     *
+     * @param bytesDone those of units that are recorded: a large file counts when it is proven
+     * @param bytesMoved content bytes sent so far by the run's engine in this process, some of them perhaps twice; 0 when it has
+     *     none
+     */
+    public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long bytesMoved) {
+
+        /** Only what is recorded: changes when a unit ends, and not with every block. */
+        public Progress recorded() {
+            return moved(0);
+        }
+
+        /** The same with what an engine has sent. */
+        public Progress moved(long bytes) {
+            return new Progress(units, unitsDone, unitsFailed, this.bytes, bytesDone, bytes);
+        }
+    }
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Row(long unitId, int experimentId, int siteId, UnitKind kind, int[] entries) {}
@@ -203,7 +220,7 @@ public class TransferUnits {
                 .list());
     }
 
-    /** How far a run is. */
+    /** How far a run is, as far as it is recorded. */
     public Progress progress(long runId) {
         return jdbc.sql("""
                         select count(*) as units,
@@ -219,7 +236,8 @@ public class TransferUnits {
                         row.getLong("done"),
                         row.getLong("failed"),
                         row.getLong("bytes"),
-                        row.getLong("bytes_done")))
+                        row.getLong("bytes_done"),
+                        0))
                 .single();
     }
 

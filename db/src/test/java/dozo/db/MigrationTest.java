@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.MigrationVersion;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 class MigrationTest {
+
+    private static final String START_RUN =
+            "insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now())";
 
     @Test
     void migratesFromEmptyAndThenHasNothingToDo() {
@@ -85,15 +90,93 @@ class MigrationTest {
     @Test
     void onlyOneRunRunsAtATime() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+        startRun(jdbc);
+
+        assertThatThrownBy(() -> jdbc.sql(START_RUN).update()).hasMessageContaining("one_run_at_a_time");
+    }
+
+    /** V202611200007: whatever state a large file's ranges and their whole were in when the service was upgraded. */
+    @Test
+    void largeFilesInRangesBecomeOneUnitEachAndKeepTheirReceipts() {
+        PGSimpleDataSource database = TestDatabase.empty();
+        migrate(database, "202611200006");
+        JdbcClient jdbc = JdbcClient.create(database);
+        startRun(jdbc);
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'e', 'filesystem', '/e', now(), 'x');
+                """).update();
+        addUnits(jdbc, 1, "RANGE", "VERIFIED", "RANGE", "VERIFIED", "WHOLE", "VERIFIED");
+        addUnits(jdbc, 2, "RANGE", "SENT", "RANGE", "PLANNED", "WHOLE", "PLANNED");
+        addUnits(jdbc, 3, "RANGE", "FAILED", "RANGE", "FAILED", "WHOLE", "FAILED");
+        addUnits(jdbc, 4, "RANGE", "CANCELLED", "WHOLE", "CANCELLED");
+        addUnits(jdbc, 5, "BUNDLE", "VERIFIED");
+        addUnits(jdbc, 6, "BUNDLE", "PLANNED");
+        addUnits(jdbc, 7, "BUNDLE", "FAILED");
+        jdbc.sql("""
+                insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                select 1, 1, unit_id, 1, entry_nos, sha256('x'), 'read-back', 'x', now()
+                from transfer_unit where kind <> 'RANGE' and state = 'VERIFIED'
+                """).update();
+
+        migrate(database, "202611200007");
+
+        assertThat(list(jdbc, "select entry_nos[1] || ' ' || kind || ' ' || state from transfer_unit order by unit_id"))
+                .containsExactly(
+                        "1 LARGE VERIFIED",
+                        "2 LARGE CANCELLED",
+                        "3 LARGE CANCELLED",
+                        "4 LARGE CANCELLED",
+                        "5 BUNDLE VERIFIED",
+                        "6 BUNDLE PLANNED",
+                        "7 BUNDLE FAILED");
+        assertThat(list(
+                        jdbc,
+                        "select entry_nos[1] || ' ' || u.kind from receipt join transfer_unit u using (unit_id, entry_nos)"
+                                + " order by receipt_id"))
+                .containsExactly("1 LARGE", "5 BUNDLE");
+        for (String gone : List.of("kind = 'RANGE'", "kind = 'WHOLE'", "state = 'SENT'")) {
+            assertThatThrownBy(
+                            () -> jdbc.sql("update transfer_unit set " + gone).update())
+                    .as(gone)
+                    .hasMessageContaining("violates check constraint");
+        }
+    }
+
+    /** Units of one entry: kind and state in turns. */
+    private static void addUnits(JdbcClient jdbc, int entry, String... kindsAndStates) {
+        for (int i = 0; i < kindsAndStates.length; i += 2) {
+            jdbc.sql("""
+                            insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id,
+                                                       partition_no)
+                            values (1, 1, :kind, array[:entry::integer], 10, :state, 1, 0)
+                            """)
+                    .param("entry", entry)
+                    .param("kind", kindsAndStates[i])
+                    .param("state", kindsAndStates[i + 1])
+                    .update();
+        }
+    }
+
+    private static void migrate(PGSimpleDataSource database, String version) {
+        Flyway.configure()
+                .dataSource(database)
+                .target(MigrationVersion.fromVersion(version))
+                .load()
+                .migrate();
+    }
+
+    private static List<String> list(JdbcClient jdbc, String query) {
+        return jdbc.sql(query).query((row, n) -> row.getString(1)).list();
+    }
+
+    private static void startRun(JdbcClient jdbc) {
         jdbc.sql("""
                 insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
                 values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now())
                 """).update();
-        String start =
-                "insert into run (kind, site_id, state, requested_by, started_at) values ('nightlyBackup', 1, 'RUNNING', 'x', now())";
-        jdbc.sql(start).update();
-
-        assertThatThrownBy(() -> jdbc.sql(start).update()).hasMessageContaining("one_run_at_a_time");
+        jdbc.sql(START_RUN).update();
     }
 
     private static void appendTo(JdbcClient jdbc, String subject) {

@@ -203,7 +203,8 @@ public final class Dozo {
         JsonNode shown = started;
         String last = "";
         while (run(shown).state() == RunState.RUNNING) {
-            String line = RunReport.progress(run(shown), progressOf(shown));
+            Progress progress = progressOf(shown);
+            String line = RunReport.progress(run(shown), terminal ? progress : progress.recorded());
             if (terminal) {
                 err.print("\r\u001b[K" + line);
             } else if (!line.equals(last)) {

@@ -21,8 +21,9 @@ public final class RunReport {
             String what = run.state() == RunState.RUNNING ? "looking for what is new" : "nothing was to be sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
         }
+        String moved = progress.bytesMoved() == 0 ? "" : ", %s moved".formatted(Size.text(progress.bytesMoved()));
         String failed = progress.unitsFailed() == 0 ? "" : ", %,d failed".formatted(progress.unitsFailed());
-        return "run %d %s: %3d%%  %s of %s, %,d of %,d units%s"
+        return "run %d %s: %3d%%  %s of %s, %,d of %,d units%s%s"
                 .formatted(
                         run.id(),
                         word(run.state()),
@@ -31,6 +32,7 @@ public final class RunReport {
                         Size.text(progress.bytes()),
                         progress.unitsDone(),
                         progress.units(),
+                        moved,
                         failed);
     }
 

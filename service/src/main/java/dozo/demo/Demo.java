@@ -17,6 +17,7 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.transfer.TransferUnits.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
@@ -261,7 +262,8 @@ public final class Demo implements Callable<Integer> {
         String shown = "";
         Run run = runs.find(id).orElseThrow();
         while (run.state() == RunState.RUNNING) {
-            String line = RunReport.progress(run, runs.progress(id));
+            Progress progress = runs.progress(id);
+            String line = RunReport.progress(run, terminal ? progress : progress.recorded());
             if (!line.equals(shown)) {
                 out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());
                 out().flush();

@@ -30,6 +30,9 @@ record ExecDigest(String tool) implements RemoteDigest {
     static final ExecDigest COREUTILS = new ExecDigest("sha256sum");
     static final ExecDigest PERL = new ExecDigest("shasum -a 256");
 
+    /** What may be installed, likely fastest first. */
+    static final List<ExecDigest> CANDIDATES = List.of(OPENSSL, COREUTILS, PERL);
+
     /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
     private static final Duration TIMEOUT = Duration.ofHours(6);
 

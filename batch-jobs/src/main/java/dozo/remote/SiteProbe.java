@@ -131,8 +131,8 @@ final class SiteProbe {
             throws RemoteException, InterruptedException {
         List<FilePath> asked = new ArrayList<>(known.keySet());
         asked.add(folder.resolve("not there"));
-        asked.addAll(Collections.nCopies(
-                TIMED_REPEATS, List.copyOf(known.keySet()).getLast()));
+        asked.addAll(
+                Collections.nCopies(TIMED_REPEATS, List.copyOf(known.keySet()).getLast()));
         long before = System.nanoTime();
         try {
             Map<FilePath, Digest> answer = way.digests(lane, asked);

@@ -27,6 +27,7 @@ final class Stripes implements AutoCloseable {
     private final FilePath name;
     private final List<Stripe> open = new CopyOnWriteArrayList<>();
     private final Set<Sftp> asked = new HashSet<>();
+    private boolean ended;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /** The file on one channel. */
@@ -53,11 +54,10 @@ final class Stripes implements AutoCloseable {
 
     /** Returns when the site has acknowledged every byte on every channel. */
     void finish(boolean sync) throws RemoteException, InterruptedException {
-        // Whoever still opens it only takes part in what is left: nothing.
-        threads.shutdown();
+        List<Stripe> all = end();
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService closing = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (Stripe stripe : open) {
+            for (Stripe stripe : all) {
                 ends.add(closing.submit(() -> {
                     stripe.file.finish(sync);
                     return null;
@@ -77,7 +77,13 @@ final class Stripes implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow();
-        open.forEach(stripe -> stripe.file.close());
+        end().forEach(stripe -> stripe.file.close());
+    }
+
+    /** Whoever still opens it comes too late: nothing is left to do. */
+    private synchronized List<Stripe> end() {
+        ended = true;
+        return List.copyOf(open);
     }
 
     private void widen() {
@@ -93,12 +99,15 @@ final class Stripes implements AutoCloseable {
     private void join(Sftp channel) {
         try {
             RemoteFile file = channel.open(name);
-            open.add(new Stripe(channel, file));
-            if (threads.isShutdown()) {
+            if (!takesPart(new Stripe(channel, file))) {
                 file.close();
             }
         } catch (RemoteException | InterruptedException e) {
             // One channel less; what is wrong with the file or the site shows on the others too.
         }
+    }
+
+    private synchronized boolean takesPart(Stripe stripe) {
+        return !ended && open.add(stripe);
     }
 }

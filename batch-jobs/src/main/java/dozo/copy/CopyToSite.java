@@ -32,6 +32,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Copies files and folders of this machine to a site. */
@@ -62,6 +63,18 @@ public final class CopyToSite implements Copy {
      * @param into whether the sources keep their names and go into the destination; else the one source becomes it
      */
     public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
+        this(site, sources, destination, into, options, below -> options.lanes() == 0
+                ? Lanes.tuned(below)
+                : Lanes.to(below, options.lanes()));
+    }
+
+    CopyToSite(
+            SiteAddress site,
+            List<Path> sources,
+            FilePath destination,
+            boolean into,
+            Options options,
+            Function<SiteAddress, Lanes> lanes) {
         if (sources.isEmpty() || (!into && sources.size() > 1)) {
             throw new IllegalArgumentException(sources.size() + " sources cannot become one destination");
         }
@@ -71,7 +84,7 @@ public final class CopyToSite implements Copy {
         this.sources = List.copyOf(sources);
         this.into = into;
         this.options = options;
-        this.lanes = options.lanes() == 0 ? Lanes.tuned(this.site) : Lanes.to(this.site, options.lanes());
+        this.lanes = lanes.apply(this.site);
     }
 
     @Override
@@ -146,6 +159,7 @@ public final class CopyToSite implements Copy {
             digest.update(FilePath.rawBytes(source));
             digest.update((byte) 0);
         }
+        digest.update((byte) (into ? 1 : 0));
         name.ifPresent(each -> digest.update(each.bytes()));
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
     }
@@ -181,7 +195,7 @@ public final class CopyToSite implements Copy {
             @Override
             public void problem(FilePath path, Problem problem, String message) {
                 entries.increment();
-                findings.accept(new Finding(path, problem, message));
+                tell(new Finding(path, problem, message), findings);
             }
         };
         try {
@@ -198,14 +212,19 @@ public final class CopyToSite implements Copy {
         }
     }
 
-    private synchronized void account(Outcome outcome, Consumer<Finding> findings) {
+    /** One at a time: the walk finds them as well as the senders. */
+    private synchronized void tell(Finding finding, Consumer<Finding> findings) {
+        findings.accept(finding);
+    }
+
+    private void account(Outcome outcome, Consumer<Finding> findings) {
         switch (outcome) {
             case Verified verified -> {
                 entriesVerified.increment();
                 bytesVerified.add(verified.entry().facts().sizeBytes());
             }
             case Failed failed ->
-                findings.accept(new Finding(failed.entry().path(), failed.problem(), failed.message()));
+                tell(new Finding(failed.entry().path(), failed.problem(), failed.message()), findings);
         }
     }
 }

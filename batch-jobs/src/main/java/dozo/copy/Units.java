@@ -1,5 +1,6 @@
 package dozo.copy;
 
+import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
@@ -8,18 +9,22 @@ import dozo.remote.RemoteException;
 import dozo.source.DirectoryTree;
 import dozo.transfer.Outcome;
 import dozo.transfer.Outcome.Failed;
+import dozo.transfer.Outcome.Verified;
 import dozo.transfer.Route;
 import dozo.transfer.Sender;
 import dozo.transfer.Unit;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +46,7 @@ final class Units implements AutoCloseable {
     private final Semaphore room = new Semaphore(UNDER_WAY_MAX);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
-    private final List<Entry> folders = new ArrayList<>();
+    private final List<Entry> folders = Collections.synchronizedList(new ArrayList<>());
     private List<Entry> bundle = new ArrayList<>();
     private long bundleBytes;
 
@@ -53,9 +58,6 @@ final class Units implements AutoCloseable {
 
     void add(Entry entry) throws IOException, InterruptedException {
         long size = entry.facts().sizeBytes();
-        if (entry.facts().kind() == EntryKind.DIRECTORY) {
-            folders.add(entry);
-        }
         if (size > LARGE_BYTES) {
             start(new Unit.Large(entry));
             return;
@@ -74,10 +76,17 @@ final class Units implements AutoCloseable {
         throwFailure();
     }
 
-    /** Gives the folders their modes and times, when nothing changes in them any more. */
+    /** Gives the folders their modes and times, when nothing changes in them any more: only then are they verified. */
     void settleFolders() throws RemoteException, InterruptedException {
         folders.sort(Comparator.comparing(Entry::path).reversed());
-        sender.setFolderFacts(route, folders).forEach(outcomes);
+        List<Failed> failed = sender.setFolderFacts(route, folders);
+        failed.forEach(outcomes);
+        Set<Entry> without = failed.stream().map(Failed::entry).collect(Collectors.toSet());
+        for (Entry folder : folders) {
+            if (!without.contains(folder)) {
+                outcomes.accept(new Verified(folder, Digest.OF_NOTHING));
+            }
+        }
     }
 
     @Override
@@ -112,6 +121,9 @@ final class Units implements AutoCloseable {
         for (Outcome outcome : sender.send(route, unit)) {
             if (outcome instanceof Failed failed && failed.problem() == Problem.CHANGED) {
                 changed.add(failed.entry());
+            } else if (outcome instanceof Verified(Entry folder, _)
+                    && folder.facts().kind() == EntryKind.DIRECTORY) {
+                folders.add(folder);
             } else {
                 outcomes.accept(outcome);
             }
@@ -128,6 +140,9 @@ final class Units implements AutoCloseable {
             facts = DirectoryTree.facts(before.path().under(route.source()));
         } catch (IOException e) {
             return new Failed(before, Problem.VANISHED, before.path() + ": gone since it was found");
+        }
+        if (facts.kind() == EntryKind.DIRECTORY) {
+            return new Failed(before, Problem.CHANGED, before.path() + ": a folder now; run again to have what is in it");
         }
         Entry now = new Entry(before.number(), before.path(), facts);
         boolean large = facts.sizeBytes() > LARGE_BYTES;

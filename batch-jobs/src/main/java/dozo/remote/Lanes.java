@@ -41,7 +41,7 @@ public final class Lanes implements AutoCloseable {
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     /** And so long where others do. */
-    private static final long SILENCE_ALONE_MAX_NANOS = TimeUnit.MINUTES.toNanos(2);
+    private static final Duration SILENCE_ALONE_MAX = Duration.ofMinutes(2);
 
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
     private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -51,6 +51,7 @@ public final class Lanes implements AutoCloseable {
     private final SiteAddress site;
     private final int lanesMax;
     private final boolean tuned;
+    private final long silenceAloneMaxNanos;
     private final Semaphore files = new Semaphore(0, true);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -71,7 +72,7 @@ public final class Lanes implements AutoCloseable {
     private int handedOut;
     private boolean closed;
 
-    private Lanes(SiteAddress site, int lanesMax, int channels, boolean tuned) {
+    Lanes(SiteAddress site, int lanesMax, int channels, boolean tuned, Duration silenceAloneMax) {
         if (lanesMax < 1 || lanesMax > LANES_MAX || channels < 1 || channels > 8) {
             throw new IllegalArgumentException(lanesMax + " lanes with " + channels + " channels each");
         }
@@ -80,17 +81,18 @@ public final class Lanes implements AutoCloseable {
         this.lanesWanted = tuned ? LANES_FIRST : lanesMax;
         this.channels = channels;
         this.tuned = tuned;
+        this.silenceAloneMaxNanos = silenceAloneMax.toNanos();
         Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
     }
 
     /** Up to so many lanes with one channel each; nothing is opened yet. */
     public static Lanes to(SiteAddress site, int lanes) {
-        return new Lanes(site, lanes, 1, false);
+        return new Lanes(site, lanes, 1, false, SILENCE_ALONE_MAX);
     }
 
     /** Up to so many lanes with so many SFTP channels (1 to 8) on each. */
     public static Lanes to(SiteAddress site, int lanes, int channels) {
-        return new Lanes(site, lanes, channels, false);
+        return new Lanes(site, lanes, channels, false, SILENCE_ALONE_MAX);
     }
 
     /**
@@ -98,7 +100,7 @@ public final class Lanes implements AutoCloseable {
      * what a long way needs, where one window is too small.
      */
     public static Lanes tuned(SiteAddress site) {
-        return new Lanes(site, LANES_MAX, 1, true);
+        return new Lanes(site, LANES_MAX, 1, true, SILENCE_ALONE_MAX);
     }
 
     /** How many lanes are open. */
@@ -314,8 +316,8 @@ public final class Lanes implements AutoCloseable {
 
     private void closeSilent() {
         List<Lane> lanes = all();
-        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < SILENCE_ALONE_MAX_NANOS / 4);
-        long most = othersAnswer ? SILENCE_ALONE_MAX_NANOS : SILENCE_MAX_NANOS;
+        boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silenceAloneMaxNanos / 4);
+        long most = othersAnswer ? silenceAloneMaxNanos : SILENCE_MAX_NANOS;
         lanes.stream().filter(lane -> lane.silentNanos() > most).forEach(Lane::close);
     }
 

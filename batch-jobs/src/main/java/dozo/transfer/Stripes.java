@@ -27,9 +27,8 @@ final class Stripes implements AutoCloseable {
     private final FilePath name;
     private final List<Stripe> open = new CopyOnWriteArrayList<>();
     private final Set<Sftp> asked = new HashSet<>();
+    private boolean ended;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final Object joining = new Object();
-    private boolean ending;
 
     /** The file on one channel. */
     record Stripe(Sftp channel, RemoteFile file) {}
@@ -55,10 +54,10 @@ final class Stripes implements AutoCloseable {
 
     /** Returns when the site has acknowledged every byte on every channel. */
     void finish(boolean sync) throws RemoteException, InterruptedException {
-        end();
+        List<Stripe> all = end();
         List<Future<?>> ends = new ArrayList<>();
         try (ExecutorService closing = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (Stripe stripe : open) {
+            for (Stripe stripe : all) {
                 ends.add(closing.submit(() -> {
                     stripe.file.finish(sync);
                     return null;
@@ -77,16 +76,14 @@ final class Stripes implements AutoCloseable {
 
     @Override
     public void close() {
-        end();
         threads.shutdownNow();
-        open.forEach(stripe -> stripe.file.close());
+        end().forEach(stripe -> stripe.file.close());
     }
 
-    /** After this none joins any more: whoever still opens the file closes it again, and nobody else does. */
-    private void end() {
-        synchronized (joining) {
-            ending = true;
-        }
+    /** Whoever still opens it comes too late: nothing is left to do. */
+    private synchronized List<Stripe> end() {
+        ended = true;
+        return List.copyOf(open);
     }
 
     private void widen() {
@@ -102,18 +99,15 @@ final class Stripes implements AutoCloseable {
     private void join(Sftp channel) {
         try {
             RemoteFile file = channel.open(name);
-            boolean late;
-            synchronized (joining) {
-                late = ending;
-                if (!late) {
-                    open.add(new Stripe(channel, file));
-                }
-            }
-            if (late) {
+            if (!takesPart(new Stripe(channel, file))) {
                 file.close();
             }
         } catch (RemoteException | InterruptedException e) {
             // One channel less; what is wrong with the file or the site shows on the others too.
         }
+    }
+
+    private synchronized boolean takesPart(Stripe stripe) {
+        return !ended && open.add(stripe);
     }
 }

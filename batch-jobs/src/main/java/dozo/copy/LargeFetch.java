@@ -20,8 +20,11 @@ import java.util.stream.IntStream;
  */
 final class LargeFetch {
 
-    /** What is proven and kept as one after a failure. */
-    private static final long RANGE_BYTES = 64 << 20;
+    /**
+     * What is proven and kept as one after a failure. Less than on the way there: all ranges under way are lost by a kill, and
+     * there several are.
+     */
+    static final long RANGE_BYTES = 16 << 20;
 
     /** More ranges than channels, as each has only so much under way; not too many, or they leave the page cache unread. */
     private static final int RANGES_PER_CHANNEL = 4;
@@ -74,6 +77,16 @@ final class LargeFetch {
         for (int i = 0; i < come.length; i++) {
             come[i].await();
             temporary.digest(whole, i * RANGE_BYTES, length(i));
+            // Else all of the file is to be waited for at its end.
+            force();
+        }
+    }
+
+    private void force() throws IOException {
+        try {
+            temporary.force();
+        } catch (IOException e) {
+            throw local.unwritable(e);
         }
     }
 

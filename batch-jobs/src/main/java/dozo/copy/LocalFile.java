@@ -100,6 +100,11 @@ final class LocalFile implements AutoCloseable {
         return Digest.of(digest.digest());
     }
 
+    /** Returns when what has come so far is on the disk. */
+    void force() throws IOException {
+        channel.force(false);
+    }
+
     /** Gives it this length, mode and time, and returns when all is on the disk. */
     void finish(RemoteFacts facts) throws IOException {
         if (channel.size() > facts.sizeBytes()) {

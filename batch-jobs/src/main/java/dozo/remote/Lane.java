@@ -91,9 +91,9 @@ public final class Lane implements AutoCloseable {
                 .orElse(0);
     }
 
-    /** Bytes that went out on all channels so far. */
-    long bytesSent() {
-        return channels.stream().mapToLong(sftp -> sftp.pipeline().bytesSent()).sum();
+    /** Bytes that went over all channels so far, one way or the other. */
+    long bytesMoved() {
+        return channels.stream().mapToLong(sftp -> sftp.pipeline().bytesMoved()).sum();
     }
 
     /** The least busy of this lane's channels. */

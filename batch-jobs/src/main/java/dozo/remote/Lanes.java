@@ -329,7 +329,7 @@ public final class Lanes implements AutoCloseable {
             if (now - nanosBefore < MEASURE_EVERY_NANOS) {
                 return;
             }
-            long bytes = open.stream().mapToLong(Lane::bytesSent).sum();
+            long bytes = open.stream().mapToLong(Lane::bytesMoved).sum();
             double rate = (bytes - bytesBefore) * 1e9 / (now - nanosBefore);
             boolean settled = nanosBefore != 0 && opening == 0 && open.size() == lanesWanted && bytes > bytesBefore;
             bytesBefore = bytes;

@@ -70,7 +70,7 @@ final class Pipeline {
     /** When the last answer came, or the first request after none was open, in {@link System#nanoTime} terms. */
     private volatile long heardNanos = System.nanoTime();
 
-    private final LongAdder bytesSent = new LongAdder();
+    private final LongAdder bytesMoved = new LongAdder();
 
     /** The SSH packet being filled, and the room left in it; used by the sending thread alone. */
     private final Buffer packet;
@@ -185,6 +185,7 @@ final class Pipeline {
     }
 
     void contentTaken(int bytes) {
+        bytesMoved.add(bytes);
         askedBytes.release(bytes);
     }
 
@@ -248,9 +249,9 @@ final class Pipeline {
         return unanswered.isEmpty() ? 0 : System.nanoTime() - heardNanos;
     }
 
-    /** Bytes that went out so far, without those of SSH itself. */
-    long bytesSent() {
-        return bytesSent.sum();
+    /** Bytes that went out so far, and content that came in, without those of SSH itself. */
+    long bytesMoved() {
+        return bytesMoved.sum();
     }
 
     /** Requests without an answer: how busy this channel is. */
@@ -380,7 +381,7 @@ final class Pipeline {
         if (!written.isWritten()) {
             throw new IOException("not written", written.getException());
         }
-        bytesSent.add(length);
+        bytesMoved.add(length);
     }
 
     private long waitForSpace(RemoteWindow window) throws IOException {

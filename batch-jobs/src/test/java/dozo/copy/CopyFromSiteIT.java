@@ -103,7 +103,7 @@ class CopyFromSiteIT {
             Progress none = copyAfterAKillIn(site, large);
 
             assertThat(none.complete()).isTrue();
-            assertThat(none.bytesMoved()).isEqualTo(LARGE_BYTES - (64 << 20));
+            assertThat(none.bytesMoved()).isEqualTo(LARGE_BYTES - LargeFetch.RANGE_BYTES);
         }
         assertThat(tree(back)).isEqualTo(tree(source));
     }
@@ -123,8 +123,9 @@ class CopyFromSiteIT {
                 LocalTree local = LocalTree.open(back, copy.key())) {
             try (LocalFile left = local.createLarge(new Found(name, name, name, facts))) {
                 byte[] content = Files.readAllBytes(large);
-                left.write(content, 0, 64 << 20, 0);
-                left.write(content, 0, 64 << 20, 64 << 20);
+                int range = (int) LargeFetch.RANGE_BYTES;
+                left.write(content, 0, range, 0);
+                left.write(content, 0, range, range);
             }
         }
         return copy(site, TWO_LANES);
@@ -155,6 +156,63 @@ class CopyFromSiteIT {
             assertThat(copy(site, TWO_LANES).complete()).isTrue();
         }
         assertThat(back.resolve("a")).hasContent("hello");
+    }
+
+    @Test
+    void whatHasAnotherDigestAtTheSiteIsFetchedAgainAndNeverNamed() throws Exception {
+        Files.writeString(source.resolve("good"), "hello");
+        Files.writeString(source.resolve("lying"), "1234567");
+        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(100))) {
+            Progress end = copy(site, TWO_LANES);
+
+            assertThat(end.complete()).isFalse();
+            assertThat(end.bytesMoved()).isEqualTo(5 + 3 * 7);
+        }
+        assertThat(findings).extracting(Finding::problem).containsExactly(Problem.MISMATCHED);
+        assertThat(back).isDirectoryContaining("glob:**/good").isDirectoryNotContaining("glob:**/lying");
+        assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void oneWrongAnswerIsMended() throws Exception {
+        Files.writeString(source.resolve("lying"), "1234567");
+        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(1))) {
+            Progress end = copy(site, TWO_LANES);
+
+            assertThat(end.complete()).isTrue();
+            assertThat(end.bytesMoved()).isEqualTo(2 * 7);
+        }
+        assertThat(findings).isEmpty();
+        assertThat(back.resolve("lying")).hasContent("1234567");
+    }
+
+    /** A site whose sha256sum, the only one it has, is wrong so many times about files called "lying". */
+    private Path lyingCommands(int times) throws IOException {
+        Path lies = Files.createDirectory(folder.resolve("lies"));
+        for (int i = 0; i < times; i++) {
+            Files.createFile(lies.resolve(String.valueOf(i)));
+        }
+        Path bin = Files.createDirectory(folder.resolve("bin"));
+        executable(bin.resolve("openssl"), "exit 127");
+        executable(bin.resolve("sha256sum"), """
+                /usr/bin/sha256sum "$@" | while read -r digest name; do
+                    case $name in
+                        */lying) rm %s/"$(ls %s | head -n 1)" && digest=%064d ;;
+                    esac
+                    echo "$digest  $name"
+                done 2> /dev/null""".formatted(lies, lies, 0));
+        return executable(folder.resolve("commands"), """
+                case $SSH_ORIGINAL_COMMAND in
+                    *sh*) PATH=%s:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND" ;;
+                    *) for sftp in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec /usr/lib; do
+                           [ ! -x $sftp/sftp-server ] || exec $sftp/sftp-server
+                       done ;;
+                esac""".formatted(bin));
+    }
+
+    private static Path executable(Path file, String script) throws IOException {
+        Files.writeString(file, "#!/bin/sh\n" + script + "\n");
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     @Test

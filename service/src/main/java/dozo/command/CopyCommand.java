@@ -80,7 +80,9 @@ public final class CopyCommand {
         } catch (RemoteException e) {
             throw new Failure(exitCode(e.reason()), Login.visible(String.valueOf(e.getMessage())));
         } catch (IOException e) {
-            throw new Failure(Exit.UNAVAILABLE, Login.visible(String.valueOf(e)));
+            // One of Java's says what went wrong by its class, one of ours by its message.
+            String why = e.getClass() == IOException.class ? e.getMessage() : e.toString();
+            throw new Failure(Exit.UNAVAILABLE, Login.visible(String.valueOf(why)));
         }
     }
 

@@ -29,6 +29,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -63,9 +64,13 @@ public final class CopyToSite implements Copy {
      * @param into whether the sources keep their names and go into the destination; else the one source becomes it
      */
     public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
-        this(site, sources, destination, into, options, below -> options.lanes() == 0
-                ? Lanes.tuned(below)
-                : Lanes.to(below, options.lanes()));
+        this(
+                site,
+                sources,
+                destination,
+                into,
+                options,
+                below -> options.lanes() == 0 ? Lanes.tuned(below) : Lanes.to(below, options.lanes()));
     }
 
     CopyToSite(
@@ -98,10 +103,9 @@ public final class CopyToSite implements Copy {
         }
         makeTop(lanes.next());
         FilePath incoming = FilePath.of(INCOMING).resolve(key());
-        SiteCheck check = SiteCheck.in(lanes.next(), incoming);
-        if (!check.writable()) {
-            throw new RemoteException(Reason.PERMISSION_DENIED, site + ": " + String.join("; ", check.findings()));
-        }
+        FutureTask<SiteCheck> check = new FutureTask<>(() -> look(incoming));
+        // Files are on their way meanwhile: over a long way a look takes seconds.
+        Thread.ofVirtual().name("look at " + site.host()).start(check);
         try (Sender engine = new Sender(lanes, check, new Throttle(options.limitBytesPerSecond()))) {
             sender = engine;
             for (Path source : sources) {
@@ -121,6 +125,14 @@ public final class CopyToSite implements Copy {
             }
         }
         return progress();
+    }
+
+    private SiteCheck look(FilePath incoming) throws RemoteException, InterruptedException {
+        SiteCheck check = SiteCheck.in(lanes.next(), incoming);
+        if (!check.writable()) {
+            throw new RemoteException(Reason.PERMISSION_DENIED, site + ": " + String.join("; ", check.findings()));
+        }
+        return check;
     }
 
     /** Makes the folder that is filled; what is above it has to be there. */

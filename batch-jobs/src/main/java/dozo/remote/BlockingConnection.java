@@ -40,6 +40,9 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
     private final ReentrantLock writing = new ReentrantLock();
 
+    /** When the write under way last got anywhere, in {@link System#nanoTime} terms; 0 while there is none. */
+    private volatile long writingSinceNanos;
+
     BlockingConnection(BlockingIo.Connector connector, IoHandler handler, SocketChannel socket) throws IOException {
         this.connector = connector;
         this.handler = handler;
@@ -66,14 +69,25 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         writing.lock();
         try {
             while (bytes.hasRemaining()) {
+                writingSinceNanos = System.nanoTime();
                 var _ = socket.write(bytes);
             }
             return AbstractIoWriteFuture.fulfilled(this, true);
         } catch (IOException e) {
             return AbstractIoWriteFuture.fulfilled(this, e);
         } finally {
+            writingSinceNanos = 0;
             writing.unlock();
         }
+    }
+
+    /**
+     * How long the peer has taken nothing of what is being written, in nanoseconds. NB: the heartbeat cannot tell: it waits
+     * behind that write itself.
+     */
+    long stuckNanos() {
+        long since = writingSinceNanos;
+        return since == 0 ? 0 : System.nanoTime() - since;
     }
 
     @Override

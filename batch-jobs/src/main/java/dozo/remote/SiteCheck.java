@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -53,7 +54,7 @@ public record SiteCheck(
 
     static SiteCheck of(Lane lane, FilePath folder, InstantSource clock) throws RemoteException, InterruptedException {
         Sftp sftp = lane.sftp();
-        List<String> findings = new ArrayList<>();
+        List<String> findings = Collections.synchronizedList(new ArrayList<>());
         boolean rootThere = isFolder(sftp);
         SiteProbe probe = new SiteProbe(lane, folder, clock, findings);
         if (rootThere) {

@@ -9,12 +9,16 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 /** Tries out, in a folder of its own that it removes again, what a site can do. */
 final class SiteProbe {
@@ -34,7 +38,7 @@ final class SiteProbe {
     private final InstantSource clock;
     private final List<String> findings;
     private final FilePath folder;
-    private final List<FilePath> made = new ArrayList<>();
+    private final List<FilePath> made = new CopyOnWriteArrayList<>();
 
     private boolean writable;
     private boolean renameKeeps;
@@ -51,22 +55,25 @@ final class SiteProbe {
         this.findings = findings;
     }
 
+    /** Over a long way each answer takes its time, so whatever does not wait for another thing is tried at once. */
     void run() throws RemoteException, InterruptedException {
         try {
             sftp.mkdirs(folder);
-            Map<FilePath, Digest> known = new LinkedHashMap<>();
+            Map<FilePath, Digest> known = new ConcurrentHashMap<>();
+            List<Try> writes = new ArrayList<>();
             for (int size : SIZES_BYTES) {
                 byte[] content = new byte[size];
                 new Random(size).nextBytes(content);
-                known.put(
-                        write(("of " + size).getBytes(StandardCharsets.US_ASCII), content), Digest.ofContent(content));
+                writes.add(() -> known.put(write(nameOf(size), content), Digest.ofContent(content)));
             }
+            together(writes);
             writable = true;
-            digest = fastestRight(known);
-            syncsAtOnce = SiteSync.offeredBy(lane);
-            tryClock();
-            tryRename();
-            tryNames();
+            together(List.of(
+                    () -> digest = fastestRight(known),
+                    () -> syncsAtOnce = SiteSync.offeredBy(lane),
+                    this::tryClock,
+                    this::tryRename,
+                    this::tryNames));
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
@@ -75,6 +82,38 @@ final class SiteProbe {
         } finally {
             sweep();
         }
+    }
+
+    private interface Try {
+        void run() throws RemoteException, InterruptedException;
+    }
+
+    /** Does all of it at the same time; the first failure, if any, when all is over. */
+    private static void together(List<Try> tries) throws RemoteException, InterruptedException {
+        List<Future<?>> running = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (Try each : tries) {
+                running.add(threads.submit(() -> {
+                    each.run();
+                    return null;
+                }));
+            }
+        }
+        for (Future<?> over : running) {
+            if (over.state() == Future.State.FAILED) {
+                if (over.exceptionNow() instanceof RemoteException failed) {
+                    throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+                }
+                throw new IllegalStateException(over.exceptionNow());
+            }
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException("stopped while looking at a site");
+        }
+    }
+
+    private FilePath nameOf(int size) {
+        return folder.resolve(("of " + size).getBytes(StandardCharsets.US_ASCII));
     }
 
     boolean writable() {
@@ -102,7 +141,10 @@ final class SiteProbe {
     }
 
     private FilePath write(byte[] name, byte[] content) throws RemoteException, InterruptedException {
-        FilePath path = folder.resolve(name);
+        return write(folder.resolve(name), content);
+    }
+
+    private FilePath write(FilePath path, byte[] content) throws RemoteException, InterruptedException {
         try (RemoteFile file = sftp.create(path)) {
             made.add(path);
             file.write(0, content, 0, content.length);
@@ -208,9 +250,9 @@ final class SiteProbe {
 
     private void sweep() throws RemoteException, InterruptedException {
         try {
-            for (FilePath path : made) {
-                remove(path);
-            }
+            List<Try> removals = new ArrayList<>();
+            made.forEach(path -> removals.add(() -> remove(path)));
+            together(removals);
             sftp.rmdir(folder);
         } catch (RemoteException e) {
             if (endsTheLook(e)) {

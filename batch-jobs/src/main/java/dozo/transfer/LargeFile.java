@@ -6,7 +6,6 @@ import dozo.file.FilePath;
 import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
-import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
@@ -31,16 +30,16 @@ final class LargeFile {
     static final long RANGE_BYTES = 64 << 20;
 
     private final Lanes lanes;
-    private final RemoteDigest digest;
+    private final KnownSite site;
     private final Throttle throttle;
     private final LongAdder bytesMoved;
     private final Route route;
     private final Entry entry;
     private final MessageDigest whole = Digest.algorithm();
 
-    LargeFile(Lanes lanes, RemoteDigest digest, Throttle throttle, LongAdder bytesMoved, Route route, Entry entry) {
+    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, LongAdder bytesMoved, Route route, Entry entry) {
         this.lanes = lanes;
-        this.digest = digest;
+        this.site = site;
         this.throttle = throttle;
         this.bytesMoved = bytesMoved;
         this.route = route;
@@ -50,10 +49,9 @@ final class LargeFile {
     /**
      * Brings all bytes to the site under the temporary name, with the file's mode and time.
      *
-     * @param sync whether each channel's part is to be synced when it is closed
      * @return the source's digest
      */
-    Digest send(boolean sync) throws SourceProblem, RemoteException, InterruptedException {
+    Digest send() throws SourceProblem, RemoteException, InterruptedException {
         FilePath temporary = route.temporaryName(entry);
         long size = entry.facts().sizeBytes();
         try (SourceFile source = SourceFile.open(
@@ -70,7 +68,7 @@ final class LargeFile {
                     }
                 }
                 source.checkUnchanged();
-                stripes.finish(sync);
+                stripes.finish(!site.syncsAtOnce());
             }
         }
         SiteFacts facts = SiteFacts.of(entry);
@@ -88,7 +86,8 @@ final class LargeFile {
         long sizeBytes = left.get().sizeBytes();
         if (left.get().kind() == Kind.FILE && sizeBytes <= entry.facts().sizeBytes()) {
             int count = Math.toIntExact(sizeBytes / RANGE_BYTES);
-            Map<Integer, Digest> ranges = count == 0 ? Map.of() : digest.ranges(lane, temporary, RANGE_BYTES, count);
+            Map<Integer, Digest> ranges =
+                    count == 0 ? Map.of() : site.digest().ranges(lane, temporary, RANGE_BYTES, count);
             if (!ranges.isEmpty()) {
                 return ranges;
             }

@@ -10,7 +10,6 @@ import dozo.file.Problem;
 import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
-import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
@@ -33,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -58,10 +58,9 @@ public final class Sender implements AutoCloseable {
     private static final int TRIES = 3;
 
     private final Lanes lanes;
-    private final RemoteDigest digest;
+    private final KnownSite site;
     private final SiteTree tree;
-    private final boolean namesAreBytes;
-    private final Optional<SiteSync> sync;
+    private final SiteSync sync = new SiteSync();
     private final Throttle throttle;
     private final LongAdder bytesMoved = new LongAdder();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -90,12 +89,15 @@ public final class Sender implements AutoCloseable {
 
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
     public Sender(Lanes lanes, SiteCheck site, Throttle throttle) {
+        this(lanes, CompletableFuture.completedFuture(site), throttle);
+    }
+
+    /** The engine for a site that is still being looked at: it sends meanwhile, and proves nothing before. */
+    public Sender(Lanes lanes, Future<SiteCheck> site, Throttle throttle) {
         this.lanes = lanes;
-        this.namesAreBytes = site.namesAreBytes();
-        this.digest = site.digest();
-        this.sync = site.syncsAtOnce() ? Optional.of(new SiteSync()) : Optional.empty();
+        this.site = new KnownSite(site);
         this.throttle = throttle;
-        this.tree = new SiteTree(digest);
+        this.tree = new SiteTree(this.site);
     }
 
     /** Content bytes sent so far, those that had to be sent again too. */
@@ -104,8 +106,8 @@ public final class Sender implements AutoCloseable {
     }
 
     /** How digests are computed at the site; goes into the receipt. */
-    public String method() {
-        return digest.method();
+    public String method() throws RemoteException, InterruptedException {
+        return site.digest().method();
     }
 
     /**
@@ -146,7 +148,7 @@ public final class Sender implements AutoCloseable {
             throws IOException, InterruptedException {
         tree.makeFolders(lane, route, temporary.parent());
         Digest sent = write(lane, temporary, content);
-        Digest found = digest.digests(lane, List.of(temporary)).get(temporary);
+        Digest found = site.digest().digests(lane, List.of(temporary)).get(temporary);
         if (found == null || !found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
@@ -296,7 +298,7 @@ public final class Sender implements AutoCloseable {
                 try (RemoteFile remote = create(lane, temporary)) {
                     Digest sent = send(source, remote, file.facts().sizeBytes());
                     SiteFacts facts = SiteFacts.of(file);
-                    remote.finish(facts.mode(), facts.modifiedSeconds(), sync.isEmpty());
+                    remote.finish(facts.mode(), facts.modifiedSeconds(), !site.syncsAtOnce());
                     return new Arrived(file, sent, temporary, facts.mode());
                 }
             }
@@ -380,14 +382,14 @@ public final class Sender implements AutoCloseable {
                             source.digest(file.facts().sizeBytes()),
                             finalName,
                             there.get().mode());
-                    Map<FilePath, Digest> found = digest.digests(lane, List.of(finalName));
+                    Map<FilePath, Digest> found = site.digest().digests(lane, List.of(finalName));
                     if (compare(standing, found.get(finalName)) instanceof Verified) {
                         return standing;
                     }
                 }
             }
             tree.makeFolders(lane, route, route.incoming());
-            Digest sent = new LargeFile(lanes, digest, throttle, bytesMoved, route, file).send(sync.isEmpty());
+            Digest sent = new LargeFile(lanes, site, throttle, bytesMoved, route, file).send();
             return new Arrived(
                     file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
         });
@@ -438,9 +440,9 @@ public final class Sender implements AutoCloseable {
 
     /** Returns when all that is acknowledged is on the site's disk; where that is done file by file, it is so already. */
     private void syncAll() throws RemoteException, InterruptedException {
-        if (sync.isPresent()) {
+        if (site.syncsAtOnce()) {
             over(lane -> {
-                sync.get().sync(lane);
+                sync.sync(lane);
                 return Optional.empty();
             });
         }
@@ -470,8 +472,9 @@ public final class Sender implements AutoCloseable {
             return null;
         });
         try {
-            Map<FilePath, Digest> digests =
-                    over(lane -> Optional.of(digest.digests(lane, names))).orElseThrow();
+            Map<FilePath, Digest> digests = over(lane ->
+                            Optional.of(site.digest().digests(lane, names)))
+                    .orElseThrow();
             join(synced);
             return digests;
         } finally {
@@ -496,7 +499,7 @@ public final class Sender implements AutoCloseable {
         try (RemoteFile remote = create(lane, name);
                 DigestOutputStream out = new DigestOutputStream(new RemoteOutput(remote), Digest.algorithm())) {
             content.writeTo(out);
-            remote.finish(sync.isEmpty());
+            remote.finish(!site.syncsAtOnce());
             return Digest.of(out.getMessageDigest().digest());
         }
     }
@@ -551,7 +554,7 @@ public final class Sender implements AutoCloseable {
     /** Does what is to be done with an entry; what concerns this entry alone is a result. */
     private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T> work)
             throws RemoteException, InterruptedException {
-        if (!namesAreBytes && !entry.path().isUtf8()) {
+        if (!entry.path().isUtf8() && !site.namesAreBytes()) {
             return failure.apply(new Failed(
                     entry,
                     Problem.SITE_REFUSED,

@@ -3,7 +3,6 @@ package dozo.transfer;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.Lane;
-import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
@@ -33,13 +32,13 @@ final class SiteTree {
     private static final int TRIES = 3;
     private static final int FOLDER_MODE = 0700;
 
-    private final RemoteDigest digest;
+    private final KnownSite site;
 
     /** Folders that are there, and whether we have made them, so that nothing else can be in them. */
     private final Map<FilePath, CompletableFuture<Boolean>> known = new ConcurrentHashMap<>();
 
-    SiteTree(RemoteDigest digest) {
-        this.digest = digest;
+    SiteTree(KnownSite site) {
+        this.site = site;
     }
 
     /**
@@ -189,7 +188,7 @@ final class SiteTree {
         if (fresh.isPresent() && fresh.get().sizeBytes() != standing.get().sizeBytes()) {
             return false;
         }
-        Digest found = digest.digests(lane, List.of(finalName)).get(finalName);
+        Digest found = site.digest().digests(lane, List.of(finalName)).get(finalName);
         if (found == null || !found.equals(proven)) {
             return false;
         }

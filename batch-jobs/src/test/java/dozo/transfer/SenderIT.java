@@ -25,6 +25,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -187,7 +188,7 @@ class SenderIT {
         try (LoopbackSite site = openSsh()) {
             Lanes lanes = Lanes.to(site.address(), 1);
             SiteCheck check = SiteCheck.of(lanes.next());
-            SiteTree bag = new SiteTree(check.digest());
+            SiteTree bag = new SiteTree(new KnownSite(CompletableFuture.completedFuture(check)));
             Digest proven = Digest.ofContent(content);
             Files.createDirectories(root.resolve("p/E1/data"));
             Files.write(root.resolve("p/E1/data/large"), content);

@@ -64,9 +64,13 @@ public final class CopyToSite implements Copy {
      * @param into whether the sources keep their names and go into the destination; else the one source becomes it
      */
     public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
-        this(site, sources, destination, into, options, below -> options.lanes() == 0
-                ? Lanes.tuned(below)
-                : Lanes.to(below, options.lanes()));
+        this(
+                site,
+                sources,
+                destination,
+                into,
+                options,
+                below -> options.lanes() == 0 ? Lanes.tuned(below) : Lanes.to(below, options.lanes()));
     }
 
     CopyToSite(

@@ -376,8 +376,7 @@ public final class Sender implements AutoCloseable {
                         file.path().under(route.source()),
                         file.facts(),
                         file.path().toString())) {
-                    Arrived standing =
-                            new Arrived(
+                    Arrived standing = new Arrived(
                             file,
                             source.digest(file.facts().sizeBytes()),
                             finalName,

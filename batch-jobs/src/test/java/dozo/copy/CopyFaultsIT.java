@@ -70,8 +70,8 @@ class CopyFaultsIT {
         Files.writeString(source.resolve("small"), "small");
         Trees.write(source.resolve("large"), LARGE);
         Set<String> flipped = new HashSet<>();
-        try (FaultySite site = FaultySite.flipping(
-                folder.resolve("sshd"), root, 2, name -> isTemporary(name) && flipped.add(name))) {
+        try (FaultySite site =
+                FaultySite.flipping(folder.resolve("sshd"), root, 2, name -> isTemporary(name) && flipped.add(name))) {
             assertComplete(copy(site.address(), 1));
             assertThat(site.hits()).isEqualTo(2);
         }
@@ -81,8 +81,7 @@ class CopyFaultsIT {
     void aDiskThatAlwaysLiesGetsNoFinalName() throws Exception {
         Files.writeString(source.resolve("small"), "small");
         sparse(source.resolve("large"), LARGE);
-        try (FaultySite site =
-                FaultySite.flipping(folder.resolve("sshd"), root, 1_000, CopyFaultsIT::isTemporary)) {
+        try (FaultySite site = FaultySite.flipping(folder.resolve("sshd"), root, 1_000, CopyFaultsIT::isTemporary)) {
             assertThat(run(copy(site.address(), 1)).complete()).isFalse();
             assertThat(site.hits()).isEqualTo(6);
         }
@@ -107,7 +106,8 @@ class CopyFaultsIT {
             assertNothingWrong();
             small.makeReadOnly();
             CopyToSite again = copy(site.address(), 2);
-            assertThat(catchThrowableOfType(RemoteException.class, () -> run(again)).reason())
+            assertThat(catchThrowableOfType(RemoteException.class, () -> run(again))
+                            .reason())
                     .isEqualTo(Reason.READ_ONLY);
         }
     }
@@ -150,7 +150,10 @@ class CopyFaultsIT {
             run(new CopyToSite(site.address(), List.of(source), far.resolve("to"), false, options(2)));
         }
         assertThat(findings).extracting(Finding::problem).containsOnly(Problem.SITE_REFUSED);
-        assertThat(findings).extracting(Finding::path).contains(FilePath.between(source, file)).doesNotHaveDuplicates();
+        assertThat(findings)
+                .extracting(Finding::path)
+                .contains(FilePath.between(source, file))
+                .doesNotHaveDuplicates();
         assertThat(findings).allSatisfy(finding -> assertThat(finding.message()).contains("name may be too long"));
         assertThat(far.under(root).resolve("to/fine")).hasContent("fine");
     }
@@ -179,9 +182,10 @@ class CopyFaultsIT {
             Files.createFile(source.resolve("file" + i));
         }
         Trees.write(source.resolve("large"), LARGE);
-        for (String line : List.of("ForceCommand internal-sftp", "MaxSessions 1", "MaxSessions 2", "MaxStartups 2:100:2")) {
-            for (Function<SiteAddress, Lanes> lanes : List.<Function<SiteAddress, Lanes>>of(
-                    Lanes::tuned, address -> Lanes.to(address, 3, 4))) {
+        for (String line :
+                List.of("ForceCommand internal-sftp", "MaxSessions 1", "MaxSessions 2", "MaxStartups 2:100:2")) {
+            for (Function<SiteAddress, Lanes> lanes :
+                    List.<Function<SiteAddress, Lanes>>of(Lanes::tuned, address -> Lanes.to(address, 3, 4))) {
                 FilePath to = FilePath.of(line.replaceAll("[ :]", "-") + lanes.hashCode());
                 try (LoopbackSite site = openSsh(line)) {
                     CopyToSite copy = new CopyToSite(site.address(), List.of(source), to, false, options(0), lanes);
@@ -232,8 +236,8 @@ class CopyFaultsIT {
     void aServerThatFreezesIsLeftForOthersThatAnswer() throws Exception {
         makeManyAndLarge();
         try (LoopbackSite site = openSsh()) {
-            CompletableFuture<Progress> running = start(slowCopy(
-                    site.address(), address -> TestLanes.impatient(address, 3, Duration.ofSeconds(2))));
+            CompletableFuture<Progress> running =
+                    start(slowCopy(site.address(), address -> TestLanes.impatient(address, 3, Duration.ofSeconds(2))));
             awaitMiddle(running);
             // The process that serves files, not the one that holds the connection: that one still answers heartbeats.
             ProcessHandle frozen = connections()
@@ -382,7 +386,8 @@ class CopyFaultsIT {
     private void makeManyAndLarge() throws IOException {
         Trees.write(source.resolve("large"), 80 << 20);
         for (int i = 0; i < 1_500; i++) {
-            Trees.write(Files.createDirectories(source.resolve("folder" + i % 7)).resolve("file" + i), 20_000 + i);
+            Trees.write(
+                    Files.createDirectories(source.resolve("folder" + i % 7)).resolve("file" + i), 20_000 + i);
         }
     }
 
@@ -401,7 +406,8 @@ class CopyFaultsIT {
 
     private long temporaries() throws IOException {
         try (Stream<Path> files = Files.walk(root.resolve("to/.dozo-incoming"))) {
-            List<Path> there = files.filter(file -> isTemporary(file.getFileName().toString()))
+            List<Path> there = files.filter(
+                            file -> isTemporary(file.getFileName().toString()))
                     .toList();
             return there.stream().anyMatch(file -> file.toFile().length() > (1 << 20)) ? there.size() : 0;
         } catch (IOException | java.io.UncheckedIOException changesUnderIt) {
@@ -476,7 +482,8 @@ class CopyFaultsIT {
         try (Stream<Path> names = Files.list(root.resolve("to"))) {
             for (Path file : (Iterable<Path>) names::iterator) {
                 if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-                    assertThat(Files.mismatch(file, source.resolve(file.getFileName()))).isEqualTo(-1);
+                    assertThat(Files.mismatch(file, source.resolve(file.getFileName())))
+                            .isEqualTo(-1);
                 }
             }
         }

@@ -136,8 +136,7 @@ class CopyToSiteIT {
     void aDryRunCountsAndChangesNothing() throws Exception {
         Files.writeString(source.resolve("one"), "one");
 
-        Progress counted = run(
-                new CopyToSite(site.address(), List.of(source), TO, false, new Options(0, 0, true)));
+        Progress counted = run(new CopyToSite(site.address(), List.of(source), TO, false, new Options(0, 0, true)));
 
         assertThat(counted.entries()).isEqualTo(2);
         assertThat(counted.bytes()).isEqualTo(3);

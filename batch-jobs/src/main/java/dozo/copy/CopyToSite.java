@@ -12,6 +12,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
+import dozo.remote.Space;
 import dozo.source.DirectoryTree;
 import dozo.transfer.Outcome;
 import dozo.transfer.Outcome.Failed;
@@ -130,9 +131,16 @@ public final class CopyToSite implements Copy {
     private SiteCheck look(FilePath incoming) throws RemoteException, InterruptedException {
         SiteCheck check = SiteCheck.in(lanes.next(), incoming);
         if (!check.writable()) {
-            throw new RemoteException(Reason.PERMISSION_DENIED, site + ": " + String.join("; ", check.findings()));
+            throw new RemoteException(whyNot(check), site + ": " + String.join("; ", check.findings()));
         }
         return check;
+    }
+
+    private static Reason whyNot(SiteCheck check) {
+        if (check.space().filter(Space::readOnly).isPresent()) {
+            return Reason.READ_ONLY;
+        }
+        return check.space().filter(Space::full).isPresent() ? Reason.FULL : Reason.PERMISSION_DENIED;
     }
 
     /** Makes the folder that is filled; what is above it has to be there. */

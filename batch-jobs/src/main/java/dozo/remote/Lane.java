@@ -10,14 +10,20 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.client.channel.ChannelExec;
 import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.channel.exception.SshChannelOpenException;
 import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +45,12 @@ public final class Lane implements AutoCloseable {
     private final SiteAddress site;
     private final ClientSession session;
     private final List<Sftp> channels = new CopyOnWriteArrayList<>();
-    private final Semaphore commands = new Semaphore(COMMANDS_MAX);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition commandEnded = lock.newCondition();
+
+    // Guarded by the lock.
+    private int commandsRunning;
+    private int commandsAllowed = COMMANDS_MAX;
 
     private Lane(SiteAddress site, ClientSession session, Sftp first) {
         this.site = site;
@@ -55,14 +66,27 @@ public final class Lane implements AutoCloseable {
         return lane;
     }
 
-    /** Opens more channels, in the background and all at the same time: on a long way each takes a while. */
+    /**
+     * Opens more channels, in the background and all at the same time: on a long way each takes a while. Where the site
+     * refuses some (MaxSessions), one that it has let us open is given up, so that there is room for commands.
+     */
     void widen(int channelsWanted) {
-        for (int i = channels.size(); i < channelsWanted; i++) {
+        AtomicInteger left = new AtomicInteger(channelsWanted - channels.size());
+        AtomicBoolean refused = new AtomicBoolean();
+        Queue<Sftp> opened = new ConcurrentLinkedQueue<>();
+        for (int i = left.get(); i > 0; i--) {
             Thread.ofVirtual().name("open channel to " + site.host()).start(() -> {
                 try {
-                    channels.add(Sftp.open(site, session));
+                    opened.add(Sftp.open(site, session));
                 } catch (RemoteException | InterruptedException fewer) {
-                    // Such as one more than MaxSessions: those there are have to do.
+                    refused.set(true);
+                }
+                if (left.decrementAndGet() == 0) {
+                    Sftp spare = refused.get() ? opened.poll() : null;
+                    if (spare != null) {
+                        spare.pipeline().die(new RemoteException(Reason.LOST, "not needed"));
+                    }
+                    channels.addAll(opened);
                 }
             });
         }
@@ -125,14 +149,28 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Runs a command in the site's login shell, feeds it {@code stdin}, and waits for its end.
+     * Runs a command in the site's login shell, feeds it {@code stdin}, and waits for its end. A site that takes fewer commands
+     * at once than we have is given fewer.
      *
      * @throws RemoteException UNSUPPORTED if the account may not run commands; LOST if it does not end in time; PROTOCOL
      *     if it says more than 64 MiB
      */
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
-        commands.acquire();
+        while (true) {
+            try {
+                return runOnce(command, stdin, timeout);
+            } catch (RemoteException e) {
+                if (!turnedAway(e) || !allowFewerCommands()) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private CommandResult runOnce(String command, byte[] stdin, Duration timeout)
+            throws RemoteException, InterruptedException {
+        beginCommand();
         CompletableFuture<CommandResult> result = new CompletableFuture<>();
         Command channel = new Command(command);
         // NB: in a thread that nobody interrupts: an interrupted writer would take the whole connection with it.
@@ -142,7 +180,7 @@ public final class Lane implements AutoCloseable {
             } catch (IOException | InterruptedException | RuntimeException e) {
                 result.completeExceptionally(e);
             } finally {
-                commands.release();
+                endCommand();
             }
         });
         try {
@@ -156,6 +194,52 @@ public final class Lane implements AutoCloseable {
             }
             throw new IllegalStateException(e.getCause());
         }
+    }
+
+    private void beginCommand() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (commandsRunning >= commandsAllowed) {
+                commandEnded.await();
+            }
+            commandsRunning++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endCommand() {
+        lock.lock();
+        try {
+            commandsRunning--;
+            commandEnded.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether there were more than one: a site that turns the only one away runs none. */
+    private boolean allowFewerCommands() {
+        lock.lock();
+        try {
+            if (commandsAllowed == 1) {
+                return false;
+            }
+            commandsAllowed--;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** No channel for it, such as with MaxSessions: that may be different when others have ended. */
+    private static boolean turnedAway(RemoteException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SshChannelOpenException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private CommandResult run(Command channel, byte[] stdin, Duration timeout)

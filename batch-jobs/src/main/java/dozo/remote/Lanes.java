@@ -43,6 +43,9 @@ public final class Lanes implements AutoCloseable {
     /** And so long where others do. */
     private static final Duration SILENCE_ALONE_MAX = Duration.ofMinutes(2);
 
+    /** A server takes what its windows allow at once; one that takes nothing for so long is behind a dead link. */
+    private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
+
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
     private static final long MEASURE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long PAUSE_FIRST_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -318,7 +321,9 @@ public final class Lanes implements AutoCloseable {
         List<Lane> lanes = all();
         boolean othersAnswer = lanes.stream().anyMatch(lane -> lane.silentNanos() < silenceAloneMaxNanos / 4);
         long most = othersAnswer ? silenceAloneMaxNanos : SILENCE_MAX_NANOS;
-        lanes.stream().filter(lane -> lane.silentNanos() > most).forEach(Lane::close);
+        lanes.stream()
+                .filter(lane -> lane.silentNanos() > most || lane.stuckNanos() > STUCK_MAX_NANOS)
+                .forEach(Lane::close);
     }
 
     private void tune() {

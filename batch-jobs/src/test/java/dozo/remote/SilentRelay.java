@@ -8,25 +8,30 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 
 /** Passes bytes on between a client and a port of this machine, until it falls silent: no byte, and no end, gets through. */
-final class SilentRelay implements AutoCloseable {
+public final class SilentRelay implements AutoCloseable {
 
     private final ServerSocket listening;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+    private final CountDownLatch over = new CountDownLatch(1);
     private volatile boolean silent;
+    private volatile boolean frozen;
+    private volatile int silentBelow;
 
-    SilentRelay(int port) throws IOException {
+    public SilentRelay(int port) throws IOException {
         listening = new ServerSocket(0, 10, InetAddress.ofLiteral("127.0.0.1"));
         Thread.ofVirtual().start(() -> {
             try {
                 while (true) {
                     Socket client = listening.accept();
                     Socket server = new Socket(InetAddress.ofLiteral("127.0.0.1"), port);
+                    int number = sockets.size();
                     sockets.add(client);
                     sockets.add(server);
-                    Thread.ofVirtual().start(() -> pass(client, server));
-                    Thread.ofVirtual().start(() -> pass(server, client));
+                    Thread.ofVirtual().start(() -> pass(client, server, number));
+                    Thread.ofVirtual().start(() -> pass(server, client, number));
                 }
             } catch (IOException closed) {
                 // The test is over.
@@ -34,7 +39,7 @@ final class SilentRelay implements AutoCloseable {
         });
     }
 
-    int port() {
+    public int port() {
         return listening.getLocalPort();
     }
 
@@ -42,21 +47,32 @@ final class SilentRelay implements AutoCloseable {
         silent = true;
     }
 
+    /** Only for the connections there are now. */
+    public void dropWhatIsConnected() {
+        silentBelow = sockets.size();
+    }
+
+    /** Takes nothing any more from either side: behind it buffers fill up. */
+    void freeze() {
+        frozen = true;
+    }
+
     @Override
     public void close() throws IOException {
+        over.countDown();
         listening.close();
         for (Socket socket : sockets) {
             socket.close();
         }
     }
 
-    private void pass(Socket from, Socket to) {
+    private void pass(Socket from, Socket to, int number) {
         try {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             byte[] bytes = new byte[64 << 10];
             for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
-                if (!silent) {
+                if (!silent && number >= silentBelow) {
                     out.write(bytes, 0, n);
                 }
             }

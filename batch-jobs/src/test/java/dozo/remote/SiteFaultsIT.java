@@ -2,7 +2,6 @@ package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
@@ -208,6 +207,30 @@ class SiteFaultsIT {
         }
     }
 
+    /** The heartbeat cannot notice it: it waits behind the write that is stuck. */
+    @Test
+    void aLinkThatTakesNothingAnyMoreIsNoticedWithinHalfAMinute() throws Exception {
+        try (LoopbackSite site = site();
+                SilentRelay relay = new SilentRelay(site.address().port())) {
+            SiteAddress through = with(
+                    site.address(),
+                    relay.port(),
+                    site.address().identity(),
+                    site.address().hostKey());
+            try (Lanes lanes = Lanes.to(through, 1)) {
+                Lane lane = lanes.next();
+                put(lane.sftp(), FILE, 10);
+                relay.freeze();
+                long before = System.nanoTime();
+
+                assertThat(failureOf(() -> put(lane.sftp(), FilePath.of("large"), 64 << 20))
+                                .reason())
+                        .isEqualTo(Reason.LOST);
+                assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(30));
+            }
+        }
+    }
+
     @Test
     void aWaitingCallerCanBeInterruptedAndTheLaneLivesOn() throws Exception {
         try (LoopbackSite site = site();
@@ -362,36 +385,6 @@ class SiteFaultsIT {
                 () -> new SiteAddress("h", 22, "u", "/r\n", key, "ssh-ed25519 A"),
                 () -> new SiteAddress("h", 22, "u", "/r", key, "# none"))) {
             assertThatThrownBy(wrong::call).isInstanceOf(IllegalArgumentException.class);
-        }
-    }
-
-    /** A small file system of its own; only root can make one, so that without root these tests do not run. */
-    private static final class Tmpfs implements AutoCloseable {
-
-        private final Path folder;
-
-        Tmpfs(Path folder, String options) throws Exception {
-            this.folder = Files.createDirectories(folder);
-            assumeTrue(
-                    run("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.toString()) == 0,
-                    "only root can mount a small file system");
-        }
-
-        void makeReadOnly() throws Exception {
-            assertThat(run("mount", "-o", "remount,ro", folder.toString())).isZero();
-        }
-
-        @Override
-        public void close() throws Exception {
-            assertThat(run("umount", "-l", folder.toString())).isZero();
-        }
-
-        private static int run(String... command) throws Exception {
-            return new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start()
-                    .waitFor();
         }
     }
 }

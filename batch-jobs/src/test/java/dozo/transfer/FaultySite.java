@@ -5,12 +5,18 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channel;
 import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.CopyOption;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
@@ -18,26 +24,44 @@ import org.apache.sshd.common.file.virtualfs.VirtualFileSystemFactory;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.util.security.SecurityUtils;
 import org.apache.sshd.server.SshServer;
+import org.apache.sshd.server.session.ServerSession;
+import org.apache.sshd.sftp.common.SftpConstants;
 import org.apache.sshd.sftp.server.FileHandle;
+import org.apache.sshd.sftp.server.SftpEventListener;
 import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.apache.sshd.sftp.server.SftpSubsystemProxy;
 
 /** An SFTP server on loopback whose disk goes wrong as planned. A test asks afterwards whether the fault was hit. */
-final class FaultySite implements AutoCloseable {
+public final class FaultySite implements AutoCloseable {
 
     private final SshServer server;
     private final SiteAddress address;
     private final AtomicInteger hits = new AtomicInteger();
+    private final Map<String, Integer> requests = new ConcurrentSkipListMap<>();
     private final AtomicInteger left;
     private final Predicate<String> where;
 
-    /** Flips one bit of each of the next {@code times} files with a matching name as soon as they are written. */
-    static FaultySite flipping(Path state, Path root, int times, Predicate<String> where) throws Exception {
-        return new FaultySite(state, root, times, where);
+    /** What happens at a moment that a test chooses. */
+    public interface Hook {
+        void at(Path file) throws IOException;
     }
 
-    private FaultySite(Path state, Path root, int times, Predicate<String> where) throws Exception {
+    /** Flips one bit of each of the next {@code times} files with a matching name as soon as they are written. */
+    public static FaultySite flipping(Path state, Path root, int times, Predicate<String> where) throws Exception {
+        return new FaultySite(state, root, times, where, file -> {}, file -> {});
+    }
+
+    /**
+     * Calls the first before it makes a file, and the second before it gives a name to one; what they throw goes wrong
+     * there.
+     */
+    public static FaultySite hooked(Path state, Path root, Hook making, Hook naming) throws Exception {
+        return new FaultySite(state, root, 0, name -> false, making, naming);
+    }
+
+    private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming)
+            throws Exception {
         this.left = new AtomicInteger(times);
         this.where = where;
         Files.createDirectories(state);
@@ -62,6 +86,30 @@ final class FaultySite implements AutoCloseable {
         SftpSubsystemFactory sftp = new SftpSubsystemFactory.Builder()
                 .withFileSystemAccessor(new SftpFileSystemAccessor() {
                     @Override
+                    public SeekableByteChannel openFile(
+                            SftpSubsystemProxy subsystem,
+                            FileHandle handle,
+                            Path file,
+                            String name,
+                            Set<? extends OpenOption> options,
+                            FileAttribute<?>... attributes)
+                            throws IOException {
+                        if (options.contains(StandardOpenOption.WRITE)) {
+                            making.at(file);
+                        }
+                        return SftpFileSystemAccessor.DEFAULT.openFile(
+                                subsystem, handle, file, name, options, attributes);
+                    }
+
+                    @Override
+                    public void renameFile(
+                            SftpSubsystemProxy subsystem, Path from, Path to, Collection<CopyOption> options)
+                            throws IOException {
+                        naming.at(to);
+                        SftpFileSystemAccessor.DEFAULT.renameFile(subsystem, from, to, options);
+                    }
+
+                    @Override
                     public void closeFile(
                             SftpSubsystemProxy subsystem,
                             FileHandle handle,
@@ -78,6 +126,17 @@ final class FaultySite implements AutoCloseable {
                     }
                 })
                 .build();
+        sftp.addSftpEventListener(new SftpEventListener() {
+            @Override
+            public void received(ServerSession session, int type, int id) {
+                requests.merge(SftpConstants.getCommandMessageName(type), 1, Integer::sum);
+            }
+
+            @Override
+            public void receivedExtension(ServerSession session, String extension, int id) {
+                requests.merge(extension, 1, Integer::sum);
+            }
+        });
         server.setSubsystemFactories(List.of(sftp));
         server.start();
         address = new SiteAddress(
@@ -89,12 +148,17 @@ final class FaultySite implements AutoCloseable {
                 PublicKeyEntry.toString(host.getPublic()));
     }
 
-    SiteAddress address() {
+    public SiteAddress address() {
         return address;
     }
 
+    /** How often it was asked what, by the names of SFTP's draft, without {@code SSH_FXP_}; extensions by their own. */
+    public Map<String, Integer> requests() {
+        return requests;
+    }
+
     /** How often the fault was hit. */
-    int hits() {
+    public int hits() {
         return hits.get();
     }
 

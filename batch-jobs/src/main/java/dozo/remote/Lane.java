@@ -107,6 +107,11 @@ public final class Lane implements AutoCloseable {
         return channels.getFirst().roundTripNanos();
     }
 
+    /** How long the site has taken nothing of what is being sent, in nanoseconds. */
+    long stuckNanos() {
+        return session.getIoSession() instanceof BlockingConnection connection ? connection.stuckNanos() : 0;
+    }
+
     /** How long the site has owed an answer on one of the channels. */
     long silentNanos() {
         return channels.stream()

@@ -223,7 +223,10 @@ class SiteFaultsIT {
                 relay.freeze();
                 long before = System.nanoTime();
 
-                assertThat(failureOf(() -> put(lane.sftp(), FilePath.of("large"), 64 << 20))
+                assertThat(failureOf(() -> {
+                                    put(lane.sftp(), FilePath.of("large"), 64 << 20);
+                                    return 0;
+                                })
                                 .reason())
                         .isEqualTo(Reason.LOST);
                 assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(30));

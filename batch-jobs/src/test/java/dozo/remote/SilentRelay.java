@@ -72,11 +72,14 @@ public final class SilentRelay implements AutoCloseable {
             OutputStream out = to.getOutputStream();
             byte[] bytes = new byte[64 << 10];
             for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
+                if (frozen) {
+                    over.await();
+                }
                 if (!silent && number >= silentBelow) {
                     out.write(bytes, 0, n);
                 }
             }
-        } catch (IOException closed) {
+        } catch (IOException | InterruptedException closed) {
             // The other direction ends as well, with its own socket.
         }
     }

@@ -121,9 +121,8 @@ final class Units implements AutoCloseable {
         for (Outcome outcome : sender.send(route, unit)) {
             if (outcome instanceof Failed failed && failed.problem() == Problem.CHANGED) {
                 changed.add(failed.entry());
-            } else if (outcome instanceof Verified(Entry folder, _)
-                    && folder.facts().kind() == EntryKind.DIRECTORY) {
-                folders.add(folder);
+            } else if (outcome instanceof Verified && outcome.entry().facts().kind() == EntryKind.DIRECTORY) {
+                folders.add(outcome.entry());
             } else {
                 outcomes.accept(outcome);
             }
@@ -142,7 +141,8 @@ final class Units implements AutoCloseable {
             return new Failed(before, Problem.VANISHED, before.path() + ": gone since it was found");
         }
         if (facts.kind() == EntryKind.DIRECTORY) {
-            return new Failed(before, Problem.CHANGED, before.path() + ": a folder now; run again to have what is in it");
+            return new Failed(
+                    before, Problem.CHANGED, before.path() + ": a folder now; run again to have what is in it");
         }
         Entry now = new Entry(before.number(), before.path(), facts);
         boolean large = facts.sizeBytes() > LARGE_BYTES;

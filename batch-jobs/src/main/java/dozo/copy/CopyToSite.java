@@ -21,6 +21,9 @@ import dozo.transfer.Route;
 import dozo.transfer.Sender;
 import dozo.transfer.Throttle;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -102,6 +105,16 @@ public final class CopyToSite implements Copy {
             counted.set(true);
             return progress();
         }
+        FileLock running = RunningCopies.lock(number());
+        try {
+            copy(findings);
+        } finally {
+            running.release();
+        }
+        return progress();
+    }
+
+    private void copy(Consumer<Finding> findings) throws IOException, InterruptedException {
         makeTop(lanes.next());
         FilePath incoming = FilePath.of(INCOMING).resolve(key());
         FutureTask<SiteCheck> check = new FutureTask<>(() -> look(incoming));
@@ -125,11 +138,14 @@ public final class CopyToSite implements Copy {
                 }
             }
         }
-        return progress();
     }
 
     private SiteCheck look(FilePath incoming) throws RemoteException, InterruptedException {
         SiteCheck check = SiteCheck.in(lanes.next(), incoming);
+        if (!check.writable()) {
+            // Another copy to this place may just have removed the folder that ours lies in.
+            check = SiteCheck.in(lanes.next(), incoming);
+        }
         if (!check.writable()) {
             throw new RemoteException(whyNot(check), site + ": " + String.join("; ", check.findings()));
         }
@@ -182,6 +198,13 @@ public final class CopyToSite implements Copy {
         digest.update((byte) (into ? 1 : 0));
         name.ifPresent(each -> digest.update(each.bytes()));
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
+    }
+
+    /** What tells this copy from others of this machine. */
+    private long number() {
+        MessageDigest digest = Digest.algorithm();
+        digest.update((site + "\n" + site.root() + "\n" + key()).getBytes(StandardCharsets.UTF_8));
+        return ByteBuffer.wrap(digest.digest()).getLong();
     }
 
     private static FilePath nameOf(Path source) {

@@ -19,6 +19,7 @@ import dozo.remote.Tmpfs;
 import dozo.transfer.FaultySite;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -57,6 +58,7 @@ class CopyFaultsIT {
 
     Path source;
     Path root;
+    int served;
     final List<Finding> findings = new CopyOnWriteArrayList<>();
 
     @BeforeEach
@@ -182,19 +184,22 @@ class CopyFaultsIT {
             Files.createFile(source.resolve("file" + i));
         }
         Trees.write(source.resolve("large"), LARGE);
-        for (String line :
-                List.of("ForceCommand internal-sftp", "MaxSessions 1", "MaxSessions 2", "MaxStartups 2:100:2")) {
-            for (Function<SiteAddress, Lanes> lanes :
-                    List.<Function<SiteAddress, Lanes>>of(Lanes::tuned, address -> Lanes.to(address, 3, 4))) {
-                FilePath to = FilePath.of(line.replaceAll("[ :]", "-") + lanes.hashCode());
-                try (LoopbackSite site = openSsh(line)) {
-                    CopyToSite copy = new CopyToSite(site.address(), List.of(source), to, false, options(0), lanes);
-                    assertThat(run(copy).complete()).as(line).isTrue();
-                }
-                assertThat(findings).as(line).isEmpty();
-                Trees.assertSame(source, to.under(root));
-            }
+        Function<SiteAddress, Lanes> fourChannels = address -> Lanes.to(address, 2, 4);
+        servedWithIt("ForceCommand internal-sftp", Lanes::tuned);
+        servedWithIt("MaxStartups 2:100:2", Lanes::tuned);
+        servedWithIt("MaxSessions 1", fourChannels);
+        servedWithIt("MaxSessions 2", Lanes::tuned);
+        servedWithIt("MaxSessions 2", fourChannels);
+    }
+
+    private void servedWithIt(String line, Function<SiteAddress, Lanes> lanes) throws Exception {
+        try (LoopbackSite site = openSsh(line)) {
+            CopyToSite copy = new CopyToSite(
+                    site.address(), List.of(source), FilePath.of("to" + ++served), false, options(0), lanes);
+            assertThat(run(copy).complete()).as(line).isTrue();
         }
+        assertThat(findings).as(line).isEmpty();
+        Trees.assertSame(source, root.resolve("to" + served));
     }
 
     @Test
@@ -410,7 +415,7 @@ class CopyFaultsIT {
                             file -> isTemporary(file.getFileName().toString()))
                     .toList();
             return there.stream().anyMatch(file -> file.toFile().length() > (1 << 20)) ? there.size() : 0;
-        } catch (IOException | java.io.UncheckedIOException changesUnderIt) {
+        } catch (IOException | UncheckedIOException changesUnderIt) {
             return 0;
         }
     }

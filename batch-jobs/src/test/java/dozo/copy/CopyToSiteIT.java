@@ -1,6 +1,7 @@
 package dozo.copy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
@@ -8,6 +9,9 @@ import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
 import dozo.remote.LoopbackSite;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
@@ -17,7 +21,9 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CopyToSiteIT {
 
     private static final FilePath TO = FilePath.of("to");
-    private static final FileTime LONG_AGO = FileTime.from(java.time.Instant.parse("2001-09-09T01:46:40Z"));
+    private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2001-09-09T01:46:40Z"));
 
     @TempDir
     Path folder;
@@ -143,6 +149,7 @@ class CopyToSiteIT {
         assertThat(root).isEmptyDirectory();
     }
 
+    /** A second one at the same time is refused, until the first is dead: its lock dies with it. */
     @Test
     void killedInTheMiddleItGoesOnWhereItWas() throws Exception {
         int size = 300 << 20;
@@ -158,6 +165,8 @@ class CopyToSiteIT {
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> !child.isAlive() || (largestTemporary() > (140 << 20) && !inodes().isEmpty()));
         assertThat(child.isAlive()).as(Files.readString(log)).isTrue();
+        assertThatThrownBy(this::copy).isInstanceOf(IOException.class).hasMessageContaining("running already");
+        assertThat(child.isAlive()).isTrue();
         child.destroyForcibly().waitFor();
         assertThat(root.resolve("to/large")).doesNotExist();
         Map<Path, Object> standing = inodes();
@@ -192,7 +201,7 @@ class CopyToSiteIT {
     private long largestTemporary() throws Exception {
         try (Stream<Path> files = Files.walk(root.resolve("to/.dozo-incoming"))) {
             return files.mapToLong(file -> file.toFile().length()).max().orElse(0);
-        } catch (java.io.IOException | java.io.UncheckedIOException changesUnderIt) {
+        } catch (IOException | UncheckedIOException changesUnderIt) {
             return 0;
         }
     }
@@ -207,7 +216,7 @@ class CopyToSiteIT {
                     inodes.put(file, Trees.inode(file));
                 }
             }
-        } catch (java.io.UncheckedIOException changesUnderIt) {
+        } catch (UncheckedIOException changesUnderIt) {
             inodes.clear();
         }
         return inodes;
@@ -216,7 +225,7 @@ class CopyToSiteIT {
     private static void flip(Path file, long at) throws Exception {
         FileTime time = Files.getLastModifiedTime(file);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            java.nio.ByteBuffer one = java.nio.ByteBuffer.allocate(1);
+            ByteBuffer one = ByteBuffer.allocate(1);
             channel.read(one, at);
             one.put(0, (byte) ~one.get(0)).flip();
             channel.write(one, at);
@@ -232,8 +241,8 @@ class CopyToSiteIT {
             }
         }
         byte[] all = everyByte.toByteArray();
-        FilePath odd = FilePath.ROOT.resolve(java.util.Arrays.copyOf(all, 127));
-        FilePath odder = FilePath.ROOT.resolve(java.util.Arrays.copyOfRange(all, 127, 254));
+        FilePath odd = FilePath.ROOT.resolve(Arrays.copyOf(all, 127));
+        FilePath odder = FilePath.ROOT.resolve(Arrays.copyOfRange(all, 127, 254));
         FilePath japanese = FilePath.ROOT.resolve("実験室".getBytes(Charset.forName("windows-31j")));
         Files.createDirectory(japanese.under(source));
         for (FilePath name : List.of(
@@ -259,7 +268,7 @@ class CopyToSiteIT {
                 StandardOpenOption.CREATE_NEW,
                 StandardOpenOption.WRITE,
                 StandardOpenOption.SPARSE)) {
-            sparse.write(java.nio.ByteBuffer.wrap(new byte[] {1}), 20 << 20);
+            sparse.write(ByteBuffer.wrap(new byte[] {1}), 20 << 20);
         }
         Trees.write(source.resolve("large"), 150 << 20);
         Trees.write(source.resolve("empty/two blocks and one"), (256 << 10) + 1);

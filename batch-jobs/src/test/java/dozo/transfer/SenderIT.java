@@ -226,6 +226,24 @@ class SenderIT {
     }
 
     @Test
+    void aLinkUnderALargeFilesTemporaryNameIsNeverFollowed() throws Exception {
+        byte[] content = content(300_000);
+        Files.write(source.resolve("large"), content);
+        Path victim = Files.write(folder.resolve("victim"), new byte[300_000]);
+        Files.createSymbolicLink(
+                Files.createDirectories(root.resolve(".dozo/incoming/p/E1")).resolve("1"), victim);
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            Entry large = entry(1, "large");
+            assertThat(sender.send(route, new Unit.Large(large)))
+                    .containsExactly(new Verified(large, Digest.ofContent(content)));
+        }
+        assertThat(victim).hasBinaryContent(new byte[300_000]);
+        assertThat(root.resolve("p/E1/data/large")).isRegularFile().hasBinaryContent(content);
+    }
+
+    @Test
     void aLinkInTheWayOfAFolderIsNotWrittenThrough() throws Exception {
         Path outside = Files.createDirectory(folder.resolve("outside"));
         Files.createDirectories(root.resolve("p/E1/data"));

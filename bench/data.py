@@ -81,6 +81,8 @@ FULL = {
     'large': even('large', 2, GB, 2),
     'far-small': even('far-small', 500, 100 * KB, 20),
     'far-large': even('far-large', 2, 128 * MB, 2),
+    'long-small': even('long-small', 40_000, 100 * KB, 400),
+    'long-large': even('long-large', 8, GB, 8),
 }
 
 SHORT = {

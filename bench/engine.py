@@ -240,10 +240,11 @@ class Engine:
                     self.far_kind(f'{name} {kind}', kind, far, relay)
 
     def far_kind(self, name, kind, far, relay):
-        """Dozo sends the full set, the peers a small one: they would take minutes. Rates are compared."""
+        """Dozo sends a set that is long enough to show the link, the peers a small one: they would take many minutes."""
         far_names = SHORT_FAR if self.short else FAR
         peers = [(peer, self.source('far-' + kind)) for peer in self.peers if peer.name in far_names]
-        rows = self.interleaved(name, [(dozo, self.source(kind)) for dozo in self.dozos] + peers, relay)
+        long = self.source('long-' + kind if 'long-' + kind in self.sets else kind)
+        rows = self.interleaved(name, [(dozo, long) for dozo in self.dozos] + peers, relay)
         print(f'\n### {name} files\n\n{table(rows, relay=True)}')
         fastest = max((row for row in rows if row.subject.name in COPY and row.good), key=rate, default=None)
         for row in self.dozo_rows(rows):

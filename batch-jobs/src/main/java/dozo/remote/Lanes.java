@@ -142,8 +142,12 @@ public final class Lanes implements AutoCloseable {
                 dropLost();
                 Lane best = leastBusy();
                 long pause = noAttemptBefore - System.nanoTime();
-                if (pause <= 0 && (best == null || handedOut > 0) && open.size() + opening < lanesWanted) {
-                    openOne();
+                // Two at once where that is not more than will be wanted: over a long way a login takes seconds.
+                int more = best == null && opening == 0 && tuned ? LANES_FIRST : 1;
+                for (int i = 0; i < more && open.size() + opening < lanesWanted; i++) {
+                    if (pause <= 0 && (best == null || handedOut > 0)) {
+                        openOne();
+                    }
                 }
                 if (best != null) {
                     handedOut++;

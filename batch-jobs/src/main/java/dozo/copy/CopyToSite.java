@@ -46,6 +46,8 @@ public final class CopyToSite implements Copy {
     /** Temporary names live beside what they become, so that a rename is all it takes. */
     private static final String INCOMING = ".dozo-incoming";
 
+    private static final int TRIES = 3;
+
     private final SiteAddress site;
     private final List<Path> sources;
     /** What the one source that is a file becomes; else sources keep their names, or the top becomes the folder. */
@@ -140,16 +142,23 @@ public final class CopyToSite implements Copy {
         }
     }
 
+    /** What the site can do; looked at again when the lane dies, or another copy just removes the folder ours lies in. */
     private SiteCheck look(FilePath incoming) throws RemoteException, InterruptedException {
-        SiteCheck check = SiteCheck.in(lanes.next(), incoming);
-        if (!check.writable()) {
-            // Another copy to this place may just have removed the folder that ours lies in.
-            check = SiteCheck.in(lanes.next(), incoming);
+        for (int i = 1; ; i++) {
+            try {
+                SiteCheck check = SiteCheck.in(lanes.next(), incoming);
+                if (check.writable()) {
+                    return check;
+                }
+                if (i == TRIES) {
+                    throw new RemoteException(whyNot(check), site + ": " + String.join("; ", check.findings()));
+                }
+            } catch (RemoteException e) {
+                if (!e.retryable() || i == TRIES) {
+                    throw e;
+                }
+            }
         }
-        if (!check.writable()) {
-            throw new RemoteException(whyNot(check), site + ": " + String.join("; ", check.findings()));
-        }
-        return check;
     }
 
     private static Reason whyNot(SiteCheck check) {

@@ -8,12 +8,14 @@ import dozo.ledger.Findings.Finding;
 import dozo.remote.RemoteException;
 import dozo.run.Runs.RunState;
 import java.sql.SQLException;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.JobExecutionException;
 import org.springframework.batch.core.listener.JobExecutionListener;
 import org.springframework.stereotype.Component;
 
@@ -51,8 +53,7 @@ class RunEnd implements JobExecutionListener {
         } else if (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
             runs.close(run, RunState.STOPPED, "stopped; the next run goes on where it was");
         } else {
-            Throwable failure =
-                    execution.getAllFailureExceptions().stream().findFirst().orElse(null);
+            Throwable failure = telling(execution.getAllFailureExceptions());
             RemoteException site = cause(failure, RemoteException.class);
             String reason = reason(failure);
             // Only of a defect does anybody want to know where it was noticed.
@@ -61,6 +62,15 @@ class RunEnd implements JobExecutionListener {
             findings.add(run, List.of(new Finding(null, problem, null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
+    }
+
+    /** The one that says why: the framework adds its own, that a step has failed, in no particular order. */
+    private static @Nullable Throwable telling(List<Throwable> failures) {
+        Comparator<Throwable> bestFirst = Comparator.comparingInt(failure -> cause(failure, RemoteException.class)
+                        != null
+                ? 0
+                : cause(failure, SQLException.class) != null ? 1 : failure instanceof JobExecutionException ? 3 : 2);
+        return failures.stream().min(bestFirst).orElse(null);
     }
 
     private static String reason(@Nullable Throwable failure) {

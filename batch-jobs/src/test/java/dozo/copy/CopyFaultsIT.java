@@ -106,7 +106,11 @@ class CopyFaultsIT {
             assertThat(failed.reason()).isEqualTo(Reason.FULL);
             assertThat(failed.getMessage()).contains("full: make room there");
             assertNothingWrong();
-            small.makeReadOnly();
+            // Not before the server has closed what it had open for us.
+            Awaitility.await().ignoreExceptions().atMost(Duration.ofSeconds(20)).until(() -> {
+                small.makeReadOnly();
+                return true;
+            });
             CopyToSite again = copy(site.address(), 2);
             assertThat(catchThrowableOfType(RemoteException.class, () -> run(again))
                             .reason())
@@ -247,6 +251,7 @@ class CopyFaultsIT {
             // The process that serves files, not the one that holds the connection: that one still answers heartbeats.
             ProcessHandle frozen = connections()
                     .flatMap(ProcessHandle::children)
+                    .filter(child -> child.info().command().orElse("").endsWith("sshd"))
                     .max(Comparator.comparing(ProcessHandle::pid))
                     .orElseThrow();
             signal(frozen, "STOP");
@@ -335,6 +340,9 @@ class CopyFaultsIT {
 
         more.replaceAll((name, count) -> count - few.getOrDefault(name, 0));
         more.values().removeIf(count -> count == 0);
+        // Which of two makes the temporary folder is chance: the sender, or the look at the site meanwhile.
+        more.remove("SSH_FXP_MKDIR");
+        assertThat(more.remove("SSH_FXP_LSTAT")).isBetween(9, 11);
         // This site proves by an extension of its own, which asks what kind of thing a name is first.
         assertThat(more)
                 .containsExactlyInAnyOrderEntriesOf(Map.of(
@@ -345,7 +353,6 @@ class CopyFaultsIT {
                         "SSH_FXP_CLOSE", 10,
                         "posix-rename@openssh.com", 10,
                         "check-file-name", 10,
-                        "SSH_FXP_LSTAT", 10,
                         "SSH_FXP_EXTENDED", 3 * 10));
     }
 

@@ -78,6 +78,21 @@ public record SiteCheck(
                 List.copyOf(findings));
     }
 
+    /** Whether this is a folder in which a look at a site tried things out: one that a lost lane cut off leaves it behind. */
+    public static boolean isProbe(FilePath folder) {
+        return FilePath.render(folder.name()).startsWith(SiteProbe.FOLDER);
+    }
+
+    /** Removes such a folder and the files in it. */
+    public static void removeProbe(Lane lane, FilePath folder) throws IOException, InterruptedException {
+        List<FilePath> files = new ArrayList<>();
+        lane.sftp().list(folder, (file, facts) -> files.add(file));
+        for (FilePath file : files) {
+            lane.sftp().remove(file);
+        }
+        lane.sftp().rmdir(folder);
+    }
+
     /** Whether all is there that a backup cannot do without. */
     public boolean usable() {
         return rootThere && writable && renameKeeps;

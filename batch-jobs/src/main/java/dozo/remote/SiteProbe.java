@@ -23,6 +23,9 @@ import java.util.concurrent.Future;
 /** Tries out, in a folder of its own that it removes again, what a site can do. */
 final class SiteProbe {
 
+    /** What the name of the folder begins with. */
+    static final String FOLDER = "probe-";
+
     private static final int[] SIZES_BYTES = {0, 1, 65_537, 1 << 20};
 
     /** The largest is digested so often in one go to see how fast that is. */
@@ -49,7 +52,7 @@ final class SiteProbe {
 
     SiteProbe(Lane lane, FilePath below, InstantSource clock, List<String> findings) {
         this.lane = lane;
-        this.folder = below.resolve("probe-" + UUID.randomUUID());
+        this.folder = below.resolve(FOLDER + UUID.randomUUID());
         this.sftp = lane.sftp();
         this.clock = clock;
         this.findings = findings;

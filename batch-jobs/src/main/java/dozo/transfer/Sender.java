@@ -188,13 +188,19 @@ public final class Sender implements AutoCloseable {
         }
         Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
         List<FilePath> leftovers = new ArrayList<>();
+        List<FilePath> probes = new ArrayList<>();
         lane.sftp().list(route.incoming(), (path, facts) -> {
-            if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
+            if (SiteCheck.isProbe(path) && facts.kind() == RemoteFacts.Kind.DIRECTORY) {
+                probes.add(path);
+            } else if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
                 leftovers.add(path);
             }
         });
         for (FilePath leftover : leftovers) {
             lane.sftp().remove(leftover);
+        }
+        for (FilePath probe : probes) {
+            SiteCheck.removeProbe(lane, probe);
         }
         if (keep.isEmpty()) {
             removeIfEmpty(lane, route.incoming());

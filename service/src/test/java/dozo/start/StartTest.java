@@ -29,7 +29,8 @@ class StartTest {
                     dozo.admin.password-file | /not/there          | admin.password-file  | 78
                     dozo.schedule.cron       | whenever            | 0 0 1 * * *          | 78
                     dozo.schedule.zone       | Mars/Base           | Asia/Tokyo           | 78
-                    dozo.transfer.lanes      | 0                   | 1 to 64 is allowed   | 78
+                    dozo.transfer.lanes      | 65                  | 0 to 64 is allowed   | 78
+                    dozo.transfer.large      | 1KB                 | 65536 to             | 78
                     dozo.transfer.lanes      | many                | a whole number       | 78
                     server.port              | none                | a whole number       | 78
                     dozo.work                | /dev/null/work      | dozo.work            | 78

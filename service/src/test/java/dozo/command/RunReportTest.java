@@ -1,0 +1,32 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import dozo.transfer.TransferUnits.Progress;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+class RunReportTest {
+
+    private static final Run RUN = new Run(7, "dr", 1, RunState.RUNNING, "admin", Instant.EPOCH, null, "", 0);
+    private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 400L << 20, 100L << 20, 250L << 20);
+
+    @Test
+    void whatIsUnderWayShowsBesideWhatIsRecorded() {
+        assertThat(RunReport.progress(RUN, LARGE_FILE_UNDER_WAY))
+                .startsWith("run 7 is running:  25%")
+                .contains("1 of 4 units, ")
+                .endsWith(" moved");
+    }
+
+    @Test
+    void aLogHasOnlyWhatIsRecorded() {
+        Progress later = LARGE_FILE_UNDER_WAY.moved(300L << 20);
+
+        assertThat(RunReport.progress(RUN, later.recorded()))
+                .isEqualTo(RunReport.progress(RUN, LARGE_FILE_UNDER_WAY.recorded()))
+                .endsWith("1 of 4 units");
+    }
+}

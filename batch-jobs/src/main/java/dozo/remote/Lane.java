@@ -8,23 +8,26 @@ import java.io.OutputStream;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.apache.sshd.client.channel.ChannelExec;
+import org.apache.sshd.client.channel.ChannelSession;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.channel.exception.SshChannelOpenException;
 import org.apache.sshd.common.session.ConnectionService;
+import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,15 +45,25 @@ public final class Lane implements AutoCloseable {
     private static final int ERRORS_BYTES_MAX = 4096;
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
+    /** A server takes so long at most to notice that we gave a channel up: OpenSSH first reads what else we have sent. */
+    private static final Duration ROOM_TIMEOUT = Duration.ofSeconds(3);
+
+    private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final SiteAddress site;
     private final ClientSession session;
     private final List<Sftp> channels = new CopyOnWriteArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition commandEnded = lock.newCondition();
+    private final Condition changed = lock.newCondition();
 
     // Guarded by the lock.
-    private int commandsRunning;
+    /** Those that hold a channel or ask for one, and those that hold one. */
+    private int commandsBegun;
+
+    private int commandsOpen;
     private int commandsAllowed = COMMANDS_MAX;
+    private boolean widening;
+    private long roomComesBefore = System.nanoTime();
 
     private Lane(SiteAddress site, ClientSession session, Sftp first) {
         this.site = site;
@@ -68,27 +81,65 @@ public final class Lane implements AutoCloseable {
 
     /**
      * Opens more channels, in the background and all at the same time: on a long way each takes a while. Where the site
-     * refuses some (MaxSessions), one that it has let us open is given up, so that there is room for commands.
+     * refuses some, or a command beside them (MaxSessions), one that it has let us open is given up, so that there is
+     * room for commands.
      */
     void widen(int channelsWanted) {
-        AtomicInteger left = new AtomicInteger(channelsWanted - channels.size());
-        AtomicBoolean refused = new AtomicBoolean();
-        Queue<Sftp> opened = new ConcurrentLinkedQueue<>();
-        for (int i = left.get(); i > 0; i--) {
-            Thread.ofVirtual().name("open channel to " + site.host()).start(() -> {
+        int more = channelsWanted - channels.size();
+        if (more > 0) {
+            widening(true);
+            Thread.ofVirtual().name("open channels to " + site.host()).start(() -> {
                 try {
-                    opened.add(Sftp.open(site, session));
-                } catch (RemoteException | InterruptedException fewer) {
-                    refused.set(true);
-                }
-                if (left.decrementAndGet() == 0) {
-                    Sftp spare = refused.get() ? opened.poll() : null;
-                    if (spare != null) {
-                        spare.pipeline().die(new RemoteException(Reason.LOST, "not needed"));
-                    }
-                    channels.addAll(opened);
+                    openMore(more);
+                } finally {
+                    widening(false);
                 }
             });
+        }
+    }
+
+    private void openMore(int more) {
+        List<Future<Sftp>> opening = new ArrayList<>();
+        Future<Boolean> room;
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < more; i++) {
+                opening.add(threads.submit(() -> Sftp.open(site, session)));
+            }
+            room = threads.submit(this::hasRoomForACommand);
+        }
+        List<Sftp> opened = opening.stream()
+                .filter(each -> each.state() == Future.State.SUCCESS)
+                .map(Future::resultNow)
+                .collect(Collectors.toCollection(ArrayList::new));
+        boolean allOfIt = opened.size() == more && room.state() == Future.State.SUCCESS && room.resultNow();
+        if (!allOfIt && !opened.isEmpty()) {
+            opened.removeLast().giveUp();
+        }
+        channels.addAll(opened);
+    }
+
+    /** Whether the site lets us open one more channel, which then runs nothing. */
+    private boolean hasRoomForACommand() throws InterruptedException {
+        ChannelSession channel = new ChannelSession();
+        try {
+            session.getService(ConnectionService.class).registerChannel(channel);
+            channel.open().verify(OPEN_TIMEOUT);
+            channel.close(false);
+            return true;
+        } catch (IOException e) {
+            rethrowInterruption(e);
+            return false;
+        }
+    }
+
+    private void widening(boolean begins) {
+        lock.lock();
+        try {
+            widening = begins;
+            roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -163,10 +214,11 @@ public final class Lane implements AutoCloseable {
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
         while (true) {
+            beginCommand();
             try {
                 return runOnce(command, stdin, timeout);
             } catch (RemoteException e) {
-                if (!turnedAway(e) || !allowFewerCommands()) {
+                if (!turnedAway(e) || !worthAnotherTry()) {
                     throw e;
                 }
             }
@@ -175,17 +227,17 @@ public final class Lane implements AutoCloseable {
 
     private CommandResult runOnce(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
-        beginCommand();
         CompletableFuture<CommandResult> result = new CompletableFuture<>();
-        Command channel = new Command(command);
+        Command channel = new Command(command, this::commandOpened);
         // NB: in a thread that nobody interrupts: an interrupted writer would take the whole connection with it.
         Thread.ofVirtual().name("command at " + site.host()).start(() -> {
             try (channel) {
-                result.complete(run(channel, stdin, timeout));
+                CommandResult said = run(channel, stdin, timeout);
+                endCommand(channel);
+                result.complete(said);
             } catch (IOException | InterruptedException | RuntimeException e) {
+                endCommand(channel);
                 result.completeExceptionally(e);
-            } finally {
-                endCommand();
             }
         });
         try {
@@ -204,33 +256,61 @@ public final class Lane implements AutoCloseable {
     private void beginCommand() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (commandsRunning >= commandsAllowed) {
-                commandEnded.await();
+            while (commandsBegun >= commandsAllowed) {
+                changed.await();
             }
-            commandsRunning++;
+            commandsBegun++;
         } finally {
             lock.unlock();
         }
     }
 
-    private void endCommand() {
+    private void commandOpened() {
         lock.lock();
         try {
-            commandsRunning--;
-            commandEnded.signalAll();
+            commandsOpen++;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Whether there were more than one: a site that turns the only one away runs none. */
-    private boolean allowFewerCommands() {
+    private void endCommand(Command channel) {
         lock.lock();
         try {
-            if (commandsAllowed == 1) {
+            commandsBegun--;
+            if (channel.granted) {
+                commandsOpen--;
+                roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether a command that was turned away may have more luck: when we open no channels any more, when others have ended, and
+     * when the site has noticed that they have.
+     */
+    private boolean worthAnotherTry() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            if (widening) {
+                while (widening) {
+                    changed.await();
+                }
+                return true;
+            }
+            if (commandsOpen > 0) {
+                commandsAllowed = Math.min(commandsAllowed, commandsOpen);
+                return true;
+            }
+            if (System.nanoTime() - roomComesBefore > 0) {
                 return false;
             }
-            commandsAllowed--;
+            for (long left = TRY_AGAIN_NANOS; left > 0; ) {
+                left = changed.awaitNanos(left);
+            }
             return true;
         } finally {
             lock.unlock();
@@ -311,12 +391,23 @@ public final class Lane implements AutoCloseable {
     /** A command's channel that ends when the site refuses to run it: MINA's own waits on. */
     private static final class Command extends ChannelExec {
 
+        private final Runnable whenOpen;
         private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+        private volatile boolean granted;
         private volatile boolean refused;
 
-        Command(String command) {
+        /** Tells when the site has opened it, before any answer that the site gives later is looked at. */
+        Command(String command, Runnable whenOpen) {
             super(command, null, null);
+            this.whenOpen = whenOpen;
             addCloseFutureListener(closed -> ended.complete(null));
+        }
+
+        @Override
+        public void handleOpenSuccess(long recipient, long windowBytes, long packetBytes, Buffer rest) {
+            granted = true;
+            whenOpen.run();
+            super.handleOpenSuccess(recipient, windowBytes, packetBytes, rest);
         }
 
         @Override

@@ -278,6 +278,11 @@ final class Pipeline {
         blocks.release(BLOCKS_MAX * 1024);
     }
 
+    /** Ends a channel that nothing is under way on, so that the site has room for another. */
+    void giveUp() {
+        channel.close(false);
+    }
+
     private void failUnanswered(RemoteException reason) {
         for (Integer id : unanswered.keySet()) {
             CompletableFuture<Reply> answer = unanswered.remove(id);

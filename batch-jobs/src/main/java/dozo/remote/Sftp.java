@@ -96,6 +96,11 @@ public final class Sftp {
         }
     }
 
+    /** Closes a channel that has not been used, so that the site has room for another. */
+    void giveUp() {
+        pipeline.giveUp();
+    }
+
     private static Limits limits(Pipeline pipeline, Set<String> extensions)
             throws RemoteException, InterruptedException {
         if (!extensions.contains("limits@openssh.com")) {

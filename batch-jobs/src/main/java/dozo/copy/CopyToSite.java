@@ -120,8 +120,8 @@ public final class CopyToSite implements Copy {
         makeTop(lanes.next());
         FilePath incoming = FilePath.of(INCOMING).resolve(key());
         FutureTask<SiteCheck> check = new FutureTask<>(() -> look(incoming));
-        // Before anything else: a site that allows few channels has none to spare for it while files are on their way.
-        check.run();
+        // Files are on their way meanwhile: over a long way a look takes seconds.
+        Thread.ofVirtual().name("look at " + site.host()).start(check);
         try (Sender engine = new Sender(lanes, check, new Throttle(options.limitBytesPerSecond()))) {
             sender = engine;
             for (Path source : sources) {

@@ -122,7 +122,7 @@ record ExecDigest(String tool) implements RemoteDigest {
         stdin.writeBytes(input);
         // POSIX: read takes its line byte by byte from a pipe, so that xargs finds all the names.
         String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
-        CommandResult result = lane.run("exec sh -c '" + script + "'", stdin.toByteArray(), TIMEOUT);
+        CommandResult result = lane.run(script, stdin.toByteArray(), TIMEOUT);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
         }

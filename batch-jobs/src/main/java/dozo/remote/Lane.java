@@ -1,33 +1,27 @@
 package dozo.remote;
 
 import dozo.remote.RemoteException.Reason;
-import java.io.ByteArrayOutputStream;
+import dozo.remote.Shell.TurnedAway;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.io.OutputStream;
 import java.net.SocketTimeoutException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
-import org.apache.sshd.client.channel.ChannelExec;
 import org.apache.sshd.client.channel.ChannelSession;
 import org.apache.sshd.client.session.ClientSession;
-import org.apache.sshd.common.channel.exception.SshChannelOpenException;
 import org.apache.sshd.common.session.ConnectionService;
-import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,12 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class Lane implements AutoCloseable {
 
     /** Of the ten channels a stock sshd allows on a connection, those for commands. */
-    private static final int COMMANDS_MAX = 4;
+    private static final int SHELLS_MAX = 4;
 
-    /** Digest lines of a large bundle are a few megabytes; more than this is not an answer. */
-    private static final int OUTPUT_BYTES_MAX = 64 << 20;
-
-    private static final int ERRORS_BYTES_MAX = 4096;
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
     /** A server takes so long at most to notice that we gave a channel up: OpenSSH first reads what else we have sent. */
@@ -57,11 +47,11 @@ public final class Lane implements AutoCloseable {
     private final Condition changed = lock.newCondition();
 
     // Guarded by the lock.
-    /** Those that hold a channel or ask for one, and those that hold one. */
-    private int commandsBegun;
-
-    private int commandsOpen;
-    private int commandsAllowed = COMMANDS_MAX;
+    private final Deque<Shell> idleShells = new ArrayDeque<>();
+    private int shells;
+    private int shellsAllowed = SHELLS_MAX;
+    private boolean starting;
+    private @Nullable RemoteException noShell;
     private boolean widening;
     private long roomComesBefore = System.nanoTime();
 
@@ -205,81 +195,108 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Runs a command in the site's login shell, feeds it {@code stdin}, and waits for its end. A site that takes fewer commands
-     * at once than we have is given fewer.
+     * Runs a command, a line for a POSIX {@code sh}, feeds it {@code stdin}, and waits for its end. A site that takes fewer
+     * commands at once than we have is given fewer.
      *
      * @throws RemoteException UNSUPPORTED if the account may not run commands; LOST if it does not end in time; PROTOCOL
      *     if it says more than 64 MiB
      */
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
+        Shell shell = takeShell();
+        boolean well = false;
+        try {
+            CommandResult result = shell.run(command, stdin, timeout);
+            well = true;
+            return result;
+        } finally {
+            giveBack(shell, well);
+        }
+    }
+
+    /** A shell with nothing to do, or a new one. */
+    private Shell takeShell() throws RemoteException, InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (idleShells.isEmpty()) {
+                throwIfNoShell();
+                if (!starting && shells < shellsAllowed) {
+                    starting = true;
+                    // NB: by a thread that nobody interrupts: an interrupted writer would take the whole connection
+                    // with it.
+                    Thread.ofVirtual().name("start shell at " + site.host()).start(this::startShell);
+                }
+                changed.await();
+            }
+            return idleShells.pop();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** That an account runs no commands is as true for whoever asks next; another failure is told to one. */
+    private void throwIfNoShell() throws RemoteException {
+        RemoteException failed = noShell;
+        if (failed != null) {
+            noShell = failed.reason() == Reason.UNSUPPORTED ? failed : null;
+            throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+        }
+    }
+
+    private void startShell() {
+        Shell shell = null;
+        RemoteException failed = null;
+        try {
+            shell = newShell();
+        } catch (RemoteException e) {
+            failed = e;
+        } catch (InterruptedException | RuntimeException e) {
+            failed = new RemoteException(Reason.LOST, "no command could be run at " + site, e);
+        } finally {
+            shellStarted(shell, failed);
+        }
+    }
+
+    private Shell newShell() throws RemoteException, InterruptedException {
         while (true) {
-            beginCommand();
             try {
-                return runOnce(command, stdin, timeout);
-            } catch (RemoteException e) {
-                if (!turnedAway(e) || !worthAnotherTry()) {
-                    throw e;
+                return Shell.start(site, session);
+            } catch (TurnedAway e) {
+                if (!worthAnotherTry()) {
+                    throw new RemoteException(Reason.UNSUPPORTED, site + " has no channel for commands", e);
                 }
             }
         }
     }
 
-    private CommandResult runOnce(String command, byte[] stdin, Duration timeout)
-            throws RemoteException, InterruptedException {
-        CompletableFuture<CommandResult> result = new CompletableFuture<>();
-        Command channel = new Command(command, this::commandOpened);
-        // NB: in a thread that nobody interrupts: an interrupted writer would take the whole connection with it.
-        Thread.ofVirtual().name("command at " + site.host()).start(() -> {
-            try (channel) {
-                CommandResult said = run(channel, stdin, timeout);
-                endCommand(channel);
-                result.complete(said);
-            } catch (IOException | InterruptedException | RuntimeException e) {
-                endCommand(channel);
-                result.completeExceptionally(e);
-            }
-        });
+    private void shellStarted(@Nullable Shell shell, @Nullable RemoteException failed) {
+        lock.lock();
         try {
-            return result.get();
-        } catch (InterruptedException e) {
-            channel.close(true);
-            throw e;
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RemoteException failed) {
-                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+            starting = false;
+            if (shell != null) {
+                shells++;
+                idleShells.push(shell);
+            } else if (shells > 0) {
+                shellsAllowed = shells;
+            } else {
+                noShell = failed;
             }
-            throw new IllegalStateException(e.getCause());
-        }
-    }
-
-    private void beginCommand() throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            while (commandsBegun >= commandsAllowed) {
-                changed.await();
-            }
-            commandsBegun++;
+            changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    private void commandOpened() {
-        lock.lock();
-        try {
-            commandsOpen++;
-        } finally {
-            lock.unlock();
+    private void giveBack(Shell shell, boolean well) {
+        if (!well) {
+            shell.close();
         }
-    }
-
-    private void endCommand(Command channel) {
         lock.lock();
         try {
-            commandsBegun--;
-            if (channel.granted) {
-                commandsOpen--;
+            if (well) {
+                idleShells.push(shell);
+            } else {
+                shells--;
                 roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
             }
             changed.signalAll();
@@ -289,23 +306,20 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Whether a command that was turned away may have more luck: when we open no channels any more, when others have ended, and
-     * when the site has noticed that they have.
+     * Whether a shell that was turned away may have more luck: when we open no channels any more, or when the site has noticed that
+     * one was given up. Where there is another, that one has to do.
      */
     private boolean worthAnotherTry() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            if (widening) {
-                while (widening) {
-                    changed.await();
-                }
+            boolean waits = widening;
+            while (widening) {
+                changed.await();
+            }
+            if (waits) {
                 return true;
             }
-            if (commandsOpen > 0) {
-                commandsAllowed = Math.min(commandsAllowed, commandsOpen);
-                return true;
-            }
-            if (System.nanoTime() - roomComesBefore > 0) {
+            if (shells > 0 || System.nanoTime() - roomComesBefore > 0) {
                 return false;
             }
             for (long left = TRY_AGAIN_NANOS; left > 0; ) {
@@ -314,50 +328,6 @@ public final class Lane implements AutoCloseable {
             return true;
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** No channel for it, such as with MaxSessions: that may be different when others have ended. */
-    private static boolean turnedAway(RemoteException e) {
-        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SshChannelOpenException) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private CommandResult run(Command channel, byte[] stdin, Duration timeout)
-            throws RemoteException, InterruptedException {
-        try {
-            session.getService(ConnectionService.class).registerChannel(channel);
-            Bounded output = new Bounded(OUTPUT_BYTES_MAX);
-            Bounded errors = new Bounded(ERRORS_BYTES_MAX);
-            channel.setOut(output);
-            channel.setErr(errors);
-            channel.open().verify(OPEN_TIMEOUT);
-            feed(channel, stdin);
-            channel.awaitEnd(timeout);
-            if (channel.refused) {
-                throw new RemoteException(Reason.UNSUPPORTED, site + " does not run commands for us");
-            }
-            if (output.overflowed()) {
-                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take");
-            }
-            Integer status = channel.getExitStatus();
-            if (status == null && !session.isOpen()) {
-                throw new RemoteException(Reason.LOST, "the connection to " + site + " was lost");
-            }
-            return new CommandResult(status == null ? -1 : status, output.text(), errors.text());
-        } catch (RemoteException e) {
-            throw e;
-        } catch (TimeoutException e) {
-            throw new RemoteException(
-                    Reason.LOST, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
-        } catch (IOException e) {
-            rethrowInterruption(e);
-            Reason reason = session.isOpen() ? Reason.UNSUPPORTED : Reason.LOST;
-            throw new RemoteException(reason, site + " does not run commands for us", e);
         }
     }
 
@@ -376,84 +346,6 @@ public final class Lane implements AutoCloseable {
                 interrupted.initCause(e);
                 throw interrupted;
             }
-        }
-    }
-
-    private static void feed(ChannelExec channel, byte[] stdin) throws InterruptedException {
-        try (OutputStream in = channel.getInvertedIn()) {
-            in.write(stdin);
-        } catch (IOException notWanted) {
-            // A command may end without reading all of it; its output and exit status tell what that means.
-            rethrowInterruption(notWanted);
-        }
-    }
-
-    /** A command's channel that ends when the site refuses to run it: MINA's own waits on. */
-    private static final class Command extends ChannelExec {
-
-        private final Runnable whenOpen;
-        private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
-        private volatile boolean granted;
-        private volatile boolean refused;
-
-        /** Tells when the site has opened it, before any answer that the site gives later is looked at. */
-        Command(String command, Runnable whenOpen) {
-            super(command, null, null);
-            this.whenOpen = whenOpen;
-            addCloseFutureListener(closed -> ended.complete(null));
-        }
-
-        @Override
-        public void handleOpenSuccess(long recipient, long windowBytes, long packetBytes, Buffer rest) {
-            granted = true;
-            whenOpen.run();
-            super.handleOpenSuccess(recipient, windowBytes, packetBytes, rest);
-        }
-
-        @Override
-        public void handleFailure() {
-            refused = true;
-            close(true);
-        }
-
-        void awaitEnd(Duration timeout) throws TimeoutException, InterruptedException {
-            try {
-                ended.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-            } catch (ExecutionException e) {
-                throw new IllegalStateException("nothing completes it so", e);
-            }
-        }
-    }
-
-    /** Keeps the first bytes and counts the rest out. */
-    private static final class Bounded extends OutputStream {
-
-        private final int most;
-        private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
-        private boolean overflowed;
-
-        Bounded(int most) {
-            this.most = most;
-        }
-
-        @Override
-        public void write(int b) {
-            write(new byte[] {(byte) b}, 0, 1);
-        }
-
-        @Override
-        public synchronized void write(byte[] bytes, int from, int length) {
-            int n = Math.min(length, most - kept.size());
-            kept.write(bytes, from, n);
-            overflowed |= n < length;
-        }
-
-        synchronized String text() {
-            return kept.toString(StandardCharsets.ISO_8859_1);
-        }
-
-        synchronized boolean overflowed() {
-            return overflowed;
         }
     }
 }

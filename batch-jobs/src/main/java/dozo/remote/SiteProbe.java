@@ -157,43 +157,53 @@ final class SiteProbe {
     }
 
     private RemoteDigest fastestRight(Map<FilePath, Digest> known) throws RemoteException, InterruptedException {
-        RemoteDigest best = RemoteDigest.readBack();
-        long bestNanos = Long.MAX_VALUE;
+        List<RemoteDigest> right = new ArrayList<>();
         for (RemoteDigest way : List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest())) {
-            long nanos = nanosIfRight(way, known);
+            if (isRight(way, known)) {
+                right.add(way);
+            }
+        }
+        if (right.isEmpty()) {
+            return isRight(ExecDigest.PERL, known) ? ExecDigest.PERL : RemoteDigest.readBack();
+        }
+        // Only now, as the first time has to start a shell and to read programs from the disk.
+        RemoteDigest best = right.getFirst();
+        long bestNanos = right.size() == 1 ? 0 : nanos(best);
+        for (RemoteDigest way : right.subList(1, right.size())) {
+            long nanos = nanos(way);
             if (nanos < bestNanos) {
                 best = way;
                 bestNanos = nanos;
             }
         }
-        // Starting Perl takes longer than the others need for all of it, so it is only asked where there is no other.
-        boolean none = bestNanos == Long.MAX_VALUE;
-        return none && nanosIfRight(ExecDigest.PERL, known) < Long.MAX_VALUE ? ExecDigest.PERL : best;
+        return best;
     }
 
-    /** How long it took to be right for every size, and silent about what is not there; the longest time if it was not. */
-    private long nanosIfRight(RemoteDigest way, Map<FilePath, Digest> known)
+    /** Whether it is right for every size, and silent about what is not there. */
+    private boolean isRight(RemoteDigest way, Map<FilePath, Digest> known)
             throws RemoteException, InterruptedException {
         List<FilePath> asked = new ArrayList<>(known.keySet());
         asked.add(folder.resolve("not there"));
-        asked.addAll(
-                Collections.nCopies(TIMED_REPEATS, List.copyOf(known.keySet()).getLast()));
-        long before = System.nanoTime();
         try {
             Map<FilePath, Digest> answer = way.digests(lane, asked);
-            long nanos = System.nanoTime() - before;
-            if (answer.equals(known)) {
-                return nanos;
-            }
-            if (!answer.isEmpty()) {
+            if (!answer.equals(known) && !answer.isEmpty()) {
                 findings.add("digests by " + way.method() + " are wrong or incomplete there, and are not used");
             }
+            return answer.equals(known);
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
             }
+            return false;
         }
-        return Long.MAX_VALUE;
+    }
+
+    /** How long it takes for the largest file, many times. */
+    private long nanos(RemoteDigest way) throws RemoteException, InterruptedException {
+        FilePath largest = nameOf(SIZES_BYTES[SIZES_BYTES.length - 1]);
+        long before = System.nanoTime();
+        var _ = way.digests(lane, Collections.nCopies(TIMED_REPEATS, largest));
+        return System.nanoTime() - before;
     }
 
     private void tryClock() throws RemoteException, InterruptedException {

@@ -52,8 +52,8 @@ public final class SiteSync {
         ByteArrayOutputStream root = new ByteArrayOutputStream();
         root.writeBytes(lane.site().rootPrefix());
         root.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
-        CommandResult result = lane.run(
-                "exec sh -c 'IFS= read -r root && cd \"$root\" && exec sync -f .'", root.toByteArray(), TIMEOUT);
+        CommandResult result =
+                lane.run("IFS= read -r root && cd \"$root\" && exec sync -f .", root.toByteArray(), TIMEOUT);
         if (result.exitStatus() != 0) {
             throw new RemoteException(
                     Reason.REFUSED,

@@ -106,12 +106,15 @@ def free_memory_bytes():
 class Stopwatch:
     """Times subjects against a server, with the same care before and after each."""
 
+    KEEP_FREE_BYTES = 10 * 1000**3
+
     def __init__(self, folder, server, ballast, limit_seconds):
         self.folder = folder
         self.server = server
         self.ballast = ballast
         self.limit_seconds = limit_seconds
-        self.destination = folder / 'site' / 'copy'
+        self.copies = 0
+        self.destination = folder / 'site' / '0' / 'copy'
 
     def run(self, subject, source, compare, relay=None):
         """One copy. `compare`: also the contents, by SHA-256."""
@@ -148,7 +151,11 @@ class Stopwatch:
         )
 
     def prepare(self, subject, source):
-        shutil.rmtree(self.destination.parent, ignore_errors=True)
+        # Earlier copies stay while there is room: among files that were just removed ext4 looks long for a free inode.
+        if shutil.disk_usage(self.folder).free < self.KEEP_FREE_BYTES + 2 * source.bytes:
+            shutil.rmtree(self.folder / 'site', ignore_errors=True)
+        self.copies += 1
+        self.destination = self.folder / 'site' / str(self.copies) / 'copy'
         (self.destination.parent if subject.is_dozo else self.destination).mkdir(parents=True)
         os.sync()
         self.ballast.fill()

@@ -14,6 +14,7 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
 import dozo.source.DirectoryTree;
+import dozo.transfer.KnownSite;
 import dozo.transfer.Outcome;
 import dozo.transfer.Outcome.Failed;
 import dozo.transfer.Outcome.Verified;
@@ -33,7 +34,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -117,13 +118,15 @@ public final class CopyToSite implements Copy {
     }
 
     private void copy(Consumer<Finding> findings) throws IOException, InterruptedException {
-        makeTop(lanes.next());
+        boolean topIsNew = makeTop(lanes.next());
         FilePath incoming = FilePath.of(INCOMING).resolve(key());
-        FutureTask<SiteCheck> check = new FutureTask<>(() -> look(incoming));
         // Files are on their way meanwhile: over a long way a look takes seconds.
-        Thread.ofVirtual().name("look at " + site.host()).start(check);
-        try (Sender engine = new Sender(lanes, check, new Throttle(options.limitBytesPerSecond()))) {
+        KnownSite known = KnownSite.lookedAtMeanwhile(syncsAtOnce -> look(incoming, syncsAtOnce));
+        try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
             sender = engine;
+            if (topIsNew) {
+                engine.rootIsNew();
+            }
             for (Path source : sources) {
                 FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
                 Route route = new Route(source, FilePath.ROOT, content, incoming, Optional.empty());
@@ -143,10 +146,11 @@ public final class CopyToSite implements Copy {
     }
 
     /** What the site can do; looked at again when the lane dies, or another copy just removes the folder ours lies in. */
-    private SiteCheck look(FilePath incoming) throws RemoteException, InterruptedException {
+    private SiteCheck look(FilePath incoming, CompletableFuture<Boolean> syncsAtOnce)
+            throws RemoteException, InterruptedException {
         for (int i = 1; ; i++) {
             try {
-                SiteCheck check = SiteCheck.in(lanes.next(), incoming);
+                SiteCheck check = SiteCheck.in(lanes.next(), incoming, syncsAtOnce);
                 if (check.writable()) {
                     return check;
                 }
@@ -168,15 +172,16 @@ public final class CopyToSite implements Copy {
         return check.space().filter(Space::full).isPresent() ? Reason.FULL : Reason.PERMISSION_DENIED;
     }
 
-    /** Makes the folder that is filled; what is above it has to be there. */
-    private static void makeTop(Lane lane) throws RemoteException, InterruptedException {
+    /** Makes the folder that is filled, if it is not there; what is above it has to be. */
+    private static boolean makeTop(Lane lane) throws RemoteException, InterruptedException {
         try {
-            var _ = lane.sftp().mkdir(FilePath.ROOT, 0700);
+            return lane.sftp().mkdir(FilePath.ROOT, 0700);
         } catch (RemoteException e) {
             // Perhaps it is there: that it is a folder, or a link to one, is found by looking into it.
             if (e.retryable() || e.reason() == Reason.NO_SUCH_FILE) {
                 throw e;
             }
+            return false;
         }
     }
 

@@ -52,7 +52,8 @@ public final class Lane implements AutoCloseable {
     private int shellsAllowed = SHELLS_MAX;
     private boolean starting;
     private @Nullable RemoteException noShell;
-    private boolean widening;
+    private int channelsTried = 1;
+    private int widening;
     private long roomComesBefore = System.nanoTime();
 
     private Lane(SiteAddress site, ClientSession session, Sftp first) {
@@ -75,16 +76,39 @@ public final class Lane implements AutoCloseable {
      * room for commands.
      */
     void widen(int channelsWanted) {
-        int more = channelsWanted - channels.size();
+        int more = beginWidening(channelsWanted);
         if (more > 0) {
-            widening(true);
             Thread.ofVirtual().name("open channels to " + site.host()).start(() -> {
                 try {
                     openMore(more);
                 } finally {
-                    widening(false);
+                    endWidening();
                 }
             });
+        }
+    }
+
+    /** How many more channels to open: what was tried once is not tried again. */
+    private int beginWidening(int channelsWanted) {
+        lock.lock();
+        try {
+            int more = channelsWanted - channelsTried;
+            channelsTried = Math.max(channelsTried, channelsWanted);
+            widening += more > 0 ? 1 : 0;
+            return more;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endWidening() {
+        lock.lock();
+        try {
+            widening--;
+            roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -119,17 +143,6 @@ public final class Lane implements AutoCloseable {
         } catch (IOException e) {
             rethrowInterruption(e);
             return false;
-        }
-    }
-
-    private void widening(boolean begins) {
-        lock.lock();
-        try {
-            widening = begins;
-            roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
-            changed.signalAll();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -170,7 +183,7 @@ public final class Lane implements AutoCloseable {
     public Sftp sftp() {
         return channels.stream()
                 .min(Comparator.comparing((Sftp sftp) -> !sftp.pipeline().isOpen())
-                        .thenComparingInt(sftp -> sftp.pipeline().inFlight()))
+                        .thenComparingInt(Sftp::busy))
                 .orElseThrow();
     }
 
@@ -189,9 +202,9 @@ public final class Lane implements AutoCloseable {
         return String.valueOf(session.getServerVersion());
     }
 
-    /** Requests without an answer. */
-    int inFlight() {
-        return channels.stream().mapToInt(sftp -> sftp.pipeline().inFlight()).sum();
+    /** How busy the channel is that has least to do. */
+    int busy() {
+        return sftp().busy();
     }
 
     /**
@@ -312,8 +325,8 @@ public final class Lane implements AutoCloseable {
     private boolean worthAnotherTry() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            boolean waits = widening;
-            while (widening) {
+            boolean waits = widening > 0;
+            while (widening > 0) {
                 changed.await();
             }
             if (waits) {

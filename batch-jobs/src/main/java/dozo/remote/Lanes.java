@@ -214,7 +214,7 @@ public final class Lanes implements AutoCloseable {
         // Equally busy ones take turns.
         return IntStream.range(0, size)
                 .mapToObj(i -> open.get((i + handedOut) % size))
-                .min(Comparator.comparingInt(Lane::inFlight))
+                .min(Comparator.comparingInt(Lane::busy))
                 .orElse(null);
     }
 
@@ -268,6 +268,7 @@ public final class Lanes implements AutoCloseable {
                 failuresInARow = 0;
                 open.add(lane);
                 firstChoice(lane);
+                open.forEach(each -> each.widen(channels));
                 allowFiles();
             }
             changed.signalAll();
@@ -286,7 +287,6 @@ public final class Lanes implements AutoCloseable {
         tuning = first;
         channels = first.channels();
         lanesWanted = first.lanes();
-        lane.widen(channels);
         while (open.size() + opening < lanesWanted && opening < OPENING_MAX) {
             openOne();
         }

@@ -1,6 +1,9 @@
 package dozo.remote;
 
 import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 
 /** What went wrong at a site: the reason says what kind of thing, the message names it and says what can be done. */
 public final class RemoteException extends IOException {
@@ -43,6 +46,22 @@ public final class RemoteException extends IOException {
     public RemoteException(Reason reason, String message, Throwable cause) {
         super(message, cause);
         this.reason = reason;
+    }
+
+    /**
+     * Waits for what another thread does, and fails as that fails.
+     *
+     * @throws IllegalStateException if it failed for another reason than the site
+     */
+    public static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
+        try {
+            return running.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RemoteException failed) {
+                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
+            }
+            throw new IllegalStateException(e.getCause());
+        }
     }
 
     public Reason reason() {

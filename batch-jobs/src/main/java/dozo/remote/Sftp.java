@@ -43,6 +43,7 @@ public final class Sftp {
     private final Pipeline pipeline;
     private final byte[] root;
     private final Set<String> extensions;
+    private final int handlesMax;
     private final Semaphore handles;
     private final int writeBytes;
     private final int readBytes;
@@ -70,7 +71,8 @@ public final class Sftp {
         this.roundTripNanos = roundTripNanos;
         this.readBytes = bounded(limits.readBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
         this.writeBytes = bounded(limits.writeBytes, CONTENT_BYTES_UNTOLD, CONTENT_BYTES_MAX);
-        this.handles = new Semaphore(bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX));
+        this.handlesMax = bounded(limits.handles, HANDLES_UNTOLD, HANDLES_MAX);
+        this.handles = new Semaphore(handlesMax);
     }
 
     static Sftp open(SiteAddress site, ClientSession session) throws RemoteException, InterruptedException {
@@ -347,6 +349,11 @@ public final class Sftp {
 
     boolean syncs() {
         return extensions.contains("fsync@openssh.com");
+    }
+
+    /** How busy it is: requests without an answer, and files that are open, as more will come of each. */
+    int busy() {
+        return pipeline.inFlight() + handlesMax - handles.availablePermits();
     }
 
     /** The bytes of a path as the site knows it. */

@@ -10,6 +10,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 
 /**
  * What one look at a site found. Nothing is believed that was not tried: files of known content are written below
@@ -44,15 +46,29 @@ public record SiteCheck(
 
     /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
-        return of(lane, INCOMING, InstantSource.system());
+        return in(lane, INCOMING, new CompletableFuture<>());
     }
 
-    /** The same, trying things out in this folder, which is made if need be. */
-    public static SiteCheck in(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
-        return of(lane, folder, InstantSource.system());
+    /**
+     * The same, trying things out in this folder, which is made if need be.
+     *
+     * @param syncsAtOnce is completed as soon as that is known, which is long before all the rest is
+     */
+    public static SiteCheck in(Lane lane, FilePath folder, CompletableFuture<Boolean> syncsAtOnce)
+            throws RemoteException, InterruptedException {
+        return of(lane, folder, InstantSource.system(), syncsAtOnce);
     }
 
-    static SiteCheck of(Lane lane, FilePath folder, InstantSource clock) throws RemoteException, InterruptedException {
+    static SiteCheck of(Lane lane, FilePath folder, InstantSource clock, CompletableFuture<Boolean> syncsAtOnce)
+            throws RemoteException, InterruptedException {
+        FutureTask<Boolean> sync = new FutureTask<>(() -> SiteSync.offeredBy(lane)) {
+            @Override
+            protected void set(Boolean offered) {
+                super.set(offered);
+                syncsAtOnce.complete(offered);
+            }
+        };
+        Thread.ofVirtual().name("try sync at " + lane.site().host()).start(sync);
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
         boolean rootThere = isFolder(sftp);
@@ -72,7 +88,7 @@ public record SiteCheck(
                 probe.namesAreBytes(),
                 sftp.extensions(),
                 probe.digest(),
-                probe.syncsAtOnce(),
+                RemoteException.join(sync),
                 space,
                 probe.clockAhead(),
                 List.copyOf(findings));

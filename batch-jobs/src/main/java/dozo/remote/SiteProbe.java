@@ -46,7 +46,6 @@ final class SiteProbe {
     private boolean writable;
     private boolean renameKeeps;
     private boolean namesAreBytes;
-    private boolean syncsAtOnce;
     private RemoteDigest digest = RemoteDigest.readBack();
     private Optional<Duration> clockAhead = Optional.empty();
 
@@ -71,12 +70,7 @@ final class SiteProbe {
             }
             together(writes);
             writable = true;
-            together(List.of(
-                    () -> digest = fastestRight(known),
-                    () -> syncsAtOnce = SiteSync.offeredBy(lane),
-                    this::tryClock,
-                    this::tryRename,
-                    this::tryNames));
+            together(List.of(() -> digest = fastestRight(known), this::tryClock, this::tryRename, this::tryNames));
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
@@ -129,10 +123,6 @@ final class SiteProbe {
 
     boolean namesAreBytes() {
         return namesAreBytes;
-    }
-
-    boolean syncsAtOnce() {
-        return syncsAtOnce;
     }
 
     RemoteDigest digest() {

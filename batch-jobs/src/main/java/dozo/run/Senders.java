@@ -7,6 +7,7 @@ import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
+import dozo.transfer.KnownSite;
 import dozo.transfer.Sender;
 import dozo.transfer.Throttle;
 import java.util.Map;
@@ -65,7 +66,7 @@ class Senders {
                         "site %s (%s) cannot be used: %s"
                                 .formatted(site.name(), site.address(), String.join("; ", check.findings())));
             }
-            return new Sender(lanes, check, new Throttle(0));
+            return new Sender(lanes, KnownSite.of(check), new Throttle(0));
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;

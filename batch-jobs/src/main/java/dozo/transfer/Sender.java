@@ -32,7 +32,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -88,16 +87,16 @@ public final class Sender implements AutoCloseable {
     }
 
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
-    public Sender(Lanes lanes, SiteCheck site, Throttle throttle) {
-        this(lanes, CompletableFuture.completedFuture(site), throttle);
+    public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
+        this.lanes = lanes;
+        this.site = site;
+        this.throttle = throttle;
+        this.tree = new SiteTree(site);
     }
 
-    /** The engine for a site that is still being looked at: it sends meanwhile, and proves nothing before. */
-    public Sender(Lanes lanes, Future<SiteCheck> site, Throttle throttle) {
-        this.lanes = lanes;
-        this.site = new KnownSite(site);
-        this.throttle = throttle;
-        this.tree = new SiteTree(this.site);
+    /** Notes that the root itself was made a moment ago: nothing can stand there yet. */
+    public void rootIsNew() {
+        tree.rootIsNew();
     }
 
     /** Content bytes sent so far, those that had to be sent again too. */
@@ -182,8 +181,10 @@ public final class Sender implements AutoCloseable {
      * then, unless others copy to the same place.
      */
     public void sweep(Route route, Set<Integer> keep) throws IOException, InterruptedException {
+        site.awaitLook();
         Lane lane = lanes.next();
-        if (lane.sftp().lstat(route.incoming()).isEmpty()) {
+        if (keep.isEmpty() && removeIfEmpty(lane, route.incoming())) {
+            removeParent(lane, route);
             return;
         }
         Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
@@ -203,10 +204,8 @@ public final class Sender implements AutoCloseable {
             SiteCheck.removeProbe(lane, probe);
         }
         if (keep.isEmpty()) {
-            removeIfEmpty(lane, route.incoming());
-            if (route.versions().isEmpty()) {
-                removeIfEmpty(lane, route.incoming().parent());
-            }
+            var _ = removeIfEmpty(lane, route.incoming());
+            removeParent(lane, route);
         }
     }
 
@@ -216,14 +215,23 @@ public final class Sender implements AutoCloseable {
         lanes.close();
     }
 
-    private static void removeIfEmpty(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+    /** The folder that the temporary folders of copies lie in; a backup's stays. */
+    private static void removeParent(Lane lane, Route route) throws RemoteException, InterruptedException {
+        if (route.versions().isEmpty()) {
+            var _ = removeIfEmpty(lane, route.incoming().parent());
+        }
+    }
+
+    /** Whether it is gone; if not, something lies in it. */
+    private static boolean removeIfEmpty(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
         try {
             lane.sftp().rmdir(folder);
+            return true;
         } catch (RemoteException e) {
-            // Something that is not ours lies in it: a folder, a link. It is not for us to remove.
-            if (e.reason() != Reason.REFUSED && e.reason() != Reason.EXISTS) {
+            if (e.reason() != Reason.REFUSED && e.reason() != Reason.EXISTS && e.reason() != Reason.NO_SUCH_FILE) {
                 throw e;
             }
+            return e.reason() == Reason.NO_SUCH_FILE;
         }
     }
 
@@ -231,12 +239,15 @@ public final class Sender implements AutoCloseable {
         List<Entry> left = new ArrayList<>();
         List<Entry> others = new ArrayList<>();
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
-        Map<Entry, Outcome> outcomes = each(others, other -> makeOther(route, other));
+        // At the same time: over a long way, folders in folders take a while.
+        Future<Map<Entry, Outcome>> making = threads.submit(() -> each(others, other -> makeOther(route, other)));
+        Map<Entry, Outcome> outcomes = new HashMap<>();
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
             Map<Entry, Outcome> tried = sendAndProve(route, left, i == 0);
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
+        outcomes.putAll(join(making));
         syncAll();
         return entries.stream()
                 .map(entry -> requireNonNull(outcomes.get(entry)))
@@ -317,8 +328,10 @@ public final class Sender implements AutoCloseable {
             return false;
         }
         FilePath folder = route.finalName(file).parent();
-        tree.makeFolders(lane, route, folder);
-        return !tree.made(folder);
+        if (!tree.isNew(folder)) {
+            tree.makeFolders(lane, route, folder);
+        }
+        return !tree.isNew(folder);
     }
 
     /** A file of this size and time, if it stands there: probably this one. */

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,7 +112,7 @@ final class SiteTree {
         CompletableFuture<Boolean> mine = new CompletableFuture<>();
         CompletableFuture<Boolean> others = known.putIfAbsent(folder, mine);
         if (others != null) {
-            await(others);
+            RemoteException.join(others);
             return;
         }
         try {
@@ -133,17 +133,6 @@ final class SiteTree {
         }
     }
 
-    private static void await(CompletableFuture<Boolean> making) throws RemoteException, InterruptedException {
-        try {
-            making.get();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RemoteException failed) {
-                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
-            }
-            throw new IllegalStateException("it fails for no other reason", e);
-        }
-    }
-
     private boolean makeOrClear(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         Optional<Boolean> made = makeFolder(lane, folder);
         if (made.isEmpty()) {
@@ -153,10 +142,22 @@ final class SiteTree {
         return made.orElseThrow(() -> inTheWay(folder));
     }
 
-    /** Whether we have made this folder, so that only what we put into it can be there. */
-    boolean made(FilePath folder) {
-        CompletableFuture<Boolean> making = known.get(folder);
-        return making != null && making.isDone() && !making.isCompletedExceptionally() && making.join();
+    /** Notes that the root itself was made by us a moment ago. */
+    void rootIsNew() {
+        known.put(FilePath.ROOT, CompletableFuture.completedFuture(true));
+    }
+
+    /** Whether we have made this folder, or one above it, so that only what we put there can be there. */
+    boolean isNew(FilePath folder) {
+        for (FilePath above = folder; ; above = above.parent()) {
+            CompletableFuture<Boolean> making = known.get(above);
+            if (making != null && making.state() == Future.State.SUCCESS && making.resultNow()) {
+                return true;
+            }
+            if (above.isRoot()) {
+                return false;
+            }
+        }
     }
 
     /** Whether we have made the folder now; empty when something else has its name. */

@@ -12,7 +12,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -64,13 +63,8 @@ final class Stripes implements AutoCloseable {
                 }));
             }
             for (Future<?> end : ends) {
-                end.get();
+                RemoteException.join(end);
             }
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof RemoteException failed) {
-                throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
-            }
-            throw new IllegalStateException(e.getCause());
         }
     }
 

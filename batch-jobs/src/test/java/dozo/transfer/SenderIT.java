@@ -25,7 +25,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -188,7 +187,7 @@ class SenderIT {
         try (LoopbackSite site = openSsh()) {
             Lanes lanes = Lanes.to(site.address(), 1);
             SiteCheck check = SiteCheck.of(lanes.next());
-            SiteTree bag = new SiteTree(new KnownSite(CompletableFuture.completedFuture(check)));
+            SiteTree bag = new SiteTree(KnownSite.of(check));
             Digest proven = Digest.ofContent(content);
             Files.createDirectories(root.resolve("p/E1/data"));
             Files.write(root.resolve("p/E1/data/large"), content);
@@ -305,7 +304,7 @@ class SenderIT {
     private static Sender sender(SiteAddress site) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
-        return new Sender(lanes, check, new Throttle(0));
+        return new Sender(lanes, KnownSite.of(check), new Throttle(0));
     }
 
     private static byte[] content(int length) {

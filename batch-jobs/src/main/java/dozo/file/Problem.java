@@ -16,7 +16,7 @@ public enum Problem {
     SPECIAL,
     /** A folder that is one of those it lies in, by a mount: below it everything would come again without end. */
     CYCLE,
-    /** A line of a file list that cannot be understood: what it names is not known, so that nothing counts as gone. */
+    /** A line of a file list that cannot be understood: nobody knows what it names. */
     UNPARSED,
     /** A line of a file list that names something outside the source. */
     OUTSIDE,

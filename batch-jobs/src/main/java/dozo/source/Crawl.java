@@ -22,7 +22,7 @@ import java.util.concurrent.Executors;
  */
 public final class Crawl {
 
-    /** More threads than this were never faster where the tree is in memory; a file server far away may like more. */
+    /** A file server far away may like more: not tried. */
     private static final int WORKERS_MAX = 16;
 
     private final Path root;

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class Waiting {
 
     private final Deque<Names> last = new ArrayDeque<>();
+    private @Nullable Folder root = new Folder(FilePath.ROOT, null);
     private int beingRead;
 
     /** A folder and those it lies in, up to the root, as the file system numbers them. */
@@ -79,8 +80,6 @@ final class Waiting {
             return new Folder(folder.resolve(name), opened);
         }
     }
-
-    private @Nullable Folder root = new Folder(FilePath.ROOT, null);
 
     /** The next folder; null when all are read. Waits for what others may still find. */
     synchronized @Nullable Folder take() throws InterruptedException {

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * What a file system says of one file, folder or link without opening it.
  *
  * @param sizeBytes a file's length; 0 for folders and links
- * @param modifiedNanos nanoseconds since 1970-01-01T00:00Z, negative before
+ * @param modifiedNanos nanoseconds since 1970-01-01T00:00Z, negative before; before 1677 and after 2262 the first or last that
+ *     there is
  * @param changedNanos inode change time in the same unit
  * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
  * @param hardLink the inode number where the file has other names, else null

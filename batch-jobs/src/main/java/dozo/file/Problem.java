@@ -14,6 +14,12 @@ public enum Problem {
     CHANGED,
     /** A socket, device or fifo: nothing that can be copied. */
     SPECIAL,
+    /** A folder that is one of those it lies in, by a mount: below it everything would come again without end. */
+    CYCLE,
+    /** A line of a file list that cannot be understood: nobody knows what it names. */
+    UNPARSED,
+    /** A line of a file list that names something outside the source. */
+    OUTSIDE,
     /** The site's copy has another digest than the source. */
     MISMATCHED,
     /** The site gave no digest: nothing is known about the copy. */

@@ -1,0 +1,48 @@
+package dozo.source;
+
+/** What an error number of Linux means for a walk. */
+enum Errno {
+    GONE,
+    /** Or a link, where no link is followed. */
+    NO_FOLDER,
+    REFUSED,
+    /** The machine has no room for it; nothing is wrong with the source. */
+    EXHAUSTED,
+    OTHER;
+
+    static final int EPERM = 1;
+    static final int ENOENT = 2;
+    static final int EIO = 5;
+    static final int ENOMEM = 12;
+    static final int EACCES = 13;
+    static final int ENOTDIR = 20;
+    static final int ENFILE = 23;
+    static final int EMFILE = 24;
+    static final int ENOSYS = 38;
+    static final int ELOOP = 40;
+    static final int ESTALE = 116;
+
+    static Errno of(int error) {
+        return switch (error) {
+            case ENOENT -> GONE;
+            case ENOTDIR, ELOOP -> NO_FOLDER;
+            case EPERM, EACCES -> REFUSED;
+            case ENOMEM, ENFILE, EMFILE -> EXHAUSTED;
+            default -> OTHER;
+        };
+    }
+
+    /** The same in words, for people. */
+    static String reason(int error) {
+        return switch (error) {
+            case ENOENT -> "it is gone";
+            case ENOTDIR, ELOOP -> "it is no folder any more";
+            case EPERM, EACCES -> "permission denied";
+            case EIO -> "I/O error";
+            case ESTALE -> "stale file handle";
+            case ENOMEM -> "the machine has no memory left";
+            case ENFILE, EMFILE -> "too many open files";
+            default -> "error number " + error;
+        };
+    }
+}

@@ -1,0 +1,73 @@
+package dozo.source;
+
+import dozo.file.FilePath;
+
+/**
+ * Opens folders below an open root by paths of any length; no link is followed. A path that is too long for one call is
+ * opened piece by piece, each in the one before it.
+ */
+final class FolderOpener {
+
+    private static final byte[] ROOT_ITSELF = {'.'};
+
+    private final Kernel kernel;
+    private final int root;
+    private final boolean byNames;
+
+    FolderOpener(Kernel kernel, int root) {
+        this(kernel, root, !knowsPaths(kernel, root));
+    }
+
+    /** @param byNames one name in each call, as where the kernel cannot promise to follow no link in a whole path */
+    FolderOpener(Kernel kernel, int root, boolean byNames) {
+        this.kernel = kernel;
+        this.root = root;
+        this.byNames = byNames;
+    }
+
+    /** The folder, open for reading: to be closed; or an error number as a negative value. */
+    int open(FilePath path) {
+        byte[] bytes = path.isRoot() ? ROOT_ITSELF : path.bytes();
+        int folder = root;
+        for (int start = 0; ; ) {
+            int end = pieceEnd(bytes, start);
+            boolean isLast = end == bytes.length;
+            int next = byNames
+                    ? kernel.openName(folder, bytes, start, end, isLast)
+                    : kernel.openBelow(folder, bytes, start, end, isLast);
+            if (folder != root) {
+                kernel.close(folder);
+            }
+            if (isLast || next < 0) {
+                return next;
+            }
+            folder = next;
+            start = end + 1;
+        }
+    }
+
+    private int pieceEnd(byte[] bytes, int start) {
+        if (!byNames && bytes.length - start <= Kernel.PATH_BYTES_MAX) {
+            return bytes.length;
+        }
+        int end = -1;
+        for (int at = start; at < bytes.length && (end < 0 || at - start <= Kernel.PATH_BYTES_MAX); at++) {
+            if (bytes[at] == '/') {
+                end = at;
+                if (byNames) {
+                    return end;
+                }
+            }
+        }
+        return end < 0 ? bytes.length : end;
+    }
+
+    private static boolean knowsPaths(Kernel kernel, int root) {
+        int opened = kernel.openBelow(root, ROOT_ITSELF, 0, 1, true);
+        if (opened >= 0) {
+            kernel.close(opened);
+        }
+        // Kernels before 5.6 do not know the call; some containers forbid what they do not know.
+        return opened != -Errno.ENOSYS && opened != -Errno.EPERM;
+    }
+}

@@ -1,0 +1,254 @@
+package dozo.source;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+import java.util.Set;
+
+/**
+ * The system calls of Linux that look at folders, for one thread, with the memory they work in (ADR 0017). Each gives back what the
+ * call does, or an error number as a negative value. Names are addresses of bytes that end with a NUL.
+ *
+ * <p>Numbers and layouts are those of x86-64 and aarch64: {@code struct statx} and {@code struct linux_dirent64} are the
+ * same on both.
+ */
+@SuppressWarnings("restricted") // javac's word for code that leaves Java; the launcher allows it
+final class Kernel implements AutoCloseable {
+
+    /** Bytes that one {@link #readFolder} gives at most: some two thousand names. */
+    static final int FOLDER_BYTES = 64 * 1024;
+
+    /** The longest path that a call takes, without its NUL. */
+    static final int PATH_BYTES_MAX = 4095;
+
+    /** No file system of Linux holds a longer link text; one that fills it is not taken for whole. */
+    static final int LINK_BYTES_MAX = 64 * 1024;
+
+    private static final String MACHINE = System.getProperty("os.arch", "");
+    private static final boolean ARM = MACHINE.equals("aarch64");
+    private static final long SYS_OPENAT2 = 437;
+    private static final int AT_FDCWD = -100;
+    private static final int O_DIRECTORY = ARM ? 0x4000 : 0x10000;
+    private static final int O_NOFOLLOW = ARM ? 0x8000 : 0x20000;
+    private static final int O_CLOEXEC = 0x80000;
+    private static final int O_PATH = 0x200000;
+    private static final long RESOLVE_NO_SYMLINKS = 0x04;
+    private static final long RESOLVE_BENEATH = 0x08;
+    private static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    private static final int AT_NO_AUTOMOUNT = 0x800;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    /** Type, mode, number of links, times of modification and change, inode number, size. */
+    private static final int STATX_WANTED = 0x01 | 0x02 | 0x04 | 0x40 | 0x80 | 0x100 | 0x200;
+
+    private static final int NAME_IN_RECORD = 19;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+    private static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
+    private static final long ERRNO = CAPTURED.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final SymbolLookup LIBC = LINKER.defaultLookup();
+    // Addresses go as plain numbers: a MemorySegment for each name would be garbage for each file.
+    private static final MethodHandle OPENAT2 = call(
+            "syscall", FunctionDescriptor.of(LONG, LONG, LONG, LONG, LONG, LONG), Linker.Option.firstVariadicArg(1));
+    private static final MethodHandle OPENAT =
+            call("openat", FunctionDescriptor.of(INT, INT, LONG, INT), Linker.Option.firstVariadicArg(3));
+    private static final MethodHandle GETDENTS = call("getdents64", FunctionDescriptor.of(LONG, INT, LONG, LONG));
+    private static final MethodHandle STATX = call("statx", FunctionDescriptor.of(INT, INT, LONG, INT, INT, LONG));
+    private static final MethodHandle READLINKAT =
+            call("readlinkat", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
+    private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(INT, INT));
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment errno = arena.allocate(CAPTURED);
+    private final MemorySegment how = arena.allocate(24, Long.BYTES);
+    private final MemorySegment path = arena.allocate(PATH_BYTES_MAX + 1);
+    private final MemorySegment empty = arena.allocate(1);
+    private final MemorySegment link = arena.allocate(LINK_BYTES_MAX);
+    private final MemorySegment facts = arena.allocate(256, Long.BYTES);
+    private final MemorySegment names = arena.allocate(FOLDER_BYTES, Long.BYTES);
+
+    /** Whether these calls are those of this machine. */
+    static boolean isHere() {
+        return System.getProperty("os.name", "").equals("Linux")
+                && Set.of("amd64", "aarch64").contains(MACHINE);
+    }
+
+    /** Opens a folder by an absolute path, following links. */
+    int openRoot(byte[] absolute) {
+        return openat(AT_FDCWD, absolute, 0, absolute.length, O_DIRECTORY | O_CLOEXEC);
+    }
+
+    /**
+     * Opens the folder with {@code bytes[start, end)} as its path below an open one. No link is followed and nothing above is
+     * reached, whatever becomes of the tree meanwhile.
+     *
+     * @param toRead else it can only be passed through
+     */
+    int openBelow(int folder, byte[] bytes, int start, int end, boolean toRead) {
+        setPath(bytes, start, end);
+        how.set(LONG, 0, O_DIRECTORY | O_CLOEXEC | (toRead ? 0 : O_PATH));
+        how.set(LONG, 16, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        try {
+            long opened = (long) OPENAT2.invokeExact(
+                    errno, SYS_OPENAT2, (long) folder, path.address(), how.address(), how.byteSize());
+            return (int) orErrno(opened);
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** The same for one name, for kernels before 5.6 and where a container forbids the newer call. */
+    int openName(int folder, byte[] bytes, int start, int end, boolean toRead) {
+        return openat(folder, bytes, start, end, O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW | (toRead ? 0 : O_PATH));
+    }
+
+    /** Reads on in an open folder: how many bytes of records were read, 0 at its end. */
+    int readFolder(int folder) {
+        try {
+            return (int) orErrno((long) GETDENTS.invokeExact(errno, folder, names.address(), names.byteSize()));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** The length of the record at this place of what {@link #readFolder} read; the next one is behind it. */
+    int recordBytes(int at) {
+        return Short.toUnsignedInt(names.get(ValueLayout.JAVA_SHORT, at + 16));
+    }
+
+    /** The name of that record. */
+    byte[] name(int at) {
+        // A record is filled up to a multiple of eight bytes, so that its NUL is among the last eight.
+        int start = at + NAME_IN_RECORD;
+        int end = Math.max(start, at + recordBytes(at) - Long.BYTES);
+        while (names.get(ValueLayout.JAVA_BYTE, end) != 0) {
+            end++;
+        }
+        byte[] name = new byte[end - start];
+        MemorySegment.copy(names, ValueLayout.JAVA_BYTE, start, name, 0, name.length);
+        return name;
+    }
+
+    /** Looks at what that record names in its folder; no link is followed. */
+    int lookAt(int folder, int at) {
+        return statx(folder, names.address() + at + NAME_IN_RECORD, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+    }
+
+    /** Looks at an open folder itself. */
+    int lookAtFolder(int folder) {
+        return statx(folder, empty.address(), AT_EMPTY_PATH);
+    }
+
+    int mode() {
+        return Short.toUnsignedInt(facts.get(ValueLayout.JAVA_SHORT, 28));
+    }
+
+    int links() {
+        return facts.get(INT, 16);
+    }
+
+    long inode() {
+        return facts.get(LONG, 32);
+    }
+
+    long sizeBytes() {
+        return facts.get(LONG, 40);
+    }
+
+    /** Seconds since 1970, negative before. */
+    long changedSeconds() {
+        return facts.get(LONG, 96);
+    }
+
+    int changedNanos() {
+        return facts.get(INT, 104);
+    }
+
+    long modifiedSeconds() {
+        return facts.get(LONG, 112);
+    }
+
+    int modifiedNanos() {
+        return facts.get(INT, 120);
+    }
+
+    /** Major and minor number of the device. */
+    long device() {
+        return (long) facts.get(INT, 136) << 32 | Integer.toUnsignedLong(facts.get(INT, 140));
+    }
+
+    /** Reads the text of the link that the record at this place names; gives back how many bytes it has. */
+    int readLink(int folder, int at) {
+        try {
+            return (int) orErrno((long) READLINKAT.invokeExact(
+                    errno, folder, names.address() + at + NAME_IN_RECORD, link.address(), link.byteSize()));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    byte[] linkText(int bytes) {
+        return link.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Closes an open folder. That it was only read leaves nothing to fail. */
+    void close(int folder) {
+        try {
+            int _ = (int) CLOSE.invokeExact(errno, folder);
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    /** Gives the memory back. */
+    @Override
+    public void close() {
+        arena.close();
+    }
+
+    private int statx(int folder, long name, int flags) {
+        try {
+            return (int) orErrno((int) STATX.invokeExact(errno, folder, name, flags, STATX_WANTED, facts.address()));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    private int openat(int folder, byte[] bytes, int start, int end, int flags) {
+        setPath(bytes, start, end);
+        try {
+            return (int) orErrno((int) OPENAT.invokeExact(errno, folder, path.address(), flags));
+        } catch (Throwable e) {
+            throw defect(e);
+        }
+    }
+
+    private void setPath(byte[] bytes, int start, int end) {
+        MemorySegment.copy(bytes, start, path, ValueLayout.JAVA_BYTE, 0, end - start);
+        path.set(ValueLayout.JAVA_BYTE, end - start, (byte) 0);
+    }
+
+    private long orErrno(long result) {
+        return result >= 0 ? result : -errno.get(INT, ERRNO);
+    }
+
+    private static MethodHandle call(String name, FunctionDescriptor shape, Linker.Option... more) {
+        Linker.Option[] options = Arrays.copyOf(more, more.length + 1);
+        options[more.length] = Linker.Option.captureCallState("errno");
+        return LINKER.downcallHandle(LIBC.findOrThrow(name), shape, options);
+    }
+
+    /** A call says what went wrong by its result: what it throws is a mistake of ours. */
+    private static IllegalStateException defect(Throwable thrown) {
+        return new IllegalStateException("a system call was made the wrong way", thrown);
+    }
+}

@@ -1,0 +1,121 @@
+package dozo.source;
+
+import dozo.file.FilePath;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folders that a crawl has still to read, shared by its workers; the one found last goes first, so that what waits is no
+ * more than the folders beside the way down to those that are being read. The subfolders of one folder wait as their
+ * names alone, end to end: a million of them are some tens of megabytes and not a million paths.
+ */
+final class Waiting {
+
+    private final Deque<Names> last = new ArrayDeque<>();
+    private @Nullable Folder root = new Folder(FilePath.ROOT, null);
+    private int beingRead;
+
+    /** A folder and those it lies in, up to the root, as the file system numbers them. */
+    record Opened(@Nullable Opened above, long device, long inode) {
+
+        /** Whether this is one of those it lies in. */
+        boolean isCycle() {
+            for (Opened folder = above; folder != null; folder = folder.above) {
+                if (folder.inode == inode && folder.device == device) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /** A folder to read; {@code above} is null for the root. */
+    record Folder(FilePath path, @Nullable Opened above) {}
+
+    /** Names of folders in one folder, of which the last is taken first. */
+    static final class Names {
+
+        private final FilePath folder;
+        private final @Nullable Opened opened;
+        private byte[] bytes = new byte[64];
+        private int length;
+
+        Names(FilePath folder, @Nullable Opened opened) {
+            this.folder = folder;
+            this.opened = opened;
+        }
+
+        /** A name has no NUL in it, which therefore ends it here. */
+        void add(byte[] name) {
+            int needed = Math.addExact(length, name.length + 1);
+            if (needed > bytes.length) {
+                bytes = Arrays.copyOf(bytes, Math.max(needed, bytes.length + (bytes.length >> 1)));
+            }
+            System.arraycopy(name, 0, bytes, length, name.length);
+            bytes[needed - 1] = 0;
+            length = needed;
+        }
+
+        static Names none() {
+            return new Names(FilePath.ROOT, null);
+        }
+
+        boolean isEmpty() {
+            return length == 0;
+        }
+
+        int lengthBytes() {
+            return length;
+        }
+
+        Folder takeLast() {
+            int start = length - 1;
+            while (start > 0 && bytes[start - 1] != 0) {
+                start--;
+            }
+            byte[] name = Arrays.copyOfRange(bytes, start, length - 1);
+            length = start;
+            return new Folder(folder.resolve(name), opened);
+        }
+    }
+
+    /** The next folder; null when all are read. Waits for what others may still find. */
+    synchronized @Nullable Folder take() throws InterruptedException {
+        while (root == null && last.isEmpty() && beingRead > 0) {
+            wait();
+        }
+        Folder folder = next();
+        if (folder != null) {
+            beingRead++;
+        }
+        return folder;
+    }
+
+    /** A folder that was taken is read, and this was found in it. */
+    synchronized void read(Names found) {
+        beingRead--;
+        if (!found.isEmpty()) {
+            last.push(found);
+        }
+        notifyAll();
+    }
+
+    private @Nullable Folder next() {
+        Folder first = root;
+        if (first != null) {
+            root = null;
+            return first;
+        }
+        Names names = last.peek();
+        if (names == null) {
+            return null;
+        }
+        Folder folder = names.takeLast();
+        if (names.isEmpty()) {
+            last.pop();
+        }
+        return folder;
+    }
+}

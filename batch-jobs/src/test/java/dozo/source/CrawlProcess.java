@@ -1,0 +1,115 @@
+package dozo.source;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A crawl in a process of its own, for tests that take rights or room away from it. It prints what it is told. */
+final class CrawlProcess {
+
+    private static final int LIMIT_SECONDS = 60;
+
+    /** How it ended, and what it printed. */
+    record Ended(int exitCode, List<String> lines) {}
+
+    private CrawlProcess() {}
+
+    /** Crawls without root's right to read everything. */
+    static Ended withoutRootsRights(Path root) throws Exception {
+        boolean isRoot = System.getProperty("user.name").equals("root");
+        return crawl(
+                isRoot ? List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search") : List.of(), root, "");
+    }
+
+    /** Crawls with one thread, which may open no more files as soon as the root is told. */
+    static Ended withFilesUsedUp(Path root) throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/prlimit")), "prlimit is not installed");
+        return crawl(List.of(), root, "use up");
+    }
+
+    private static Ended crawl(List<String> before, Path root, String mode) throws Exception {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Xmx64m",
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                CrawlProcess.class.getName(),
+                root.toString(),
+                mode));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        return new Ended(process.exitValue(), output.lines().toList());
+    }
+
+    static void main(String[] arguments) throws Exception {
+        Path root = Path.of(arguments[0]);
+        boolean useUp = arguments[1].equals("use up");
+        try {
+            new Crawl(root, 1).into(new Printing(useUp));
+        } catch (IOException e) {
+            System.out.println(e);
+            System.exit(1);
+        }
+    }
+
+    private static final class Printing implements Listings {
+
+        private final boolean useUp;
+
+        Printing(boolean useUp) {
+            this.useUp = useUp;
+        }
+
+        @Override
+        public Listing folder(FilePath folder) {
+            return new Listing() {
+                @Override
+                public void entry(byte[] name, Facts facts) {
+                    System.out.println("entry " + folder.resolve(name));
+                }
+
+                @Override
+                public void end() throws IOException {
+                    System.out.println("end " + folder);
+                    if (useUp) {
+                        useUpFiles();
+                    }
+                }
+            };
+        }
+
+        @Override
+        public void problem(FilePath path, Problem problem, String message) {
+            System.out.println(problem + " " + path + ": " + message);
+        }
+
+        private static void useUpFiles() throws IOException {
+            // What is needed to say so has to be loaded before.
+            System.out.println("no more files: " + Errno.of(Errno.EMFILE) + ", " + Errno.reason(Errno.EMFILE));
+            String self = String.valueOf(ProcessHandle.current().pid());
+            try {
+                new ProcessBuilder("prlimit", "--pid", self, "--nofile=3:3")
+                        .inheritIO()
+                        .start()
+                        .waitFor();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }
+    }
+}

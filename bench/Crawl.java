@@ -1,0 +1,61 @@
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.source.Listings;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Crawls a folder some times over in one process, and looks at every entry's facts, but does nothing with them.
+ *
+ * <pre>java -cp CLASSES Crawl FOLDER ROUNDS</pre>
+ *
+ * Prints a line for each round: entries and seconds.
+ */
+final class Crawl {
+
+    private Crawl() {}
+
+    public static void main(String[] arguments) throws Exception {
+        for (int round = 0; round < Integer.parseInt(arguments[1]); round++) {
+            Sums sums = new Sums();
+            long started = System.nanoTime();
+            new dozo.source.Crawl(Path.of(arguments[0])).into(sums);
+            double seconds = (System.nanoTime() - started) / 1e9;
+            // The sum goes out, so that no compiler may leave the looking out.
+            System.out.printf("%d %.3f %d%n", sums.entries.sum(), seconds, sums.facts.sum());
+        }
+    }
+
+    private static final class Sums implements Listings {
+
+        private final LongAdder entries = new LongAdder();
+        private final LongAdder facts = new LongAdder();
+
+        @Override
+        public Listing folder(FilePath folder) {
+            return new Listing() {
+                private long count;
+                private long sum;
+
+                @Override
+                public void entry(byte[] name, Facts its) {
+                    count++;
+                    sum += name.length + its.sizeBytes() + its.modifiedNanos() + its.changedNanos() + its.mode();
+                }
+
+                @Override
+                public void end() {
+                    entries.add(count);
+                    facts.add(sum);
+                }
+            };
+        }
+
+        @Override
+        public void problem(FilePath path, Problem problem, String message) throws IOException {
+            throw new IOException(path + ": " + message);
+        }
+    }
+}

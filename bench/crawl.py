@@ -1,0 +1,149 @@
+"""A walk over a warm tree of small folders beside `find -printf` of the same facts.
+
+The walk is timed as a whole process, start of Java included, and again in a process that has walked the tree before.
+"""
+
+import os
+import shlex
+import statistics
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import CannotMeasure, timed
+from relay import find_java
+from table import markdown, spread
+
+TOP = Path(__file__).resolve().parent.parent
+FILES, FILES_SHORT = 1_000_000, 20_000
+FILES_PER_FOLDER = 38
+FIND_FORM = r'%y %s %T@ %C@ %m %n %i %P//%l\0'
+LIMIT_SECONDS = 300
+WHOLE_MAX = WARM_MAX = 1.0
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A folder with so many entries below it, itself not counted."""
+
+    folder: Path
+    files: int
+    entries: int
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='a tiny tree, one round: does everything work?')
+    parser.add_argument('--rounds', type=int, default=3, metavar='N', help='default: 3')
+    parser.add_argument('--work', metavar='DIR', help='keeps the tree there; else in a temporary folder')
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    with tempfile.TemporaryDirectory(prefix='dozo-crawl-') as temporary:
+        tree = make_tree(Path(options.work or temporary), FILES_SHORT if options.short else FILES)
+        shortfalls = compare(tree, Path(temporary), 1 if options.short else options.rounds, judged=not options.short)
+    return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def compare(tree, work, rounds, judged=True):
+    """Prints the table; gives back what falls short. `work` is an empty folder's place for a class file."""
+    command = crawl_command(work)
+    path = shlex.quote(str(tree.folder))
+    find = f"find {path} -mindepth 1 -printf '{FIND_FORM}' > /dev/null"
+    run(find, work)  # so that the tree is in memory for all
+    seconds = {'find -printf': [], 'crawl, whole process': [], 'crawl, warm': []}
+    for _ in range(rounds):
+        seconds['find -printf'].append(run(find, work)[0])
+        whole, lines = run(f'{command} {path} 1', work)
+        seconds['crawl, whole process'].append(whole)
+        check(tree, lines)
+        # The first walks of a process are slower: Java compiles what runs often.
+        lines = run(f'{command} {path} 5', work)[1]
+        check(tree, lines)
+        seconds['crawl, warm'].append(statistics.median(float(line.split()[1]) for line in lines[2:]))
+    print(f'\n## crawl: {tree.entries:,} entries, {tree.files:,} of them files\n')
+    print(table(tree, seconds))
+    return judge(seconds) if judged else []
+
+
+def make_tree(home, files):
+    """The folder with the tree, made if it is not there; it gets its name once it is whole."""
+    folder = home / f'crawl-{files}'
+    folders = -(-files // FILES_PER_FOLDER)
+    parents = {Path(folder_name(number)).parent for number in range(folders)}
+    parents |= {parent.parent for parent in parents}
+    tree = Tree(folder, files, files + folders + len(parents))
+    if folder.exists():
+        return tree
+    home.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix='part-', dir=home))
+    for number in range(folders):
+        path = part / folder_name(number)
+        path.mkdir(parents=True)
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        for index in range(min(FILES_PER_FOLDER, files - number * FILES_PER_FOLDER)):
+            os.close(os.open(f'image-{index:05}.dcm', os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=handle))
+        os.close(handle)
+    part.rename(folder)
+    return tree
+
+
+def folder_name(number):
+    return f'project-{number // 4096}/subject-{number // 64:05}/visit-{number:06}'
+
+
+def crawl_command(work):
+    """A shell command that takes a folder and a number of walks."""
+    java = find_java()
+    classes = TOP / 'batch-jobs' / 'target' / 'classes'
+    if not (classes / 'dozo' / 'source' / 'Crawl.class').exists():
+        raise CannotMeasure('Dozo is not built; `./dozo copy --help` builds it')
+    compiler = Path(java).with_name('javac')
+    program = Path(__file__).with_name('Crawl.java')
+    ended = subprocess.run(
+        [compiler, '-cp', classes, '-d', work, program], capture_output=True, text=True, timeout=120
+    )
+    if ended.returncode != 0:
+        raise CannotMeasure(f'bench/Crawl.java does not compile: {ended.stderr}')
+    options = '-Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED'
+    return f'{shlex.quote(java)} {options} -cp {shlex.quote(f"{classes}:{work}")} Crawl'
+
+
+def run(command, work):
+    """(seconds, lines of output)"""
+    with tempfile.TemporaryFile(dir=work) as output, tempfile.TemporaryFile(dir=work) as errors:
+        ended = timed(command, LIMIT_SECONDS, output, errors, dict(os.environ))
+        errors.seek(0)
+        problems = errors.read().decode(errors='replace')
+        if ended.code != 0 or problems:
+            raise CannotMeasure(f'{command} ends with {ended.code}: {problems[:300]}')
+        output.seek(0)
+        return ended.seconds, output.read().decode().splitlines()
+
+
+def check(tree, lines):
+    """Every walk has told every entry."""
+    if not lines or any(int(line.split()[0]) != tree.entries for line in lines):
+        raise CannotMeasure(f'the crawl told not {tree.entries} entries but: {lines}')
+
+
+def table(tree, seconds):
+    find = statistics.median(seconds['find -printf'])
+    rows = []
+    for name, times in seconds.items():
+        rate = spread((tree.entries / time for time in times), 0)
+        rows.append([name, spread(times), rate, f'{statistics.median(times) / find:.2f}'])
+    return markdown(['walk', 'seconds', 'entries/s', "time / find's"], rows)
+
+
+def judge(seconds):
+    find = statistics.median(seconds['find -printf'])
+    shortfalls = []
+    print()
+    for name, limit in (('crawl, whole process', WHOLE_MAX), ('crawl, warm', WARM_MAX)):
+        ratio = round(statistics.median(seconds[name]) / find, 2)
+        print(f"- {name}: time / find's **{ratio}**, must be <= {limit}: {'ok' if ratio <= limit else 'SHORT'}")
+        if ratio > limit:
+            shortfalls.append(f"{name}: time / find's {ratio}, must be <= {limit}")
+    return shortfalls

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param ways for each number of lanes first without splitting lots, for comparison, then as a run does it; before them the
  *     regions, where the lots have some
  */
-public record Forecast(long lots, Work work, CostModel cost, @Nullable Long linkBytesPerSecond, List<Way> ways) {
+public record Forecast(
+        long lots, Work work, CostModel cost, @Nullable Long linkBytesPerSecond, List<Way> ways) {
 
     /** More lanes or partitions than this are not forecast, as none are run. */
     public static final int LANES_MAX = 64;

@@ -26,7 +26,8 @@ class SendingWatchIT {
 
             night.run();
 
-            assertThat(night.count(MEASUREMENTS + " where bytes = 3001000 and entries = 3 and lanes >= 1 and seconds > 0"))
+            assertThat(night.count(
+                            MEASUREMENTS + " where bytes = 3001000 and entries = 3 and lanes >= 1 and seconds > 0"))
                     .as("two files and a folder")
                     .isEqualTo(1);
             assertThat(night.get(CostModels.class).of(1)).isNotEqualTo(CostModel.DEFAULT);

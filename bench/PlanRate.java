@@ -26,11 +26,13 @@ final class PlanRate {
     private static final int LOOKS = 20;
 
     private final Facts[] facts;
+    private final double[] claimedSeconds;
     private long bundles;
     private long large;
     private long liveBytesMax;
 
-    private PlanRate(long[] sizes) {
+    private PlanRate(long[] sizes, int partitions) {
+        claimedSeconds = new double[partitions];
         facts = Arrays.stream(sizes)
                 .mapToObj(size -> new Facts(EntryKind.FILE, size, 0, 0, 0644, null, null))
                 .toArray(Facts[]::new);
@@ -43,16 +45,16 @@ final class PlanRate {
                 .lines()
                 .mapToLong(Long::parseLong)
                 .toArray();
-        new PlanRate(sizes).plan(1_000_000, partitions, false); // warms up
+        new PlanRate(sizes, partitions).plan(1_000_000, partitions, false); // warms up
         List<Double> rates = new ArrayList<>();
         for (int round = 0; round < 3; round++) {
-            rates.add(new PlanRate(sizes).plan(entries, partitions, false)[0]);
+            rates.add(new PlanRate(sizes, partitions).plan(entries, partitions, false)[0]);
         }
-        PlanRate looked = new PlanRate(sizes);
+        PlanRate looked = new PlanRate(sizes, partitions);
         double imbalance = looked.plan(entries, partitions, true)[1];
         System.out.printf(
-                "{\"rates\": %s, \"live_bytes\": %d, \"bundles\": %d, \"large\": %d, \"imbalance\": %s}%n",
-                rates, looked.liveBytesMax, looked.bundles, looked.large, imbalance);
+                "{\"rates\": %s, \"live_bytes\": %d, \"bundles\": %d, \"large\": %d, \"imbalance\": %s, \"by_claim\": %s}%n",
+                rates, looked.liveBytesMax, looked.bundles, looked.large, imbalance, looked.imbalanceByClaim());
     }
 
     /** Entries a second, with the sums that come before where those are wanted; and the imbalance. */
@@ -84,7 +86,16 @@ final class PlanRate {
         return new Work(bytes, count);
     }
 
+    /** As if a large file were work of the partition that claims it alone. */
+    private double imbalanceByClaim() {
+        double[] all = claimedSeconds;
+        return Arrays.stream(all).max().orElseThrow()
+                        / Arrays.stream(all).average().orElseThrow()
+                - 1;
+    }
+
     private void take(PlannedUnit unit) {
+        claimedSeconds[unit.partition()] += CostModel.DEFAULT.seconds(unit.lengthBytes(), unit.entryNumbers().length);
         if (unit.kind() == UnitKind.LARGE) {
             large++;
         } else {

@@ -59,7 +59,8 @@ def imbalance_row(sizes, partitions):
     return Row(
         f'imbalance, `mixed`, {partitions} partitions',
         f'≤ {IMBALANCE_MAX:.0%}',
-        f'{value:.2%} ({planned["bundles"]} bundles, {planned["large"]} large files)',
+        f'{value:.2%} ({planned["bundles"]} bundles, {planned["large"]} large files;'
+        f' {planned["by_claim"]:.0%} if these were work of who claims them alone)',
         '' if value <= IMBALANCE_MAX else f'imbalance of {partitions} partitions {value:.2%}',
     )
 

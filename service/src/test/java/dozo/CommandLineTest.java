@@ -82,6 +82,13 @@ class CommandLineTest {
         Ended checked = dozo("site", "check", "dr");
         assertThat(checked.out()).contains("site dr can be used").contains("digests");
 
+        Ended planned = dozo("plan", "--lanes", "2", "--rate", "600Mbit");
+        assertThat(planned)
+                .extracting(Ended::code, Ended::err)
+                .as("nothing was looked at yet, so nothing is known to be unsafe")
+                .containsExactly(0, "");
+        assertThat(planned.out()).startsWith("not safe yet at dr; what sending costs is not measured there yet");
+
         Ended ran = dozo("run", "--wait");
 
         assertThat(ran.out()).contains("is complete: 100%").contains("findings: 0");

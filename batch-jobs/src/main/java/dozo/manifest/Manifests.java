@@ -52,6 +52,9 @@ public class Manifests {
         }
     }
 
+    /** So many entries, and the bytes in them. */
+    public record Sum(long entries, long bytes) {}
+
     public Manifests(JdbcClient jdbc) {
         this.jdbc = jdbc;
     }
@@ -105,6 +108,23 @@ public class Manifests {
                 .param("site", siteId)
                 .query(ENTRY)
                 .stream();
+    }
+
+    /** The sums of the unprotected entries that are no longer than this: what {@link #unprotected} would give of them. */
+    public Sum unprotectedUpTo(int experimentId, int siteId, long sizeBytes) {
+        return jdbc.sql("""
+                        select count(*) as entries, coalesce(sum(size_bytes), 0) as bytes
+                        from entry e
+                        where e.experiment_id = :experiment and e.until_manifest is null and e.size_bytes <= :size
+                          and not exists (select from (select unnest(entry_nos) as entry_no from receipt
+                                                       where experiment_id = :experiment and site_id = :site) proven
+                                          where proven.entry_no = e.entry_no)
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("size", sizeBytes)
+                .query((row, n) -> new Sum(row.getLong("entries"), row.getLong("bytes")))
+                .single();
     }
 
     /** The current manifest's folders that stand at a site, the deepest first. */

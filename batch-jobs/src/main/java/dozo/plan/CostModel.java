@@ -2,24 +2,37 @@ package dozo.plan;
 
 /**
  * What it costs to send: seconds = bytes / rate + entries × cost per entry. Of its constants only the ratio matters for
- * sharing out.
+ * sharing out; both matter for a forecast.
  *
- * @param bytesPerSecond what one lane moves of a large file
- * @param secondsPerEntry what one entry costs however small it is
+ * @param bytesPerSecond what one lane moves of a large file, 1 kB/s to 1 TB/s
+ * @param secondsPerEntry what one entry costs however small it is, 0 to an hour
  */
 public record CostModel(double bytesPerSecond, double secondsPerEntry) {
 
     /** Measured over loopback: about 300 MB/s and 2,500 files/s a lane. */
     public static final CostModel DEFAULT = new CostModel(300e6, 1 / 2_500.0);
 
+    static final double BYTES_PER_SECOND_MIN = 1e3;
+    static final double BYTES_PER_SECOND_MAX = 1e12;
+    static final double SECONDS_PER_ENTRY_MAX = 3_600;
+
     public CostModel {
-        if (!(bytesPerSecond > 0) || !(secondsPerEntry >= 0)) {
-            throw new IllegalArgumentException("no cost model: " + bytesPerSecond + ", " + secondsPerEntry);
+        // Written so that what is no number is refused too.
+        if (!(bytesPerSecond >= BYTES_PER_SECOND_MIN && bytesPerSecond <= BYTES_PER_SECOND_MAX)
+                || !(secondsPerEntry >= 0 && secondsPerEntry <= SECONDS_PER_ENTRY_MAX)) {
+            throw new IllegalArgumentException(
+                    "no cost model: %s bytes a second (1e3 to 1e12), %s seconds an entry (0 to 3600)"
+                            .formatted(bytesPerSecond, secondsPerEntry));
         }
     }
 
     /** Seconds one lane needs. */
-    public double seconds(long bytes, int entries) {
+    public double seconds(long bytes, long entries) {
         return bytes / bytesPerSecond + entries * secondsPerEntry;
+    }
+
+    /** Seconds one lane needs. */
+    public double seconds(Work work) {
+        return seconds(work.bytes(), work.entries());
     }
 }

@@ -4,6 +4,7 @@ import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
@@ -11,9 +12,10 @@ import dozo.manifest.Ingest;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
-import dozo.plan.CostModel;
+import dozo.manifest.Manifests.Sum;
 import dozo.plan.PlannedUnit;
 import dozo.plan.Planner;
+import dozo.plan.Work;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.transfer.Route;
@@ -28,6 +30,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
@@ -52,6 +55,7 @@ class NightSteps {
     private final Findings findings;
     private final Ledger ledger;
     private final Senders senders;
+    private final CostModels costModels;
     private final TransferSettings settings;
 
     NightSteps(
@@ -65,6 +69,7 @@ class NightSteps {
             Findings findings,
             Ledger ledger,
             Senders senders,
+            CostModels costModels,
             TransferSettings settings) {
         this.experiments = experiments;
         this.ingest = ingest;
@@ -76,6 +81,7 @@ class NightSteps {
         this.findings = findings;
         this.ledger = ledger;
         this.senders = senders;
+        this.costModels = costModels;
         this.settings = settings;
     }
 
@@ -99,18 +105,41 @@ class NightSteps {
     @Transactional
     void plan(long runId, int siteId) {
         units.cancelEarlier(runId, siteId);
-        Planner planner = new Planner(settings.partitions(), settings.limits(), CostModel.DEFAULT);
+        Planner planner = new Planner(
+                settings.partitions(),
+                settings.limits(),
+                costModels.of(siteId),
+                unprotected(siteId),
+                size -> unprotectedUpTo(siteId, size));
+        eachUnprotected(siteId, experiment -> plan(planner, runId, siteId, experiment.experimentId()));
+    }
+
+    /** From kept totals, so without folders and links: these have no bytes, and a few units more or less is all they change. */
+    private Work unprotected(int siteId) {
+        Totals all = coverage.all(siteId);
+        return new Work(Math.max(0, all.bytes() - all.bytesSafe()), Math.max(0, all.files() - all.filesSafe()));
+    }
+
+    private Work unprotectedUpTo(int siteId, long sizeBytes) {
+        long[] sums = new long[2];
+        eachUnprotected(siteId, experiment -> {
+            Sum sum = manifests.unprotectedUpTo(experiment.experimentId(), siteId, sizeBytes);
+            sums[0] += sum.bytes();
+            sums[1] += sum.entries();
+        });
+        return new Work(sums[0], sums[1]);
+    }
+
+    private void eachUnprotected(int siteId, Consumer<ExperimentCoverage> work) {
         int after = 0;
         while (true) {
             List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
             if (page.isEmpty()) {
                 return;
             }
-            for (ExperimentCoverage experiment : page) {
-                if (experiment.manifest() != null && !experiment.safe()) {
-                    plan(planner, runId, siteId, experiment.experimentId());
-                }
-            }
+            page.stream()
+                    .filter(experiment -> experiment.manifest() != null && !experiment.safe())
+                    .forEach(work);
             after = page.getLast().experimentId();
         }
     }

@@ -52,6 +52,7 @@ class NightlyBackupJob {
     private final PlatformTransactionManager transactions;
     private final NightSteps steps;
     private final Senders senders;
+    private final SendingWatch watch;
     private final TransferSettings settings;
 
     NightlyBackupJob(
@@ -59,11 +60,13 @@ class NightlyBackupJob {
             PlatformTransactionManager transactions,
             NightSteps steps,
             Senders senders,
+            SendingWatch watch,
             TransferSettings settings) {
         this.repository = repository;
         this.transactions = transactions;
         this.steps = steps;
         this.senders = senders;
+        this.watch = watch;
         this.settings = settings;
     }
 
@@ -111,6 +114,7 @@ class NightlyBackupJob {
                 .taskExecutor(virtualThreads("send-unit-"))
                 .build();
         return new StepBuilder("send", repository)
+                .listener(watch)
                 .partitioner(worker.getName(), partitioner(null))
                 .step(worker)
                 .taskExecutor(atMost(settings.partitions(), virtualThreads("send-partition-")))

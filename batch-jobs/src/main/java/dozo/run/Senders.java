@@ -47,6 +47,12 @@ class Senders {
         return sender == null ? 0 : sender.bytesMoved();
     }
 
+    /** How many lanes the run's engine has open; 0 when it has none. */
+    int lanes(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? 0 : sender.lanes();
+    }
+
     /** Ends the run's engine, if it has one. */
     synchronized void close(long runId) {
         Sender sender = open.remove(runId);

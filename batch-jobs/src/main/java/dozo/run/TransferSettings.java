@@ -1,6 +1,7 @@
 package dozo.run;
 
 import dozo.plan.Planner.Limits;
+import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -14,6 +15,8 @@ import org.springframework.util.unit.DataSize;
  * @param bundle how many bytes of small files go as one unit, 1 KB to 1 GB
  * @param bundleEntries how many entries go as one unit, 1 to 100,000
  * @param large files longer than this go as a unit of their own, over all lanes at once, 64 KB to 16 GB
+ * @param learnFrom sending that took less than this says nothing of what it costs, 0 to 1 d: it is beginning and ending that was
+ *     measured
  */
 @ConfigurationProperties("dozo.transfer")
 public record TransferSettings(
@@ -22,7 +25,8 @@ public record TransferSettings(
         @DefaultValue("4") int chunk,
         @DefaultValue("32MB") DataSize bundle,
         @DefaultValue("1000") int bundleEntries,
-        @DefaultValue("64MB") DataSize large) {
+        @DefaultValue("64MB") DataSize large,
+        @DefaultValue("10s") Duration learnFrom) {
 
     public TransferSettings {
         check("lanes", lanes, 0, 64);
@@ -31,6 +35,7 @@ public record TransferSettings(
         check("bundle", bundle.toBytes(), 1 << 10, 1 << 30);
         check("bundle-entries", bundleEntries, 1, 100_000);
         check("large", large.toBytes(), 64 << 10, 16L << 30);
+        check("learn-from", learnFrom.toSeconds(), 0, Duration.ofDays(1).toSeconds());
     }
 
     Limits limits() {

@@ -104,6 +104,11 @@ public final class Sender implements AutoCloseable {
         return bytesMoved.sum();
     }
 
+    /** How many lanes are open. */
+    public int lanes() {
+        return lanes.open();
+    }
+
     /** How digests are computed at the site; goes into the receipt. */
     public String method() throws RemoteException, InterruptedException {
         return site.digest().method();

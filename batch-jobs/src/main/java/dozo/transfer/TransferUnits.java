@@ -9,6 +9,7 @@ import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.plan.PlannedUnit;
 import dozo.plan.UnitKind;
+import dozo.plan.Work;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.transfer.Outcome.Failed;
@@ -218,6 +219,17 @@ public class TransferUnits {
                 .param("site", siteId)
                 .query((row, n) -> row.getInt(1))
                 .list());
+    }
+
+    /** What a run has sent and proven so far, in units of which nothing failed. */
+    public Work verified(long runId) {
+        return jdbc.sql("""
+                        select coalesce(sum(length_bytes), 0) as bytes, coalesce(sum(cardinality(entry_nos)), 0) as entries
+                        from transfer_unit where run_id = :run and state = 'VERIFIED'
+                        """)
+                .param("run", runId)
+                .query((row, n) -> new Work(row.getLong("bytes"), row.getLong("entries")))
+                .single();
     }
 
     /** How far a run is, as far as it is recorded. */

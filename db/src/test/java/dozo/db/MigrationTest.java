@@ -95,6 +95,41 @@ class MigrationTest {
         assertThatThrownBy(() -> jdbc.sql(START_RUN).update()).hasMessageContaining("one_run_at_a_time");
     }
 
+    @Test
+    void aCostModelIsKeptAndNonsenseIsNot() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+        startRun(jdbc);
+        String insert = """
+                insert into cost_model (site_id, run_id, measured_at, bytes, entries, lanes, seconds, bytes_per_second,
+                                        seconds_per_entry, measurements)
+                values (1, 1, now(), %s, %s, %s, %s, %s, %s, %s)
+                """;
+
+        assertThat(jdbc.sql(insert.formatted("0", "1", "64", "0.5", "1e3", "0", "1"))
+                        .update())
+                .isEqualTo(1);
+        for (String nonsense : List.of(
+                "-1, 1, 4, 60, 1e6, 0, 1",
+                "0, 0, 4, 60, 1e6, 0, 1",
+                "0, 1, 0, 60, 1e6, 0, 1",
+                "0, 1, 65, 60, 1e6, 0, 1",
+                "0, 1, 4, 0, 1e6, 0, 1",
+                "0, 1, 4, 'NaN', 1e6, 0, 1",
+                "0, 1, 4, 'infinity', 1e6, 0, 1",
+                "0, 1, 4, 60, 999, 0, 1",
+                "0, 1, 4, 60, 'NaN', 0, 1",
+                "0, 1, 4, 60, 'infinity', 0, 1",
+                "0, 1, 4, 60, 1e6, -1, 1",
+                "0, 1, 4, 60, 1e6, 'NaN', 1",
+                "0, 1, 4, 60, 1e6, 3601, 1",
+                "0, 1, 4, 60, 1e6, 0, 0")) {
+            assertThatThrownBy(() -> jdbc.sql(insert.formatted((Object[]) nonsense.split(", ")))
+                            .update())
+                    .as(nonsense)
+                    .hasMessageContaining("violates check constraint");
+        }
+    }
+
     /** V202611200007: whatever state a large file's ranges and their whole were in when the service was upgraded. */
     @Test
     void largeFilesInRangesBecomeOneUnitEachAndKeepTheirReceipts() {

@@ -19,7 +19,7 @@ final class Amounts {
     private Amounts() {}
 
     /** Bytes a second, typed as {@code 10M}, {@code 1.5GB}, {@code 16MiB}, {@code 800Mbit}, {@code 250000}. */
-    static long rate(String typed) {
+    static long rate(String option, String typed) {
         Matcher parts = TYPED.matcher(typed.strip().toLowerCase(Locale.ROOT));
         boolean understood =
                 parts.matches() && (parts.group(3).isEmpty() || !parts.group(2).isEmpty());
@@ -27,8 +27,8 @@ final class Amounts {
         if (bytes.signum() == 0 || bytes.bitLength() >= Long.SIZE) {
             throw new Failure(
                     Exit.USAGE,
-                    "--limit %s: bytes a second are accepted as 250000, 10M, 10MB, 1.5GB, 16MiB, 800Mbit"
-                            .formatted(FilePath.render(RawArgument.typed(typed))));
+                    "%s %s: bytes a second are accepted as 250000, 10M, 10MB, 1.5GB, 16MiB, 800Mbit"
+                            .formatted(option, FilePath.render(RawArgument.typed(typed))));
         }
         return bytes.longValue();
     }

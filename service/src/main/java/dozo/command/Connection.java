@@ -47,8 +47,8 @@ final class Connection {
     @Option(names = "--json", description = "Print the service's answer as JSON, with exact numbers.")
     private boolean json;
 
-    private final HttpClient http =
-            HttpClient.newBuilder().connectTimeout(CONNECT_LIMIT).build();
+    /** Made when it is needed: not every command asks, and it takes longer than some of those. */
+    private @Nullable HttpClient http;
 
     private @Nullable String authorization;
 
@@ -104,7 +104,7 @@ final class Connection {
                         body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(JSON.writeValueAsString(body)))
                 .build();
         try {
-            return answer(http.send(request, BodyHandlers.ofString()));
+            return answer(client().send(request, BodyHandlers.ofString()));
         } catch (IOException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
@@ -114,6 +114,15 @@ final class Connection {
             Thread.currentThread().interrupt();
             throw new Failure(Exit.UNAVAILABLE, "interrupted");
         }
+    }
+
+    private HttpClient client() {
+        HttpClient made = http;
+        if (made == null) {
+            made = HttpClient.newBuilder().connectTimeout(CONNECT_LIMIT).build();
+            http = made;
+        }
+        return made;
     }
 
     private JsonNode answer(HttpResponse<String> response) {

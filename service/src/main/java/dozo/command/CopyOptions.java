@@ -133,7 +133,7 @@ final class CopyOptions {
         String name = equals < 0 ? argument : argument.substring(0, equals);
         String value = equals < 0 ? null : argument.substring(equals + 1);
         switch (name) {
-            case "--limit" -> limit = Amounts.rate(value(name, value, left));
+            case "--limit" -> limit = Amounts.rate(name, value(name, value, left));
             case "--lanes" -> lanes = lanes(value(name, value, left));
             case "--dry-run" -> dryRun = isOn(name, value);
             case "--json" -> json = isOn(name, value);

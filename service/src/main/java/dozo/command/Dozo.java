@@ -31,7 +31,7 @@ import tools.jackson.databind.JsonNode;
         name = "dozo",
         mixinStandardHelpOptions = true,
         description = "Backs up experiments to a DR site, and proves it.",
-        subcommands = {ProjectCommand.class, SiteCommand.class},
+        subcommands = {PlanCommand.class, ProjectCommand.class, SiteCommand.class},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all is well: done, the run complete, everything safe",

@@ -120,6 +120,29 @@ class ApiTest {
     }
 
     @Test
+    void aPlanIsForecastFromWhatIsNotSafeYet() {
+        Answer plan = service.get("/api/v1/plan?site=dr&lanes=4&lanes=8&rate=75000000&link=952500000");
+
+        assertThat(plan.status()).isEqualTo(200);
+        assertThat(plan.at("/site").asString()).isEqualTo("dr");
+        assertThat(plan.at("/measurements").asInt()).isZero();
+        assertThat(plan.at("/forecast/cost/bytesPerSecond").asDouble()).isEqualTo(75e6);
+        assertThat(plan.at("/forecast/ways/3/sharing").asString()).isEqualTo("SPLIT");
+        assertThat(plan.at("/forecast/ways/3/lanes").asInt()).isEqualTo(8);
+        assertThat(plan.at("/forecast/ways/3/partitions").size()).isEqualTo(8);
+    }
+
+    @Test
+    void aPlanThatCannotBeIsRefused() {
+        assertRefused(service.get("/api/v1/plan?site=dr&lanes=0"), 422, "lanes");
+        assertRefused(service.get("/api/v1/plan?site=dr&lanes=4&lanes=65"), 422, "lanes");
+        assertRefused(service.get("/api/v1/plan?site=dr&partitions=65"), 422, "partitions");
+        assertRefused(service.get("/api/v1/plan?site=dr&rate=999"), 422, "rate");
+        assertRefused(service.get("/api/v1/plan?site=dr&link=0"), 422, "link");
+        assertThat(service.get("/api/v1/plan?site=nix").status()).isEqualTo(404);
+    }
+
+    @Test
     void duplicatesAreConflicts() throws Exception {
         Path source = Files.createDirectories(folder.resolve(project + "-source"));
         assertThat(register("S1", source.toString()).status()).isEqualTo(201);

@@ -10,20 +10,20 @@ class AmountsTest {
 
     @Test
     void ratesAreTakenAsPeopleTypeThem() {
-        assertThat(Amounts.rate("250000")).isEqualTo(250_000);
-        assertThat(Amounts.rate("10M")).isEqualTo(10_000_000);
-        assertThat(Amounts.rate("10MB")).isEqualTo(10_000_000);
-        assertThat(Amounts.rate("10 mb/s")).isEqualTo(10_000_000);
-        assertThat(Amounts.rate("1.5GB")).isEqualTo(1_500_000_000);
-        assertThat(Amounts.rate("800Mbit")).isEqualTo(100_000_000);
-        assertThat(Amounts.rate("16MiB")).isEqualTo(16 << 20);
+        assertThat(Amounts.rate("--limit", "250000")).isEqualTo(250_000);
+        assertThat(Amounts.rate("--limit", "10M")).isEqualTo(10_000_000);
+        assertThat(Amounts.rate("--limit", "10MB")).isEqualTo(10_000_000);
+        assertThat(Amounts.rate("--limit", "10 mb/s")).isEqualTo(10_000_000);
+        assertThat(Amounts.rate("--limit", "1.5GB")).isEqualTo(1_500_000_000);
+        assertThat(Amounts.rate("--limit", "800Mbit")).isEqualTo(100_000_000);
+        assertThat(Amounts.rate("--limit", "16MiB")).isEqualTo(16 << 20);
     }
 
     @Test
     void allElseIsRefused() {
         for (String odd :
                 new String[] {"", "M", "0", "-1", "10X", "1e3", "1.5.5M", "10iB", "999999999999999T", "7bit"}) {
-            assertThatThrownBy(() -> Amounts.rate(odd)).as(odd).isInstanceOf(Failure.class);
+            assertThatThrownBy(() -> Amounts.rate("--limit", odd)).as(odd).isInstanceOf(Failure.class);
         }
     }
 

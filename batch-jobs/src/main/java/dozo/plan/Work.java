@@ -1,0 +1,27 @@
+package dozo.plan;
+
+/**
+ * So much to send.
+ *
+ * @param bytes of content
+ * @param entries files, folders and links
+ */
+public record Work(long bytes, long entries) {
+
+    public static final Work NONE = new Work(0, 0);
+
+    public Work {
+        if (bytes < 0 || entries < 0) {
+            throw new IllegalArgumentException("no work: %d bytes, %d entries".formatted(bytes, entries));
+        }
+    }
+
+    /**
+     * Both together.
+     *
+     * @throws ArithmeticException above 2⁶³ − 1 bytes
+     */
+    public Work plus(Work more) {
+        return new Work(Math.addExact(bytes, more.bytes), Math.addExact(entries, more.entries));
+    }
+}

@@ -1,0 +1,97 @@
+package dozo.run;
+
+import dozo.plan.CostFit;
+import dozo.plan.CostModel;
+import dozo.plan.Measurement;
+import dozo.plan.Work;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** What sending to each site costs, learnt from what it took. */
+@Component
+public class CostModels {
+
+    /** The latest measurements that count: a month of nights. Sites and links change. */
+    private static final int MEASUREMENTS_MAX = 30;
+
+    private final JdbcClient jdbc;
+    private final InstantSource clock;
+
+    /**
+     * A site's model.
+     *
+     * @param measurements to how many it was fitted
+     * @param measuredAt when the last of them ended
+     * @param runId whose sending that was
+     */
+    public record KeptModel(CostModel model, int measurements, Instant measuredAt, long runId) {}
+
+    CostModels(JdbcClient jdbc, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.clock = clock;
+    }
+
+    /** The site's model, the default one where nothing was measured yet. */
+    public CostModel of(int siteId) {
+        return kept(siteId).map(KeptModel::model).orElse(CostModel.DEFAULT);
+    }
+
+    /** The site's model, when something was measured. */
+    public Optional<KeptModel> kept(int siteId) {
+        return jdbc.sql("""
+                        select * from cost_model where site_id = :site order by cost_model_id desc limit 1
+                        """)
+                .param("site", siteId)
+                .query((row, n) -> new KeptModel(
+                        new CostModel(row.getDouble("bytes_per_second"), row.getDouble("seconds_per_entry")),
+                        row.getInt("measurements"),
+                        row.getTimestamp("measured_at").toInstant(),
+                        row.getLong("run_id")))
+                .optional();
+    }
+
+    /** Adds a measurement, and keeps the model that follows from it and the latest ones before. */
+    @Transactional
+    public CostModel learn(long runId, int siteId, Measurement measured) {
+        List<Measurement> all = new ArrayList<>(latest(siteId));
+        all.add(measured);
+        CostModel model = CostFit.of(CostModel.DEFAULT, all);
+        jdbc.sql("""
+                        insert into cost_model (site_id, run_id, measured_at, bytes, entries, lanes, seconds,
+                                                bytes_per_second, seconds_per_entry, measurements)
+                        values (:site, :run, :now, :bytes, :entries, :lanes, :seconds, :rate, :entry, :measurements)
+                        """)
+                .param("site", siteId)
+                .param("run", runId)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("bytes", measured.work().bytes())
+                .param("entries", measured.work().entries())
+                .param("lanes", measured.lanes())
+                .param("seconds", measured.seconds())
+                .param("rate", model.bytesPerSecond())
+                .param("entry", model.secondsPerEntry())
+                .param("measurements", all.size())
+                .update();
+        return model;
+    }
+
+    private List<Measurement> latest(int siteId) {
+        return jdbc.sql("""
+                        select * from cost_model where site_id = :site order by cost_model_id desc limit :limit
+                        """)
+                .param("site", siteId)
+                .param("limit", MEASUREMENTS_MAX - 1)
+                .query((row, n) -> new Measurement(
+                        new Work(row.getLong("bytes"), row.getLong("entries")),
+                        row.getInt("lanes"),
+                        row.getDouble("seconds")))
+                .list();
+    }
+}

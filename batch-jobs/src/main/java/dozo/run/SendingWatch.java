@@ -1,0 +1,89 @@
+package dozo.run;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.plan.CostModel;
+import dozo.plan.Measurement;
+import dozo.plan.Work;
+import dozo.transfer.TransferUnits;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.ExitStatus;
+import org.springframework.batch.core.listener.StepExecutionListener;
+import org.springframework.batch.core.step.StepExecution;
+import org.springframework.stereotype.Component;
+
+/**
+ * Measures what sending takes, from the step's begin to its end, and has the site's cost model learn from it. What a process did
+ * before it died is not counted: nobody knows when it ended.
+ */
+@Component
+class SendingWatch implements StepExecutionListener {
+
+    /** What was sent may differ from what was proven by this part, else it was not sending that took the time. */
+    private static final double RESENT_MAX = 0.1;
+
+    private static final Logger LOG = LoggerFactory.getLogger(SendingWatch.class);
+
+    private final CostModels models;
+    private final TransferUnits units;
+    private final Senders senders;
+    private final TransferSettings settings;
+    private final Map<Long, Begin> begins = new ConcurrentHashMap<>();
+
+    private record Begin(Work verified, long bytesMoved, long nanos) {}
+
+    SendingWatch(CostModels models, TransferUnits units, Senders senders, TransferSettings settings) {
+        this.models = models;
+        this.units = units;
+        this.senders = senders;
+        this.settings = settings;
+    }
+
+    @Override
+    public void beforeStep(StepExecution step) {
+        long run = run(step);
+        begins.put(run, new Begin(units.verified(run), senders.bytesMoved(run), System.nanoTime()));
+    }
+
+    @Override
+    public @Nullable ExitStatus afterStep(StepExecution step) {
+        Begin begin = begins.remove(run(step));
+        if (begin != null) {
+            Duration took = Duration.ofNanos(System.nanoTime() - begin.nanos());
+            if (took.compareTo(settings.learnFrom()) >= 0) {
+                learn(step, begin, took);
+            }
+        }
+        return null;
+    }
+
+    private void learn(StepExecution step, Begin begin, Duration took) {
+        long run = run(step);
+        int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
+        Work verified = units.verified(run);
+        long bytes = verified.bytes() - begin.verified().bytes();
+        long entries = verified.entries() - begin.verified().entries();
+        long moved = senders.bytesMoved(run) - begin.bytesMoved();
+        int lanes = senders.lanes(run);
+        if (!tells(bytes, entries, moved, lanes)) {
+            return;
+        }
+        CostModel model =
+                models.learn(run, site, new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
+        LOG.info("run {} sent {} bytes in {} entries over {} lanes in {}; {}", run, bytes, entries, lanes, took, model);
+    }
+
+    /** What stood at the site already, or had to be sent twice, says nothing of what sending costs. */
+    static boolean tells(long bytes, long entries, long moved, int lanes) {
+        return entries > 0 && bytes >= 0 && lanes > 0 && Math.abs(moved - bytes) <= bytes * RESENT_MAX;
+    }
+
+    private static long run(StepExecution step) {
+        return requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.RUN));
+    }
+}

@@ -1,0 +1,59 @@
+package dozo.manifest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.db.TestDatabase;
+import dozo.file.Entry;
+import dozo.manifest.Manifests.Sum;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** What is planned from sums is what is planned from entries. */
+class ManifestsTest {
+
+    private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+    private final Manifests manifests = new Manifests(jdbc);
+
+    @Test
+    void sumsOfTheUnprotectedAreThoseOfItsEntries() {
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'E1', 'filesystem', '/data', now(), 'test');
+                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now());
+                insert into run (kind, site_id, state, requested_by, started_at)
+                values ('nightlyBackup', 1, 'RUNNING', 'test', now());
+                insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                values (1, 1, 'BUNDLE', '{2}', 20, 'VERIFIED', 1, 0);
+                insert into directory values (1, 1, '');
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, until_manifest, size_bytes,
+                                   modified_ns, changed_ns, mode, kind, name)
+                values (1, 1, 1, 1, null, 10, 0, 0, 420, 'f', 'a'), (1, 2, 1, 1, null, 20, 0, 0, 420, 'f', 'safe'),
+                       (1, 3, 1, 1, null, 30, 0, 0, 420, 'f', 'c'), (1, 4, 1, 1, null, 0, 0, 0, 493, 'd', 'folder'),
+                       (1, 5, 1, 1, 2, 15, 0, 0, 420, 'f', 'gone');
+                insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                values (1, 1, 1, 1, '{2}', sha256('x'), 'read-back', 'x', now());
+                """).update();
+
+        for (long size : List.of(0L, 9L, 10L, 29L, 30L, Long.MAX_VALUE)) {
+            assertThat(manifests.unprotectedUpTo(1, 1, size))
+                    .as("up to %d", size)
+                    .isEqualTo(sum(size));
+        }
+        assertThat(manifests.unprotectedUpTo(1, 1, 30)).isEqualTo(new Sum(3, 40));
+        assertThat(manifests.unprotectedUpTo(1, 2, 30)).as("another site").isEqualTo(new Sum(4, 60));
+    }
+
+    private Sum sum(long size) {
+        try (Stream<Entry> entries = manifests.unprotected(1, 1)) {
+            List<Entry> small =
+                    entries.filter(entry -> entry.facts().sizeBytes() <= size).toList();
+            return new Sum(
+                    small.size(),
+                    small.stream().mapToLong(entry -> entry.facts().sizeBytes()).sum());
+        }
+    }
+}

@@ -1,0 +1,123 @@
+"""How fast, how evenly and in how much memory Dozo's planner shares out work; no files are made for it.
+
+`python3 bench/plan.py [--short]` prints the rows alone.
+"""
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import data
+from processes import CannotMeasure
+from relay import find_java
+from table import markdown
+
+TOP = Path(__file__).resolve().parent.parent
+CLASSES = TOP / 'batch-jobs' / 'target' / 'classes'
+
+RATE_MIN = 1_000_000
+IMBALANCE_MAX = 0.01
+HEAP = '-Xmx48m'
+HEAP_GROWTH_MAX_BYTES = 1_000_000  # what the JVM itself gathers meanwhile
+
+CURVE = (100_000, 1_000_000, 10_000_000)
+SHORT_CURVE = (100_000, 1_000_000)
+PARTITIONS = (4, 8, 16)
+
+HEADS = ('planner', 'claimed', 'measured', 'short of it')
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure; `short` is what falls short, empty where nothing does or nothing is claimed."""
+
+    name: str
+    claimed: str
+    measured: str
+    short: str = ''
+
+
+def rows(short=False):
+    """All figures. Short: fewer entries, and the rate is not judged."""
+    sizes = mixed_sizes()
+    found = [imbalance_row(sizes, partitions) for partitions in PARTITIONS]
+    curve = {entries: plan(sizes, entries, 16) for entries in (SHORT_CURVE if short else CURVE)}
+    found += [rate_row(entries, planned, judged=not short) for entries, planned in curve.items()]
+    first = next(iter(curve.values()))
+    found += [heap_row(entries, planned, first) for entries, planned in curve.items()]
+    return found
+
+
+def imbalance_row(sizes, partitions):
+    planned = plan(sizes, len(sizes), partitions)
+    value = planned['imbalance']
+    return Row(
+        f'imbalance, `mixed`, {partitions} partitions',
+        f'≤ {IMBALANCE_MAX:.0%}',
+        f'{value:.2%} ({planned["bundles"]} bundles, {planned["large"]} large files;'
+        f' {planned["by_claim"]:.0%} if these were work of who claims them alone)',
+        '' if value <= IMBALANCE_MAX else f'imbalance of {partitions} partitions {value:.2%}',
+    )
+
+
+def rate_row(entries, planned, judged):
+    rate = statistics.median(planned['rates'])
+    return Row(
+        f'{entries:,} entries',
+        f'≥ {RATE_MIN:,} entries/s',
+        f'{rate:,.0f} entries/s',
+        f'{rate:,.0f} entries/s planned' if judged and rate < RATE_MIN else '',
+    )
+
+
+def heap_row(entries, planned, first):
+    live = planned['live_bytes']
+    grown = live - first['live_bytes'] > HEAP_GROWTH_MAX_BYTES
+    return Row(
+        f'live heap at {entries:,} entries',
+        'flat',
+        f'{live / 1e6:.1f} MB',
+        f'heap grows to {live / 1e6:.1f} MB at {entries:,} entries' if grown else '',
+    )
+
+
+def mixed_sizes():
+    """Those of the data set of this name, in the order of its files."""
+    mixed = data.FULL['mixed']
+    dice = random.Random(mixed.name)
+    sizes = [size for bin in mixed.bins for size in data.spread(*bin, dice)]
+    dice.shuffle(sizes)
+    return sizes
+
+
+def plan(sizes, entries, partitions):
+    if not (CLASSES / 'dozo' / 'plan').is_dir():
+        raise CannotMeasure('Dozo is not built: ./dozo --help builds it')
+    program = Path(__file__).with_name('PlanRate.java')
+    command = [find_java(), HEAP, '-XX:+UseSerialGC', '-cp', CLASSES, program, str(entries), str(partitions)]
+    text = '\n'.join(map(str, sizes))
+    ended = subprocess.run(command, input=text, capture_output=True, text=True, timeout=600)
+    if ended.returncode != 0:
+        raise CannotMeasure(f'the planner ended with {ended.returncode}: {ended.stderr.strip()[-300:]}')
+    return json.loads(ended.stdout)
+
+
+def print_rows(found):
+    print(markdown(HEADS, [(row.name, row.claimed, row.measured, row.short or '') for row in found]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--short', action='store_true', help='fewer entries; the rate is not judged')
+    found = rows(parser.parse_args().short)
+    print_rows(found)
+    return 1 if any(row.short for row in found) else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

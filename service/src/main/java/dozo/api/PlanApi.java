@@ -1,0 +1,117 @@
+package dozo.api;
+
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.Totals;
+import dozo.plan.CostModel;
+import dozo.plan.Forecast;
+import dozo.plan.Lot;
+import dozo.plan.Work;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.run.CostModels;
+import dozo.run.CostModels.KeptModel;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What sending all that is not safe yet at a site will take, from kept totals: as of the last look at the sources. */
+@RestController
+@RequestMapping("/api/v1/plan")
+class PlanApi {
+
+    private static final int LANES_SHOWN_MAX = 16;
+
+    private final Coverage coverage;
+    private final CostModels models;
+    private final Sites sites;
+
+    /**
+     * A forecast for a site.
+     *
+     * @param measurements to how many the cost model was fitted; 0: it is the default one
+     * @param measuredAt when the last of them ended
+     */
+    record ShownPlan(
+            String site, int measurements, @Nullable Instant measuredAt, Forecast forecast) {}
+
+    PlanApi(Coverage coverage, CostModels models, Sites sites) {
+        this.coverage = coverage;
+        this.models = models;
+        this.sites = sites;
+    }
+
+    @GetMapping
+    ShownPlan plan(
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(defaultValue = "4,8,16") List<Integer> lanes,
+            @RequestParam(required = false) @Nullable Integer partitions,
+            @RequestParam(required = false) @Nullable Long rate,
+            @RequestParam(required = false) @Nullable Long link) {
+        if (lanes.isEmpty() || lanes.size() > LANES_SHOWN_MAX) {
+            throw new Refusal("lanes", "1 to %d numbers are accepted".formatted(LANES_SHOWN_MAX));
+        }
+        lanes.forEach(each -> check("lanes", each, Forecast.LANES_MAX));
+        if (partitions != null) {
+            check("partitions", partitions, Forecast.LANES_MAX);
+        }
+        if (link != null) {
+            check("link", link, Long.MAX_VALUE);
+        }
+        Site to = site(site);
+        Optional<KeptModel> kept = models.kept(to.id());
+        List<Lot> lots = coverage.projects(to.id()).stream()
+                .map(PlanApi::lot)
+                .filter(lot -> !lot.work().equals(Work.NONE))
+                .toList();
+        CostModel model = model(kept.map(KeptModel::model).orElse(CostModel.DEFAULT), rate);
+        return new ShownPlan(
+                to.name(),
+                kept.map(KeptModel::measurements).orElse(0),
+                kept.map(KeptModel::measuredAt).orElse(null),
+                Forecast.of(lots, model, lanes, partitions == null ? 0 : partitions, link));
+    }
+
+    private static Lot lot(Totals project) {
+        Work work = new Work(
+                Math.max(0, project.bytes() - project.bytesSafe()), Math.max(0, project.files() - project.filesSafe()));
+        return new Lot(String.valueOf(project.project()), "", work);
+    }
+
+    private static CostModel model(CostModel measured, @Nullable Long rate) {
+        if (rate == null) {
+            return measured;
+        }
+        try {
+            return new CostModel(rate.doubleValue(), measured.secondsPerEntry());
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("rate", "%d is no rate: 1,000 to 10¹² bytes a second are accepted".formatted(rate));
+        }
+    }
+
+    private static void check(String field, long value, long max) {
+        if (value < 1 || value > max) {
+            throw new Refusal(field, "%d is not accepted: 1 to %d is".formatted(value, max));
+        }
+    }
+
+    private Site site(@Nullable String name) {
+        if (name != null) {
+            return sites.find(name).orElseThrow(Missing.thing("site", name));
+        }
+        List<Site> all = sites.all();
+        if (all.size() != 1) {
+            throw new Refusal(
+                    "site",
+                    all.isEmpty()
+                            ? "there is no site yet; register one first"
+                            : "there are %d sites; name one".formatted(all.size()));
+        }
+        return all.getFirst();
+    }
+}

@@ -1,0 +1,124 @@
+package dozo.command;
+
+import dozo.plan.Forecast;
+import dozo.plan.Forecast.Sharing;
+import dozo.plan.Forecast.Way;
+import dozo.plan.Shares.Bottleneck;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** A forecast for a terminal: how long each way takes and what limits it, and what is in each partition. */
+final class PlanReport {
+
+    private static final String[] RATES = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"};
+
+    private PlanReport() {}
+
+    /** Prints it; {@code lot} is what a lot is called in this one, as {@code "project"}. */
+    static void print(PrintWriter out, Forecast forecast, String lot) {
+        out.println(assumptions(forecast, lot));
+        out.println();
+        Table ways = new Table("WAY", ">LANES", ">PARTITIONS", ">LARGEST/IDEAL", ">IMBALANCE", ">TIME", "LIMITED BY");
+        for (Way way : forecast.ways()) {
+            ways.row(
+                    word(way.sharing(), lot),
+                    way.lanes(),
+                    way.partitions().size(),
+                    "%.3f".formatted(way.largestToIdeal()),
+                    "%.2f %%".formatted(100 * Math.max(0, way.imbalance())),
+                    time(way.seconds()),
+                    word(way.bottleneck()));
+        }
+        ways.print(out);
+        out.println();
+        partitions(forecast).print(out);
+    }
+
+    private static String assumptions(Forecast forecast, String lot) {
+        long files = forecast.work().entries();
+        return "%,d %s, %s%s; a lane moves %s%s%s"
+                .formatted(
+                        forecast.lots(),
+                        forecast.lots() == 1 ? lot : lot + "s",
+                        Amounts.text(forecast.work().bytes()),
+                        files == 0 ? "" : " in %,d files".formatted(files),
+                        rate(forecast.cost().bytesPerSecond()),
+                        files == 0
+                                ? ""
+                                : ", a file costs it %.3g ms"
+                                        .formatted(1e3 * forecast.cost().secondsPerEntry()),
+                        forecast.linkBytesPerSecond() == null
+                                ? ""
+                                : "; the link takes "
+                                        + rate(forecast.linkBytesPerSecond().doubleValue()));
+    }
+
+    /** What is in each partition: of the regions, and of the way a run does it. */
+    private static Table partitions(Forecast forecast) {
+        List<Way> shown = forecast.ways().stream()
+                .filter(way -> way.sharing() != Sharing.WHOLE)
+                .toList();
+        List<String> headings = new ArrayList<>(List.of("PARTITION"));
+        shown.forEach(way ->
+                headings.add(way.sharing() == Sharing.REGIONS ? ">REGIONS" : ">%d LANES".formatted(way.lanes())));
+        Table table = new Table(headings.toArray(String[]::new));
+        int most = shown.stream().mapToInt(way -> way.partitions().size()).max().orElse(0);
+        for (int i = 0; i < most; i++) {
+            List<String> cells = new ArrayList<>(List.of(String.valueOf(i + 1)));
+            for (Way way : shown) {
+                cells.add(
+                        i < way.partitions().size()
+                                ? Amounts.text(
+                                        Math.round(way.partitions().get(i).bytes()))
+                                : "");
+            }
+            table.row(cells.toArray());
+        }
+        return table;
+    }
+
+    /** As {@code "42 s"}, {@code "3.1 h"}, {@code "51.6 days"}. */
+    static String time(double seconds) {
+        if (seconds < 120) {
+            return text("%.1f s", seconds);
+        }
+        if (seconds < 7_200) {
+            return text("%.1f min", seconds / 60);
+        }
+        return seconds < 172_800 ? text("%.1f h", seconds / 3_600) : text("%.1f days", seconds / 86_400);
+    }
+
+    /** In bits, as links are told: {@code "600 Mbit/s"}, {@code "7.62 Gbit/s"}. */
+    static String rate(double bytesPerSecond) {
+        double bits = 8 * bytesPerSecond;
+        int unit = 0;
+        while (bits >= 1_000 && unit < RATES.length - 1) {
+            bits /= 1_000;
+            unit++;
+        }
+        String number = text("%.2f", bits);
+        return number.replaceAll("\\.?0+$", "") + " " + RATES[unit];
+    }
+
+    private static String word(Sharing sharing, String lot) {
+        return switch (sharing) {
+            case REGIONS -> "the table's regions";
+            case WHOLE -> "whole " + lot + "s";
+            case SPLIT -> "Dozo";
+        };
+    }
+
+    private static String word(Bottleneck bottleneck) {
+        return switch (bottleneck) {
+            case LANES -> "lanes";
+            case LINK -> "link";
+            case LARGEST_SHARE -> "largest partition";
+        };
+    }
+
+    private static String text(String format, double number) {
+        return String.format(Locale.ROOT, format, number);
+    }
+}

@@ -1,0 +1,125 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+
+/** {@code dozo plan --from-table}: without a service, from sizes alone. */
+class PlanCommandTest {
+
+    /** A centre's largest projects, the rest in one line, and the regions in which it copied them. */
+    private static final String CENTRE = """
+            dir,size_mbyte,region
+            0001,334605374,1
+            0002,249307831,2
+            0003,67109542,3
+            0004,60455564,3
+            0005,47376576,3
+            0006,35885983,4
+            rest,130639845,4
+            """;
+
+    @TempDir
+    Path folder;
+
+    private record Ended(int code, String out, String err) {}
+
+    @Test
+    void theTablesRegionsStandBesideWhatARunDoes() throws Exception {
+        Ended ended = plan(CENTRE, "--rate", "600Mbit", "--link", "7.62Gbit", "--lanes", "4,8,13");
+
+        assertThat(ended).extracting(Ended::code, Ended::err).containsExactly(0, "");
+        assertThat(ended.out())
+                .startsWith("7 projects, 925 TB; a lane moves 600 Mbit/s; the link takes 7.62 Gbit/s")
+                .containsPattern("the table's regions +4 +4 +1\\.446 +44\\.63 % +51\\.6 days +largest partition")
+                .containsPattern("whole projects +4 +4 +1\\.446 ")
+                .containsPattern("Dozo +4 +4 +1\\.000 +0\\.00 % +35\\.7 days +lanes")
+                .containsPattern("Dozo +8 +8 +1\\.000 +0\\.00 % +17\\.9 days +lanes")
+                .containsPattern("Dozo +13 +13 +1\\.000 +0\\.00 % +11\\.2 days +link")
+                .containsPattern("PARTITION +REGIONS +4 LANES +8 LANES +13 LANES\n1 +334 TB +231 TB +115 TB +71 TB");
+    }
+
+    @Test
+    void programsGetExactNumbers() throws Exception {
+        Ended ended = plan(CENTRE, "--rate", "600Mbit", "--lanes", "4", "--partitions", "8", "--json");
+
+        JsonNode json = Connection.JSON.readTree(ended.out());
+        assertThat(json.at("/work/bytes").asLong()).isEqualTo(925_380_715_000_000L);
+        assertThat(json.at("/ways/0/sharing").asString()).isEqualTo("REGIONS");
+        assertThat(json.at("/ways/2/sharing").asString()).isEqualTo("SPLIT");
+        assertThat(json.at("/ways/2/partitions").size()).isEqualTo(8);
+        assertThat(json.at("/ways/2/bottleneck").asString()).isEqualTo("LANES");
+        assertThat(json.hasNonNull("linkBytesPerSecond")).isFalse();
+    }
+
+    @Test
+    void filesCostTime() throws Exception {
+        assertThat(plan("a,0,2500000\n", "--lanes", "1").out())
+                .contains("1 project, 0 B in 2,500,000 files")
+                .containsPattern("Dozo +1 +1 +1\\.000 +0\\.00 % +16\\.7 min +lanes");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --lanes 0                 | 2 | --lanes: 1 to 16 numbers from 1 to 64
+            --lanes 4,65              | 2 | --lanes: 1 to 16 numbers from 1 to 64
+            --lanes four              | 2 | --lanes
+            --partitions 65           | 2 | --partitions: a number from 1 to 64
+            --rate fast               | 2 | --rate fast
+            --rate 7B                 | 2 | --rate 7B: 1kB to 1TB a second
+            --link -1Gbit             | 2 | --link
+            --site dr                 | 2 | --site and --from-table
+            """)
+    void whatCannotBeUnderstoodIsSaid(String options, int code, String message) throws Exception {
+        Ended ended = plan("a,1\n", options.split(" "));
+
+        assertThat(ended.code()).isEqualTo(code);
+        assertThat(ended.err()).contains(message);
+        assertThat(ended.out()).isEmpty();
+    }
+
+    @Test
+    void aBadLineIsRefusedAndNothingIsPlanned() throws Exception {
+        Ended ended = plan("a,1\nb,many\n");
+
+        assertThat(ended.code()).isEqualTo(Exit.REFUSED);
+        assertThat(ended.err())
+                .contains("sizes.csv line 2: \"many\" is no size; accepted is a number with or without a unit");
+        assertThat(ended.out()).isEmpty();
+    }
+
+    @Test
+    void timesAndRatesAreTold() {
+        assertThat(PlanReport.time(0)).isEqualTo("0.0 s");
+        assertThat(PlanReport.time(119.94)).isEqualTo("119.9 s");
+        assertThat(PlanReport.time(7_199)).isEqualTo("120.0 min");
+        assertThat(PlanReport.time(10_800)).isEqualTo("3.0 h");
+        assertThat(PlanReport.time(4_461_405)).isEqualTo("51.6 days");
+        assertThat(PlanReport.rate(75e6)).isEqualTo("600 Mbit/s");
+        assertThat(PlanReport.rate(952.5e6)).isEqualTo("7.62 Gbit/s");
+        assertThat(PlanReport.rate(12.5)).isEqualTo("100 bit/s");
+    }
+
+    private Ended plan(String table, String... options) throws Exception {
+        Path file = Files.writeString(folder.resolve("sizes.csv"), table);
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine dozo = Dozo.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        String[] all = new String[options.length + 3];
+        all[0] = "plan";
+        all[1] = "--from-table";
+        all[2] = file.toString();
+        System.arraycopy(options, 0, all, 3, options.length);
+        int code = dozo.execute(all);
+        return new Ended(code, out.toString(), err.toString());
+    }
+}

@@ -7,6 +7,7 @@ import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Manifests;
@@ -45,6 +46,7 @@ class NightSteps {
     private final Experiments experiments;
     private final Ingest ingest;
     private final Manifests manifests;
+    private final Freezes freezes;
     private final Receipts receipts;
     private final TransferUnits units;
     private final TagFiles tagFiles;
@@ -58,6 +60,7 @@ class NightSteps {
             Experiments experiments,
             Ingest ingest,
             Manifests manifests,
+            Freezes freezes,
             Receipts receipts,
             TransferUnits units,
             TagFiles tagFiles,
@@ -69,6 +72,7 @@ class NightSteps {
         this.experiments = experiments;
         this.ingest = ingest;
         this.manifests = manifests;
+        this.freezes = freezes;
         this.receipts = receipts;
         this.units = units;
         this.tagFiles = tagFiles;
@@ -95,7 +99,7 @@ class NightSteps {
         return Optional.of(experiment.id());
     }
 
-    /** Plans what is not safe yet: every entry without a receipt. All of it or nothing. */
+    /** Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen. All of it or nothing. */
     @Transactional
     void plan(long runId, int siteId) {
         units.cancelEarlier(runId, siteId);
@@ -107,7 +111,7 @@ class NightSteps {
                 return;
             }
             for (ExperimentCoverage experiment : page) {
-                if (experiment.manifest() != null && !experiment.safe()) {
+                if (experiment.manifest() != null && !experiment.safe() && !freezes.frozen(experiment.experimentId())) {
                     plan(planner, runId, siteId, experiment.experimentId());
                 }
             }
@@ -137,12 +141,13 @@ class NightSteps {
 
     /**
      * Settles the next experiment after one that has receipts its bag does not list yet, of this run or of one that could
-     * not settle it: the bag gets its tag files, folders get their times, and what dead runs left goes. Empty: there is none.
+     * not settle it: the bag gets its tag files, folders get their times, and what dead runs left goes. A frozen one is passed
+     * over: nothing at the site is touched. Empty: there is none.
      */
     @Transactional(rollbackFor = Exception.class)
     Optional<Integer> settleNext(long runId, int siteId, int after) throws IOException, InterruptedException {
         Optional<Integer> next = receipts.nextUnsettled(siteId, after);
-        if (next.isPresent()) {
+        if (next.isPresent() && !freezes.frozen(next.get())) {
             settle(runId, siteId, experiments.find(next.get()).orElseThrow());
         }
         return next;

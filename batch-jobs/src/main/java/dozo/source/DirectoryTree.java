@@ -20,6 +20,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A folder of this machine as a source. It is only ever read. Links are reported, never followed; names are raw bytes.
@@ -75,6 +76,45 @@ public final class DirectoryTree {
         }
     }
 
+    /**
+     * Tells what is there, folder by folder. Memory grows with the number of folders waiting to be read.
+     *
+     * @throws IOException what the listings throw, or when the root itself cannot be read
+     */
+    public void list(Listings listings) throws IOException, InterruptedException {
+        Deque<Path> waiting = new ArrayDeque<>();
+        waiting.push(root);
+        while (!waiting.isEmpty()) {
+            Path folder = waiting.pop();
+            FilePath path = FilePath.between(root, folder);
+            try (DirectoryStream<Path> children = Files.newDirectoryStream(folder)) {
+                Listings.Listing listing = listings.folder(path);
+                for (Path child : children) {
+                    Facts facts = look(child, listings::problem);
+                    if (facts != null) {
+                        listing.entry(FilePath.between(folder, child).bytes(), facts);
+                        if (facts.kind() == EntryKind.DIRECTORY) {
+                            waiting.push(child);
+                        }
+                    }
+                }
+                listing.end();
+            } catch (NoSuchFileException e) {
+                if (folder.equals(root)) {
+                    throw e;
+                }
+            } catch (DirectoryIteratorException | FileSystemException e) {
+                IOException cause = e instanceof DirectoryIteratorException broken
+                        ? requireNonNull(broken.getCause())
+                        : (IOException) e;
+                if (folder.equals(root)) {
+                    throw cause;
+                }
+                listings.problem(path, Problem.UNREADABLE, unreadable(cause));
+            }
+        }
+    }
+
     /** What the file system says of one path now, without following a link. */
     public static Facts facts(Path path) throws IOException {
         Map<String, Object> attributes = Files.readAttributes(path, ATTRIBUTES, LinkOption.NOFOLLOW_LINKS);
@@ -106,21 +146,33 @@ public final class DirectoryTree {
         }
     }
 
-    private void visit(Path child, Visitor visitor, Deque<Path> waiting) throws IOException {
-        FilePath path = FilePath.between(root, child);
-        Facts facts;
+    private interface Problems<E extends Exception> {
+        void problem(FilePath path, Problem problem, String message) throws IOException, E;
+    }
+
+    /** The facts of what is an entry; else null, and what it is instead is told. */
+    private <E extends Exception> @Nullable Facts look(Path child, Problems<E> problems) throws IOException, E {
         try {
-            facts = facts(child);
+            return facts(child);
         } catch (NoSuchFileException goneMeanwhile) {
-            return;
+            return null;
         } catch (SpecialFileException e) {
-            visitor.problem(path, Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
-            return;
+            problems.problem(
+                    FilePath.between(root, child),
+                    Problem.SPECIAL,
+                    "a socket, device or fifo; nothing of it is copied");
         } catch (FileSystemException e) {
-            visitor.problem(path, Problem.UNREADABLE, "cannot be looked at: " + reason(e));
+            problems.problem(FilePath.between(root, child), Problem.UNREADABLE, "cannot be looked at: " + reason(e));
+        }
+        return null;
+    }
+
+    private void visit(Path child, Visitor visitor, Deque<Path> waiting) throws IOException {
+        Facts facts = this.<RuntimeException>look(child, visitor::problem);
+        if (facts == null) {
             return;
         }
-        visitor.entry(path, facts);
+        visitor.entry(FilePath.between(root, child), facts);
         if (facts.kind() == EntryKind.DIRECTORY) {
             waiting.push(child);
         }
@@ -130,10 +182,11 @@ public final class DirectoryTree {
         if (folder.equals(root)) {
             throw cause;
         }
-        visitor.problem(
-                FilePath.between(root, folder),
-                Problem.UNREADABLE,
-                "folder cannot be read: %s; let the service's user read it".formatted(reason(cause)));
+        visitor.problem(FilePath.between(root, folder), Problem.UNREADABLE, unreadable(cause));
+    }
+
+    private static String unreadable(IOException cause) {
+        return "folder cannot be read: %s; let the service's user read it".formatted(reason(cause));
     }
 
     private static String reason(IOException e) {

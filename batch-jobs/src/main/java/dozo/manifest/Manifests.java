@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -78,6 +79,8 @@ public class Manifests {
         }
     }
 
+    private record Folder(int number, FilePath path) {}
+
     /** Ways in which two manifests differ at one path. */
     public enum ChangeKind {
         NEW,
@@ -126,26 +129,53 @@ public class Manifests {
      * @param after the last entry of the page before, {@link FilePath#ROOT} for the first page
      */
     public List<Entry> page(int experimentId, int manifest, FilePath after, int limit) {
+        FilePath folder = after.parent();
+        List<Entry> page = new ArrayList<>(folder(experimentId, manifest, folder, after.name(), limit));
+        // More at a time as long as they hold nothing: folders that came later or were gone by then.
+        for (int folders = 4; page.size() < limit; folders = Math.min(2 * folders, FETCH)) {
+            List<Folder> next = foldersAfter(experimentId, folder, folders);
+            if (next.isEmpty()) {
+                return page;
+            }
+            page.addAll(entries(experimentId, manifest, next, limit - page.size()));
+            folder = next.getLast().path();
+        }
+        return page;
+    }
+
+    private List<Folder> foldersAfter(int experimentId, FilePath folder, int limit) {
         return jdbc.sql("""
-                        select d.path, e.*
-                        from (select directory_no, path from directory
-                              where experiment_id = :experiment
-                                and substring(path for 1000) >= substring(:folder for 1000) and path >= :folder
-                              order by substring(path for 1000), path) d
-                        cross join lateral (select * from entry
-                                            where experiment_id = :experiment and directory_no = d.directory_no
-                                              and since_manifest <= :manifest
-                                              and (until_manifest is null or until_manifest > :manifest)
-                                              and (d.path > :folder or name > :name)
-                                            order by name
-                                            limit :limit) e
-                        order by substring(d.path for 1000), d.path, e.name
+                        select directory_no, path from directory
+                        where experiment_id = :experiment
+                          and substring(path for 1000) >= substring(:folder for 1000) and path > :folder
+                        order by substring(path for 1000), path
                         limit :limit
                         """)
                 .param("experiment", experimentId)
+                .param("folder", folder.bytes())
+                .param("limit", limit)
+                .query((row, n) -> new Folder(row.getInt("directory_no"), FilePath.of(row.getBytes("path"))))
+                .list();
+    }
+
+    /** The entries of these folders, in their order and by name. */
+    private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, int limit) {
+        return jdbc.sql("""
+                        select d.path, e.*
+                        from unnest(:numbers) with ordinality f (directory_no, n)
+                        join directory d on d.experiment_id = :experiment and d.directory_no = f.directory_no
+                        cross join lateral (select * from entry
+                                            where experiment_id = :experiment and directory_no = f.directory_no
+                                              and since_manifest <= :manifest
+                                              and (until_manifest is null or until_manifest > :manifest)
+                                            order by name
+                                            limit :limit) e
+                        order by f.n, e.name
+                        limit :limit
+                        """)
+                .param("numbers", folders.stream().mapToInt(Folder::number).toArray())
+                .param("experiment", experimentId)
                 .param("manifest", manifest)
-                .param("folder", after.parent().bytes())
-                .param("name", after.name())
                 .param("limit", limit)
                 .query(ENTRY)
                 .list();

@@ -126,9 +126,9 @@ class TimeTravelTest {
                 .as("sub/b is again what it was, and short-lived came and went")
                 .containsExactly(
                         tuple("a", ChangeKind.TYPE_CHANGED),
-                        tuple("sub/deep", ChangeKind.GONE),
                         tuple("z", ChangeKind.NEW),
                         tuple("a/inside", ChangeKind.NEW),
+                        tuple("sub/deep", ChangeKind.GONE),
                         tuple("sub/deep/c", ChangeKind.GONE));
         assertThat(catalogue.manifests.changes(1, 2, 2, FilePath.ROOT, 100)).isEmpty();
         assertThatThrownBy(() -> catalogue.manifests.changes(1, 0, 2, FilePath.ROOT, 100))

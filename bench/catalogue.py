@@ -3,6 +3,8 @@
 Each claim is a figure or a ratio of medians from one run of this script.
 """
 
+import argparse
+import importlib
 import importlib.util
 import json
 import os
@@ -65,13 +67,28 @@ def measure(options):
         show_nights(figures, size, claims)
         show_pages(figures, claims)
     shortfalls = claims.shortfalls
-    for name in OTHERS:
-        if importlib.util.find_spec(name):
-            shortfalls += importlib.import_module(name).measure(options)[0]
+    shortfalls += measure_others(options.short)
     if options.json:
         everything = {'machine': facts, 'figures': figures, 'claims': claims.made, 'shortfalls': shortfalls}
         Path(options.json).write_text(json.dumps(everything, indent=1) + '\n')
     return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def measure_others(short):
+    """The crawl, the plan and the coverage, each by a module of its own with options of its own."""
+    shortfalls = []
+    for name in filter(importlib.util.find_spec, OTHERS):
+        print(f'\n## {name}\n')
+        module = importlib.import_module(name)
+        if hasattr(module, 'rows'):
+            found = module.rows(short)
+            module.print_rows(found)
+            shortfalls += [f'{row.name}: {row.short}' for row in found if row.short]
+        else:
+            parser = argparse.ArgumentParser()
+            module.add_options(parser)
+            shortfalls += module.measure(parser.parse_args(['--short'] if short else []))[0]
+    return shortfalls
 
 
 def run(size, folder, limit_seconds):
@@ -90,7 +107,7 @@ def run(size, folder, limit_seconds):
     ended = None
     try:
         with open(output, 'wb') as out, open(errors, 'wb') as err:
-            ended = timed(command, limit_seconds, out, err, {**os.environ, 'TMPDIR': str(folder)})
+            ended = timed(command, limit_seconds, out, err, dict(os.environ))
     finally:
         reap_orphans(set(), ended and ended.session)
     if ended.code != 0:
@@ -143,7 +160,7 @@ class Claims:
 
 def show_load(figures, claims):
     entries, seconds = map(float, figures['load'][0])
-    all_entries, all_bytes, earlier_bytes, earlier = map(int, figures['bytes'][0])
+    all_entries, all_bytes, earlier, earlier_bytes = map(int, figures['bytes'][0])
     names = float(figures['names'][0][0])
     each = (all_bytes - earlier_bytes) / (all_entries - earlier)
     print(f'\n## loading\n\n{entries:,.0f} made-up entries, names of {names:.1f} bytes, in one experiment, heap {HEAP}.\n')

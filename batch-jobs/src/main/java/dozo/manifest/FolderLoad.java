@@ -233,6 +233,9 @@ final class FolderLoad implements Listings {
         for (int i = 0; i < fingerprints.length; i++) {
             FolderRows folder = told.get(i);
             if (folder.known) {
+                if (seen.get(folder.number)) {
+                    throw new IllegalStateException("told twice: " + folder.path);
+                }
                 seen.set(folder.number);
                 seenThere += folder.there ? 1 : 0;
             }

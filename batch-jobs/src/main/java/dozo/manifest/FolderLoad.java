@@ -38,6 +38,9 @@ final class FolderLoad implements Listings {
     /** A folder with more does not wait for its end. */
     private static final int FOLDER_BYTES = 4 << 20;
 
+    /** From here on a folder has a number below zero: its entries are in an index by name, too. */
+    private static final int LARGE_FOLDER = 5_000;
+
     /** A finding each is kept up to here; what comes after is counted in one more. */
     private static final int FINDINGS_MAX = 10_000;
 
@@ -169,7 +172,12 @@ final class FolderLoad implements Listings {
 
     /** Whether a folder of this number was told. */
     boolean saw(int directoryNumber) {
-        return seen.get(directoryNumber);
+        return seen.get(bit(directoryNumber));
+    }
+
+    /** No two folders' numbers differ in their sign only. */
+    private static int bit(int directoryNumber) {
+        return Math.abs(directoryNumber);
     }
 
     /** How many of the folders that are there by the database were told. */
@@ -233,10 +241,10 @@ final class FolderLoad implements Listings {
         for (int i = 0; i < fingerprints.length; i++) {
             FolderRows folder = told.get(i);
             if (folder.known) {
-                if (seen.get(folder.number)) {
+                if (saw(folder.number)) {
                     throw new IllegalStateException("told twice: " + folder.path);
                 }
-                seen.set(folder.number);
+                seen.set(bit(folder.number));
                 seenThere += folder.there ? 1 : 0;
             }
             byte[] fingerprint = folder.fingerprint();
@@ -275,7 +283,8 @@ final class FolderLoad implements Listings {
 
     private void sendRows(FolderRows folder) throws SQLException {
         if (folder.number == 0) {
-            folder.number = ++lastNumber;
+            lastNumber++;
+            folder.number = folder.entries < LARGE_FOLDER ? lastNumber : -lastNumber;
         }
         folder.drain((bytes, offset, length) -> {
             CopyBytes row;
@@ -324,8 +333,8 @@ final class FolderLoad implements Listings {
     }
 
     private int lastNumber() throws SQLException {
-        try (PreparedStatement last =
-                connection.prepareStatement("select max(directory_no) from directory where experiment_id = ?")) {
+        try (PreparedStatement last = connection.prepareStatement(
+                "select greatest(max(directory_no), -min(directory_no)) from directory where experiment_id = ?")) {
             last.setInt(1, experimentId);
             try (ResultSet row = last.executeQuery()) {
                 row.next();

@@ -137,7 +137,7 @@ public class Manifests {
             if (next.isEmpty()) {
                 return page;
             }
-            page.addAll(entries(experimentId, manifest, next, limit - page.size()));
+            page.addAll(entries(experimentId, manifest, next, new byte[0], limit - page.size()));
             folder = next.getLast().path();
         }
         return page;
@@ -158,24 +158,36 @@ public class Manifests {
                 .list();
     }
 
-    /** The entries of these folders, in their order and by name. */
-    private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, int limit) {
+    /**
+     * The entries of these folders, in their order and by name, and only names after one. NB: large folders have numbers below
+     * zero and an index by name; all others' entries are read and sorted.
+     */
+    private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, byte[] after, int limit) {
         return jdbc.sql("""
                         select d.path, e.*
                         from unnest(:numbers) with ordinality f (directory_no, n)
                         join directory d on d.experiment_id = :experiment and d.directory_no = f.directory_no
-                        cross join lateral (select * from entry
-                                            where experiment_id = :experiment and directory_no = f.directory_no
-                                              and since_manifest <= :manifest
-                                              and (until_manifest is null or until_manifest > :manifest)
-                                            order by name
-                                            limit :limit) e
+                        cross join lateral (
+                            (select * from entry
+                             where experiment_id = :experiment and directory_no = f.directory_no and directory_no > 0
+                               and since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
+                               and name > :after
+                             order by name
+                             limit :limit)
+                            union all
+                            (select * from entry
+                             where experiment_id = :experiment and directory_no = f.directory_no and directory_no < 0
+                               and since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
+                               and name > :after
+                             order by name
+                             limit :limit)) e
                         order by f.n, e.name
                         limit :limit
                         """)
                 .param("numbers", folders.stream().mapToInt(Folder::number).toArray())
                 .param("experiment", experimentId)
                 .param("manifest", manifest)
+                .param("after", after)
                 .param("limit", limit)
                 .query(ENTRY)
                 .list();
@@ -188,21 +200,15 @@ public class Manifests {
      */
     public List<Entry> folder(int experimentId, int manifest, FilePath folder, byte[] after, int limit) {
         return jdbc.sql("""
-                        select d.path, e.*
-                        from directory d join entry e using (experiment_id, directory_no)
-                        where d.experiment_id = :experiment and sha256(d.path) = sha256(:folder)
-                          and e.since_manifest <= :manifest
-                          and (e.until_manifest is null or e.until_manifest > :manifest) and e.name > :after
-                        order by e.name
-                        limit :limit
+                        select directory_no from directory
+                        where experiment_id = :experiment and sha256(path) = sha256(:folder)
                         """)
                 .param("experiment", experimentId)
-                .param("manifest", manifest)
                 .param("folder", folder.bytes())
-                .param("after", after)
-                .param("limit", limit)
-                .query(ENTRY)
-                .list();
+                .query((row, n) -> new Folder(row.getInt("directory_no"), folder))
+                .optional()
+                .map(found -> entries(experimentId, manifest, List.of(found), after, limit))
+                .orElse(List.of());
     }
 
     /**

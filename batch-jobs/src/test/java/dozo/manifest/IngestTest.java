@@ -239,6 +239,10 @@ class IngestTest {
         Ingest.Walk large = large(100_000, 1);
         catalogue.night(large);
         assertThat(catalogue.manifests.current(1).orElseThrow().files()).isEqualTo(100_000);
+        assertThat(catalogue.manifests.page(1, 1, FilePath.of("file-0050000"), 2))
+                .extracting(entry -> entry.path().toString())
+                .containsExactly("file-0050001", "file-0050002");
+        assertThat(catalogue.count("select max(directory_no) from directory")).isEqualTo(-1);
 
         assertThat(catalogue.night(large).sealed()).isFalse();
 

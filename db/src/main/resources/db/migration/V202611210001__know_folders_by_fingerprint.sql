@@ -7,6 +7,8 @@ alter table directory
 -- Folders of earlier manifests are there for all we know, and are looked at closely the first time.
 alter table directory alter column entries drop default;
 
+comment on column directory.directory_no is
+    'Its number within the experiment; below zero: it had at least 5,000 entries when it was first seen (entry_large_folder).';
 comment on column directory.entries is 'How many entries it held when last looked at; null: it is not there any more.';
 comment on column directory.fingerprint is
     'What it held then, in 32 bytes (class Fingerprint). Null: not all of it is known, so it is compared entry by entry.';
@@ -20,6 +22,9 @@ alter table entry drop column changed_ns;
 
 -- What one folder holds. Many entries of a folder share one key, and the index keeps it once.
 create index entry_directory on entry (experiment_id, directory_no);
+
+-- A folder with thousands of entries has a number below zero, so that its pages need not read all of it.
+create index entry_large_folder on entry (experiment_id, directory_no, name) where directory_no < 0;
 
 -- What changed between two manifests. What came with the first one, nearly everything, is in neither.
 drop index entry_since;

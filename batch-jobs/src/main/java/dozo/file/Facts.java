@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param sizeBytes a file's length; 0 for folders and links
  * @param modifiedNanos nanoseconds since 1970-01-01T00:00Z, negative before; before 1677 and after 2262 the first or last that
  *     there is
- * @param changedNanos inode change time in the same unit
+ * @param changedNanos inode change time in the same unit; {@link #UNKNOWN_NANOS} where nobody looked, as in a manifest
  * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
  * @param hardLink the inode number where the file has other names, else null
  * @param linkTarget a link's text as bytes, else null
@@ -24,6 +24,9 @@ public record Facts(
         int mode,
         @Nullable Long hardLink,
         byte @Nullable [] linkTarget) {
+
+    /** No time: of what was not looked at. */
+    public static final long UNKNOWN_NANOS = Long.MIN_VALUE;
 
     public Facts {
         if (sizeBytes < 0 || (kind != EntryKind.FILE && sizeBytes != 0)) {

@@ -6,6 +6,8 @@ public enum Problem {
     SOURCE_MISSING,
     /** The source folder holds nothing: more likely a file system that is not mounted than an experiment. */
     SOURCE_EMPTY,
+    /** Too much of the experiment vanished or changed at once; nothing of it is done until an operator releases it. */
+    FROZEN,
     /** A file or folder the service may not or cannot read. */
     UNREADABLE,
     /** A file that was there when the manifest was sealed and is not any more. */

@@ -4,11 +4,16 @@ import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.manifest.Differences.Counts;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -28,23 +33,19 @@ public class Manifests {
             row.getLong("folders"),
             row.getLong("links"));
 
-    static final RowMapper<Entry> ENTRY = (row, n) -> new Entry(
-            row.getInt("entry_no"),
-            FilePath.of(row.getBytes("path")).resolve(row.getBytes("name")),
-            new Facts(
-                    EntryKind.of(row.getString("kind").charAt(0)),
-                    row.getLong("size_bytes"),
-                    row.getLong("modified_ns"),
-                    row.getLong("changed_ns"),
-                    row.getInt("mode"),
-                    row.getObject("hard_link", Long.class),
-                    row.getBytes("link_target")));
+    static final RowMapper<Entry> ENTRY =
+            (row, n) -> entry(row, "", FilePath.of(row.getBytes("path")).resolve(row.getBytes("name")));
 
     private final JdbcClient jdbc;
 
     /** A sealed inventory's totals. */
     public record Manifest(
             int experimentId, int number, Instant sealedAt, long files, long bytes, long folders, long links) {
+
+        /** What an experiment has before its first one. */
+        static Manifest none(int experimentId) {
+            return new Manifest(experimentId, 0, Instant.EPOCH, 0, 0, 0, 0);
+        }
 
         /** Entries of every kind. */
         public long entries() {
@@ -55,6 +56,43 @@ public class Manifests {
     /** So many entries, and the bytes in them. */
     public record Sum(long entries, long bytes) {}
 
+    /**
+     * What became of one path between two manifests.
+     *
+     * @param before null where it is new
+     * @param after null where it is gone
+     */
+    public record Change(
+            FilePath path, @Nullable Entry before, @Nullable Entry after) {
+
+        public Change {
+            if (before == null && after == null) {
+                throw new IllegalArgumentException("no change: " + path);
+            }
+        }
+
+        public ChangeKind kind() {
+            if (before == null) {
+                return ChangeKind.NEW;
+            }
+            if (after == null) {
+                return ChangeKind.GONE;
+            }
+            return before.facts().kind() == after.facts().kind() ? ChangeKind.CHANGED : ChangeKind.TYPE_CHANGED;
+        }
+    }
+
+    private record Folder(int number, FilePath path) {}
+
+    /** Ways in which two manifests differ at one path. */
+    public enum ChangeKind {
+        NEW,
+        CHANGED,
+        /** It was a file, folder or link, and is another of these. */
+        TYPE_CHANGED,
+        GONE
+    }
+
     public Manifests(JdbcClient jdbc) {
         this.jdbc = jdbc;
     }
@@ -64,6 +102,162 @@ public class Manifests {
         return jdbc.sql("""
                         select * from manifest where experiment_id = :experiment order by manifest_no desc limit 1
                         """).param("experiment", experimentId).query(MANIFEST).optional();
+    }
+
+    /** The manifest with a number. */
+    public Optional<Manifest> find(int experimentId, int number) {
+        return jdbc.sql("select * from manifest where experiment_id = :experiment and manifest_no = :number")
+                .param("experiment", experimentId)
+                .param("number", number)
+                .query(MANIFEST)
+                .optional();
+    }
+
+    /** The manifest that was the current one at an instant: by number, should the clock have gone backwards between two. */
+    public Optional<Manifest> asOf(int experimentId, Instant instant) {
+        return jdbc.sql("""
+                        select * from manifest where experiment_id = :experiment and sealed_at <= :instant
+                        order by manifest_no desc limit 1
+                        """)
+                .param("experiment", experimentId)
+                .param("instant", Timestamp.from(instant))
+                .query(MANIFEST)
+                .optional();
+    }
+
+    /**
+     * At most {@code limit} entries of any manifest after a path, in the order of their folders' paths and then of their names,
+     * byte by byte. A page costs the entries of the folders that it is from.
+     *
+     * @param after the last entry of the page before, {@link FilePath#ROOT} for the first page
+     */
+    public List<Entry> page(int experimentId, int manifest, FilePath after, int limit) {
+        FilePath folder = after.parent();
+        List<Entry> page = new ArrayList<>(folder(experimentId, manifest, folder, after.name(), limit));
+        // More at a time as long as they hold nothing: folders that came later or were gone by then.
+        for (int folders = 4; page.size() < limit; folders = Math.min(2 * folders, FETCH)) {
+            List<Folder> next = foldersAfter(experimentId, folder, folders);
+            if (next.isEmpty()) {
+                return page;
+            }
+            page.addAll(entries(experimentId, manifest, next, new byte[0], limit - page.size()));
+            folder = next.getLast().path();
+        }
+        return page;
+    }
+
+    private List<Folder> foldersAfter(int experimentId, FilePath folder, int limit) {
+        return jdbc.sql("""
+                        select directory_no, path from directory
+                        where experiment_id = :experiment
+                          and substring(path for 1000) >= substring(:folder for 1000) and path > :folder
+                        order by substring(path for 1000), path
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("folder", folder.bytes())
+                .param("limit", limit)
+                .query((row, n) -> new Folder(row.getInt("directory_no"), FilePath.of(row.getBytes("path"))))
+                .list();
+    }
+
+    /**
+     * The entries of these folders, in their order and by name, and only names after one. NB: large folders have numbers below
+     * zero and an index by name; all others' entries are read and sorted.
+     */
+    private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, byte[] after, int limit) {
+        return jdbc.sql("""
+                        select d.path, e.*
+                        from unnest(:numbers) with ordinality f (directory_no, n)
+                        join directory d on d.experiment_id = :experiment and d.directory_no = f.directory_no
+                        cross join lateral (
+                            (select * from entry
+                             where experiment_id = :experiment and directory_no = f.directory_no and directory_no > 0
+                               and since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
+                               and name > :after
+                             order by name
+                             limit :limit)
+                            union all
+                            (select * from entry
+                             where experiment_id = :experiment and directory_no = f.directory_no and directory_no < 0
+                               and since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
+                               and name > :after
+                             order by name
+                             limit :limit)) e
+                        order by f.n, e.name
+                        limit :limit
+                        """)
+                .param("numbers", folders.stream().mapToInt(Folder::number).toArray())
+                .param("experiment", experimentId)
+                .param("manifest", manifest)
+                .param("after", after)
+                .param("limit", limit)
+                .query(ENTRY)
+                .list();
+    }
+
+    /**
+     * At most {@code limit} entries of one folder in any manifest, by name.
+     *
+     * @param after the last name of the page before, empty for the first page
+     */
+    public List<Entry> folder(int experimentId, int manifest, FilePath folder, byte[] after, int limit) {
+        return jdbc.sql("""
+                        select directory_no from directory
+                        where experiment_id = :experiment and sha256(path) = sha256(:folder)
+                        """)
+                .param("experiment", experimentId)
+                .param("folder", folder.bytes())
+                .query((row, n) -> new Folder(row.getInt("directory_no"), folder))
+                .optional()
+                .map(found -> entries(experimentId, manifest, List.of(found), after, limit))
+                .orElse(List.of());
+    }
+
+    /**
+     * At most {@code limit} paths at which two manifests differ, after a path, in the order of {@link #page}. What came and went
+     * between them is not among them. Each page costs what changed between the two, whatever they hold.
+     *
+     * @param from the earlier one's number, at least 1
+     */
+    public List<Change> changes(int experimentId, int from, int to, FilePath after, int limit) {
+        if (from < 1 || to < from) {
+            throw new IllegalArgumentException("no changes from manifest %d to %d".formatted(from, to));
+        }
+        return jdbc.sql("""
+                        with before as (
+                            select * from entry
+                            where experiment_id = :experiment and since_manifest <= :from
+                              and until_manifest > :from and until_manifest <= :to
+                        ), after as (
+                            select * from entry
+                            where experiment_id = :experiment and since_manifest > 1
+                              and since_manifest > :from and since_manifest <= :to
+                              and (until_manifest is null or until_manifest > :to)
+                        )
+                        select d.path, name,
+                               b.entry_no as before_entry_no, b.kind as before_kind, b.size_bytes as before_size_bytes,
+                               b.modified_ns as before_modified_ns, b.mode as before_mode,
+                               b.hard_link as before_hard_link, b.link_target as before_link_target,
+                               a.entry_no as after_entry_no, a.kind as after_kind, a.size_bytes as after_size_bytes,
+                               a.modified_ns as after_modified_ns, a.mode as after_mode,
+                               a.hard_link as after_hard_link, a.link_target as after_link_target
+                        from before b full join after a using (directory_no, name)
+                        join directory d on d.experiment_id = :experiment and d.directory_no = coalesce(b.directory_no, a.directory_no)
+                        where (b.kind, b.size_bytes, b.modified_ns, b.mode, b.hard_link, b.link_target)
+                            is distinct from (a.kind, a.size_bytes, a.modified_ns, a.mode, a.hard_link, a.link_target)
+                          and (d.path, name) > (:folder, :name)
+                        order by d.path, name
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("from", from)
+                .param("to", to)
+                .param("folder", after.parent().bytes())
+                .param("name", after.name())
+                .param("limit", limit)
+                .query((row, n) -> change(row))
+                .list();
     }
 
     /** An experiment's manifests, latest first. */
@@ -143,25 +337,49 @@ public class Manifests {
                 .list();
     }
 
-    /** Makes the current manifest: the totals of the entries that hold, under the next number. */
-    Manifest seal(int experimentId, int number, Instant now, int added, int changed, int gone) {
+    /** Seals the manifest after one: its totals and what differs. */
+    Manifest seal(Manifest before, Counts counts, Instant now) {
         return jdbc.sql("""
                         insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links,
-                                              entries_new, entries_changed, entries_gone)
-                        select :experiment, :number, :now,
-                               count(*) filter (where kind = 'f'), coalesce(sum(size_bytes), 0),
-                               count(*) filter (where kind = 'd'), count(*) filter (where kind = 'l'),
-                               :added, :changed, :gone
-                        from entry where experiment_id = :experiment and until_manifest is null
+                                              entries_new, entries_changed, entries_type_changed, entries_gone)
+                        values (:experiment, :number, :now, :files, :bytes, :folders, :links,
+                                :added, :changed, :typeChanged, :gone)
                         returning *
                         """)
-                .param("experiment", experimentId)
-                .param("number", number)
+                .param("experiment", before.experimentId())
+                .param("number", before.number() + 1)
                 .param("now", Timestamp.from(now))
-                .param("added", added)
-                .param("changed", changed)
-                .param("gone", gone)
+                .param("files", before.files() + counts.files())
+                .param("bytes", before.bytes() + counts.bytes())
+                .param("folders", before.folders() + counts.folders())
+                .param("links", before.links() + counts.links())
+                .param("added", counts.added())
+                .param("changed", counts.changed())
+                .param("typeChanged", counts.typeChanged())
+                .param("gone", counts.gone())
                 .query(MANIFEST)
                 .single();
+    }
+
+    private static Change change(ResultSet row) throws SQLException {
+        FilePath path = FilePath.of(row.getBytes("path")).resolve(row.getBytes("name"));
+        return new Change(
+                path,
+                row.getObject("before_entry_no") == null ? null : entry(row, "before_", path),
+                row.getObject("after_entry_no") == null ? null : entry(row, "after_", path));
+    }
+
+    private static Entry entry(ResultSet row, String prefix, FilePath path) throws SQLException {
+        return new Entry(
+                row.getInt(prefix + "entry_no"),
+                path,
+                new Facts(
+                        EntryKind.of(row.getString(prefix + "kind").charAt(0)),
+                        row.getLong(prefix + "size_bytes"),
+                        row.getLong(prefix + "modified_ns"),
+                        Facts.UNKNOWN_NANOS,
+                        row.getInt(prefix + "mode"),
+                        row.getObject(prefix + "hard_link", Long.class),
+                        row.getBytes(prefix + "link_target")));
     }
 }

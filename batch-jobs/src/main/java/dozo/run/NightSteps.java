@@ -8,6 +8,7 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Manifests;
@@ -48,6 +49,7 @@ class NightSteps {
     private final Experiments experiments;
     private final Ingest ingest;
     private final Manifests manifests;
+    private final Freezes freezes;
     private final Receipts receipts;
     private final TransferUnits units;
     private final TagFiles tagFiles;
@@ -62,6 +64,7 @@ class NightSteps {
             Experiments experiments,
             Ingest ingest,
             Manifests manifests,
+            Freezes freezes,
             Receipts receipts,
             TransferUnits units,
             TagFiles tagFiles,
@@ -74,6 +77,7 @@ class NightSteps {
         this.experiments = experiments;
         this.ingest = ingest;
         this.manifests = manifests;
+        this.freezes = freezes;
         this.receipts = receipts;
         this.units = units;
         this.tagFiles = tagFiles;
@@ -101,7 +105,7 @@ class NightSteps {
         return Optional.of(experiment.id());
     }
 
-    /** Plans what is not safe yet: every entry without a receipt. All of it or nothing. */
+    /** Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen. All of it or nothing. */
     @Transactional
     void plan(long runId, int siteId) {
         units.cancelEarlier(runId, siteId);
@@ -138,7 +142,9 @@ class NightSteps {
                 return;
             }
             page.stream()
-                    .filter(experiment -> experiment.manifest() != null && !experiment.safe())
+                    .filter(experiment -> experiment.manifest() != null
+                            && !experiment.safe()
+                            && !freezes.frozen(experiment.experimentId()))
                     .forEach(work);
             after = page.getLast().experimentId();
         }
@@ -166,12 +172,13 @@ class NightSteps {
 
     /**
      * Settles the next experiment after one that has receipts its bag does not list yet, of this run or of one that could
-     * not settle it: the bag gets its tag files, folders get their times, and what dead runs left goes. Empty: there is none.
+     * not settle it: the bag gets its tag files, folders get their times, and what dead runs left goes. A frozen one is passed
+     * over: nothing at the site is touched. Empty: there is none.
      */
     @Transactional(rollbackFor = Exception.class)
     Optional<Integer> settleNext(long runId, int siteId, int after) throws IOException, InterruptedException {
         Optional<Integer> next = receipts.nextUnsettled(siteId, after);
-        if (next.isPresent()) {
+        if (next.isPresent() && !freezes.frozen(next.get())) {
             settle(runId, siteId, experiments.find(next.get()).orElseThrow());
         }
         return next;

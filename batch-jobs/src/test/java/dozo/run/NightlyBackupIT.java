@@ -7,6 +7,8 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.manifest.Freezes;
+import dozo.registry.Experiments;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
@@ -179,6 +181,41 @@ class NightlyBackupIT {
 
         assertThat(night.findings(run)).extracting(finding -> finding.reason()).containsExactly(Problem.SOURCE_EMPTY);
         assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(1);
+    }
+
+    @Test
+    void anEncryptingSweepIsFrozenUntilAnOperatorReleasesIt() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            Night.write(source, Map.of("scan-" + i, "content of " + i));
+        }
+        night.register("E1", source);
+        night.run();
+        for (int i = 0; i < 20; i++) {
+            Files.delete(source.resolve("scan-" + i));
+            Night.write(source, Map.of("scan-" + i + ".locked", "no longer readable"));
+        }
+
+        Run swept = night.run();
+
+        assertThat(swept.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(swept)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.FROZEN);
+            assertThat(finding.message()).contains("20 of 20 files and links", "dozo release p/E1");
+        });
+        assertThat(night.get(Runs.class).progress(swept.id()).units()).isZero();
+        assertThat(root.resolve("p/E1/data/scan-7")).hasContent("content of 7");
+        assertThat(root.resolve("p/E1/data/scan-7.locked")).doesNotExist();
+        assertThat(root.resolve(".dozo/versions")).doesNotExist();
+
+        night.get(Freezes.class)
+                .release(night.get(Experiments.class).find("p", "E1").orElseThrow(), "operator");
+        Run released = night.run();
+
+        assertThat(released.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(root.resolve("p/E1/data/scan-7.locked")).hasContent("no longer readable");
+        assertThat(root.resolve("p/E1/data/scan-7"))
+                .as("deletions do not travel")
+                .hasContent("content of 7");
     }
 
     @Test

@@ -38,9 +38,9 @@ class ReceiptsTest {
                 insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                 values (1, 1, 'BUNDLE', '{1,2}', 30, 'VERIFIED', 1, 0);
                 insert into directory values (1, 1, '');
-                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, changed_ns,
-                                   mode, kind, name)
-                values (1, 1, 1, 1, 10, 0, 0, 420, 'f', 'a'), (1, 2, 1, 1, 20, 0, 0, 420, 'f', 'b');
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
+                                   name)
+                values (1, 1, 1, 1, 10, 0, 420, 'f', 'a'), (1, 2, 1, 1, 20, 0, 420, 'f', 'b');
                 insert into manifest values (1, 1, '2026-09-30T01:00Z', 2, 30, 0, 0, 2, 0, 0);
                 """).update();
     }
@@ -82,9 +82,9 @@ class ReceiptsTest {
         add(2, TWO);
         jdbc.sql("""
                 update entry set until_manifest = 2 where entry_no = 1;
-                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, changed_ns,
-                                   mode, kind, name)
-                values (1, 3, 1, 2, 11, 0, 0, 420, 'f', 'a');
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
+                                   name)
+                values (1, 3, 1, 2, 11, 0, 420, 'f', 'a');
                 insert into manifest values (1, 2, now(), 2, 31, 0, 0, 0, 1, 0);
                 """).update();
         receipts.count(1);
@@ -119,9 +119,9 @@ class ReceiptsTest {
     @Timeout(30)
     void countingAndListingDoNotGrowWithTheSquareOfTheEntries() {
         jdbc.sql("""
-                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, changed_ns,
-                                   mode, kind, name)
-                select 1, n, 1, 2, 1, 0, 0, 420, 'f', convert_to('f' || n, 'UTF8') from generate_series(3, 200002) n;
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
+                                   name)
+                select 1, n, 1, 2, 1, 0, 420, 'f', convert_to('f' || n, 'UTF8') from generate_series(3, 200002) n;
                 insert into manifest values (1, 2, now(), 200002, 200030, 0, 0, 200000, 0, 0);
                 insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
                 select 1, 1, 1, 1, array_agg(n), decode(repeat('00', 32 * count(*)::integer), 'hex'), 'exec', 'test', now()

@@ -179,6 +179,34 @@ class MigrationTest {
         }
     }
 
+    /** V202611210001: what is in the catalogue stays, and every folder is looked at closely once. */
+    @Test
+    void manifestsOfAnEarlierSchemaAreKept() {
+        PGSimpleDataSource database = TestDatabase.empty();
+        migrate(database, "202611200007");
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'e', 'filesystem', '/e', now(), 'x');
+                insert into directory values (1, 1, 'sub');
+                insert into entry values (1, 1, 1, 1, 2, 10, 20, 30, null, 420, 'f', 'old', null),
+                                         (1, 2, 1, 2, null, 11, 21, 31, 7, 420, 'f', 'new', null);
+                insert into manifest values (1, 1, now(), 1, 10, 0, 0, 1, 0, 0), (1, 2, now(), 1, 11, 0, 0, 0, 1, 0);
+                """).update();
+
+        migrate(database, "202611210001");
+
+        assertThat(list(
+                        jdbc,
+                        "select concat_ws(' ', entry_no, until_manifest, size_bytes, name) from entry order by 1"))
+                .containsExactly("1 2 10 \\x6f6c64", "2 11 \\x6e6577");
+        assertThat(list(jdbc, "select concat_ws(' ', entries, fingerprint) from directory"))
+                .containsExactly("0");
+        assertThat(list(jdbc, "select tripwire_percent || ' ' || tripwire_entries from project"))
+                .containsExactly("20 100");
+    }
+
     /** Units of one entry: kind and state in turns. */
     private static void addUnits(JdbcClient jdbc, int entry, String... kindsAndStates) {
         for (int i = 0; i < kindsAndStates.length; i += 2) {

@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.file.FilePath;
+import dozo.manifest.Freezes;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
@@ -27,6 +28,7 @@ import org.springframework.web.bind.annotation.RestController;
 class ExperimentApi {
 
     private final Experiments experiments;
+    private final Freezes freezes;
 
     /**
      * What is registered.
@@ -90,8 +92,9 @@ class ExperimentApi {
         }
     }
 
-    ExperimentApi(Experiments experiments) {
+    ExperimentApi(Experiments experiments, Freezes freezes) {
         this.experiments = experiments;
+        this.freezes = freezes;
     }
 
     @GetMapping
@@ -107,6 +110,19 @@ class ExperimentApi {
                 .find(project, code)
                 .map(ShownExperiment::of)
                 .orElseThrow(Missing.thing("experiment", project + "/" + code));
+    }
+
+    /** Lets the next run seal what a frozen experiment's source holds. */
+    @PostMapping("/{project}/{code}/release")
+    ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
+        Experiment experiment =
+                experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+        try {
+            freezes.release(experiment, actor.getName());
+        } catch (Refusal notFrozen) {
+            throw Conflict.unless(false, notFrozen);
+        }
+        return ShownExperiment.of(experiment);
     }
 
     @PostMapping

@@ -88,6 +88,25 @@ public final class Dozo {
         return Exit.WELL;
     }
 
+    @Command(
+            name = "release",
+            mixinStandardHelpOptions = true,
+            description = "Releases a frozen experiment: the next run seals what its source holds.")
+    int release(
+            @Mixin Connection service,
+            @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
+        String[] codes = name.split("/", -1);
+        if (codes.length != 2 || codes[0].isEmpty() || codes[1].isEmpty()) {
+            throw new ParameterException(commandLineOf(), "\"%s\" is not PROJECT/EXPERIMENT".formatted(name));
+        }
+        JsonNode experiment = service.post(
+                "/api/v1/experiments/%s/%s/release"
+                        .formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1])),
+                Map.of());
+        say(service, experiment, "released %s: the next run seals what its source holds".formatted(name));
+        return Exit.WELL;
+    }
+
     @Command(name = "run", mixinStandardHelpOptions = true, description = "Starts the nightly backup now.")
     int run(
             @Mixin Connection service,

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** REST: what is asked is done, and every refusal says the field and what is accepted. */
 class ApiTest {
@@ -101,6 +102,30 @@ class ApiTest {
         assertThat(shown.at("/source").asString()).isEqualTo(source.toString());
         assertThat(shown.at("/registeredBy").asString()).isEqualTo("admin");
         assertThat(shown.at("/kind").asString()).isEqualTo("filesystem");
+    }
+
+    @Test
+    void aFrozenExperimentIsReleasedOnceAndByName() throws Exception {
+        String release = "/api/v1/experiments/" + project + "/S1/release";
+        assertThat(service.post(release, "").status()).isEqualTo(404);
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+        int id = register("S1", source.toString()).at("/id").asInt();
+        assertRefused(service.post(release, ""), 409, "experiment");
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        values (:id, 1, now(), 100, 1000, 'much is gone')
+                        """).param("id", id).update();
+
+        assertThat(service.post(release, "").status()).isEqualTo(200);
+
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .filteredOn(entry -> entry.subject().equals(project + "/S1"))
+                .last()
+                .satisfies(entry -> {
+                    assertThat(entry.action()).isEqualTo("experiment.released");
+                    assertThat(entry.actor()).isEqualTo("admin");
+                });
+        assertRefused(service.post(release, ""), 409, "experiment");
     }
 
     @Test

@@ -1,0 +1,196 @@
+package dozo.manifest;
+
+import dozo.file.FilePath;
+import dozo.manifest.Tripwire.Lost;
+import java.util.Collection;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Puts what a source holds now beside the entries that hold, by folder and name, and makes the next manifest's entries of it.
+ * Only folders that changed are looked at: those in the table {@code crawl_folder}, with what they hold now in
+ * {@code crawl}, and those that are gone, in {@code gone_folder}. All three are temporary, and so is {@code difference}.
+ */
+final class Differences {
+
+    private final JdbcClient jdbc;
+    private final int experimentId;
+
+    /**
+     * How much is not as it was.
+     *
+     * @param changed how many have other facts; of them {@code typeChanged} are something else: a file, folder or link
+     * @param files how many more there are now; negative: fewer. So with bytes, folders and links
+     */
+    record Counts(
+            int added,
+            int changed,
+            int typeChanged,
+            int gone,
+            long files,
+            long bytes,
+            long folders,
+            long links,
+            Lost lost) {
+
+        boolean none() {
+            return added + changed + gone == 0;
+        }
+    }
+
+    Differences(JdbcClient jdbc, int experimentId) {
+        this.jdbc = jdbc;
+        this.experimentId = experimentId;
+    }
+
+    /** Makes the tables that are loaded before anything is compared. */
+    static void createTables(JdbcClient jdbc) {
+        jdbc.sql("drop table if exists crawl, crawl_folder, gone_folder, difference")
+                .update();
+        jdbc.sql("""
+                create temporary table crawl (
+                    row_no integer not null,
+                    directory_no integer not null,
+                    size_bytes bigint not null,
+                    modified_ns bigint not null,
+                    mode smallint not null,
+                    kind "char" not null,
+                    hard_link bigint,
+                    name bytea not null,
+                    link_target bytea
+                ) on commit drop;
+                create temporary table crawl_folder (
+                    directory_no integer not null,
+                    path bytea,
+                    entries integer not null,
+                    fingerprint bytea,
+                    complete boolean not null
+                ) on commit drop;
+                create temporary table gone_folder (directory_no integer not null) on commit drop;
+                """).update();
+    }
+
+    /**
+     * Finds what differs. What is not in a folder's listing is gone only if all of the folder was told and the entry itself
+     * is not among what could not be looked at: unknown is not gone.
+     */
+    void find(Collection<FilePath> unreadable) {
+        // Hash tables of a night with many changes; the default would have them written to disk.
+        jdbc.sql("set local work_mem = '64MB'").update();
+        jdbc.sql("analyze crawl, crawl_folder, gone_folder").update();
+        // NB: "offset 0" keeps the planner from reading all of the experiment's entries for a few folders.
+        jdbc.sql("""
+                        create temporary table difference on commit drop as
+                        select h.entry_no as before_no, c.row_no, coalesce(c.directory_no, h.directory_no) as directory_no,
+                               coalesce(c.name, h.name) as name,
+                               h.kind as before_kind, h.size_bytes as before_bytes, h.modified_ns as before_ns,
+                               c.kind, c.size_bytes, c.modified_ns,
+                               (h.kind, h.size_bytes, h.modified_ns, h.link_target)
+                                   is distinct from (c.kind, c.size_bytes, c.modified_ns, c.link_target) as content
+                        from (select e.*, f.complete
+                              from crawl_folder f
+                              cross join lateral (select * from entry
+                                                  where experiment_id = :experiment and directory_no = f.directory_no
+                                                    and until_manifest is null
+                                                  offset 0) e) h
+                        full join crawl c on c.directory_no = h.directory_no and c.name = h.name
+                        where (h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
+                            is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
+                          and (c.row_no is not null or h.complete)
+                        union all
+                        select e.entry_no, null, e.directory_no, e.name, e.kind, e.size_bytes, e.modified_ns,
+                               null, null, null, true
+                        from gone_folder g
+                        cross join lateral (select * from entry
+                                            where experiment_id = :experiment and directory_no = g.directory_no
+                                              and until_manifest is null
+                                            offset 0) e
+                        """).param("experiment", experimentId).update();
+        if (!unreadable.isEmpty()) {
+            keepUnknown(unreadable);
+        }
+        jdbc.sql("analyze difference").update();
+    }
+
+    private void keepUnknown(Collection<FilePath> unreadable) {
+        jdbc.sql("""
+                        delete from difference x using directory d
+                        where x.row_no is null and d.experiment_id = :experiment and d.directory_no = x.directory_no
+                          and entry_path(d.path, x.name) in (select unnest(:unreadable::bytea[]))
+                        """)
+                .param("experiment", experimentId)
+                .param("unreadable", unreadable.stream().map(FilePath::bytes).toArray(byte[][]::new))
+                .update();
+    }
+
+    /** Counts them. What moved to another folder of the experiment with its name, size and time is not lost. */
+    Counts count() {
+        return jdbc.sql("""
+                        select count(*) filter (where before_no is null) as added,
+                               count(*) filter (where before_no is not null and row_no is not null) as changed,
+                               count(*) filter (where before_kind <> kind) as type_changed,
+                               count(*) filter (where row_no is null) as gone,
+                               count(*) filter (where kind = 'f') - count(*) filter (where before_kind = 'f') as files,
+                               coalesce(sum(size_bytes), 0) - coalesce(sum(before_bytes), 0) as bytes,
+                               count(*) filter (where kind = 'd') - count(*) filter (where before_kind = 'd') as folders,
+                               count(*) filter (where kind = 'l') - count(*) filter (where before_kind = 'l') as links,
+                               count(*) filter (where lost) as lost,
+                               coalesce(sum(before_bytes) filter (where lost), 0) as lost_bytes
+                        from (select *,
+                                     before_kind in ('f', 'l') and content
+                                     and (row_no is not null
+                                          or not exists (select from difference m
+                                                         where m.before_no is null and m.name = x.name
+                                                           and m.kind = x.before_kind and m.size_bytes = x.before_bytes
+                                                           and m.modified_ns = x.before_ns)) as lost
+                              from difference x) difference
+                        """)
+                .query((row, n) -> new Counts(
+                        row.getInt("added"),
+                        row.getInt("changed"),
+                        row.getInt("type_changed"),
+                        row.getInt("gone"),
+                        row.getLong("files"),
+                        row.getLong("bytes"),
+                        row.getLong("folders"),
+                        row.getLong("links"),
+                        new Lost(row.getLong("lost"), row.getLong("lost_bytes"))))
+                .single();
+    }
+
+    /** Ends what is gone or changed and adds what is new or changed, as of the manifest with this number. */
+    void apply(int next) {
+        jdbc.sql("""
+                        update entry e set until_manifest = :next
+                        from difference x
+                        where e.experiment_id = :experiment and e.entry_no = x.before_no
+                        """).param("experiment", experimentId).param("next", next).update();
+        jdbc.sql("""
+                        insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns,
+                                           hard_link, mode, kind, name, link_target)
+                        select :experiment,
+                               (select coalesce(max(entry_no), 0) from entry where experiment_id = :experiment)
+                                   + row_number() over (order by row_no),
+                               c.directory_no, :next, c.size_bytes, c.modified_ns, c.hard_link, c.mode, c.kind, c.name,
+                               c.link_target
+                        from difference x join crawl c using (row_no)
+                        """).param("experiment", experimentId).param("next", next).update();
+    }
+
+    /** Keeps what the folders hold now, so that the next look knows them by it. */
+    void keepFolders() {
+        jdbc.sql("""
+                        insert into directory (experiment_id, directory_no, path, entries, fingerprint)
+                        select :experiment, directory_no, path, entries, fingerprint from crawl_folder where path is not null
+                        """).param("experiment", experimentId).update();
+        jdbc.sql("""
+                        update directory d set entries = f.entries, fingerprint = f.fingerprint
+                        from crawl_folder f
+                        where d.experiment_id = :experiment and d.directory_no = f.directory_no and f.path is null
+                        """).param("experiment", experimentId).update();
+        jdbc.sql("""
+                        update directory d set entries = null, fingerprint = null
+                        from gone_folder g
+                        where d.experiment_id = :experiment and d.directory_no = g.directory_no
+                        """).param("experiment", experimentId).update();
+    }
+}

@@ -1,0 +1,109 @@
+package dozo.manifest;
+
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one folder was told to hold: its entries as they go into the database, their fingerprint and their sums. The change
+ * time is no part of an entry: it moves without the content (ADR 0003).
+ */
+final class FolderRows {
+
+    /** Columns of {@link #COLUMNS}. */
+    static final int COLUMN_COUNT = 7;
+
+    static final String COLUMNS = "size_bytes, modified_ns, mode, kind, hard_link, name, link_target";
+
+    private static final int CAPACITY_BYTES = 2_048;
+
+    final FilePath path;
+    private final CopyBytes rows = new CopyBytes(CAPACITY_BYTES);
+    private final Fingerprint fingerprint = new Fingerprint();
+
+    /** Its number, 0 while that was not asked for. */
+    int number;
+
+    /** Whether the database had the folder already. */
+    boolean known;
+
+    /** Whether the database says that it is there. */
+    boolean there;
+
+    int entries;
+    long files;
+    long bytes;
+    long folders;
+    long links;
+
+    /** Whether all that it holds was told: then what was not told is not there. */
+    boolean complete;
+
+    /** Whether something in it could not be looked at. */
+    boolean lacking;
+
+    /** Whether some of its rows were handed over before it had ended. */
+    boolean begun;
+
+    FolderRows(FilePath path) {
+        this.path = path;
+    }
+
+    /** A row is its length, so that the next one is found, and the fields, which is what the fingerprint is taken of. */
+    void add(byte[] name, Facts facts) {
+        int start = rows.length();
+        rows.plainInt(0);
+        put(rows, name, facts);
+        int length = rows.length() - start - Integer.BYTES;
+        rows.putInt(start, length);
+        fingerprint.add(rows.bytes(), start + Integer.BYTES, length);
+        entries++;
+        bytes += facts.sizeBytes();
+        count(facts.kind());
+    }
+
+    /** The fields of {@link #COLUMNS}. */
+    static void put(CopyBytes row, byte[] name, Facts facts) {
+        row.field(facts.sizeBytes());
+        row.field(facts.modifiedNanos());
+        row.field((short) facts.mode());
+        row.field(facts.kind().code());
+        row.field(facts.hardLink());
+        row.field(name);
+        row.field(facts.linkTarget());
+    }
+
+    int lengthBytes() {
+        return rows.length();
+    }
+
+    /** The fingerprint; null where something is not known of the folder: then it is looked at closely again. */
+    byte @Nullable [] fingerprint() {
+        return complete && !lacking ? fingerprint.bytes() : null;
+    }
+
+    /** Is told each row's fields. */
+    interface Reader {
+        void row(byte[] bytes, int offset, int length) throws SQLException;
+    }
+
+    /** Hands over the rows and forgets them; fingerprint and sums stay. */
+    void drain(Reader reader) throws SQLException {
+        for (int at = 0; at < rows.length(); ) {
+            int length = rows.intAt(at);
+            reader.row(rows.bytes(), at + Integer.BYTES, length);
+            at += Integer.BYTES + length;
+        }
+        rows.clear();
+    }
+
+    private void count(EntryKind kind) {
+        switch (kind) {
+            case FILE -> files++;
+            case DIRECTORY -> folders++;
+            case LINK -> links++;
+        }
+    }
+}

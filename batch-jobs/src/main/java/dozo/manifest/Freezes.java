@@ -1,0 +1,152 @@
+package dozo.manifest;
+
+import dozo.ledger.Ledger;
+import dozo.manifest.Tripwire.Lost;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * The experiments of which too much vanished or changed at once. Nothing of a frozen one is sealed, planned, sent or settled
+ * until an operator releases it; then the next look at its source seals what is there.
+ */
+@Component
+public class Freezes {
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /**
+     * A freeze that is not over.
+     *
+     * @param message what was found when the source was last looked at
+     * @param releasedAt when an operator released it, null while it is frozen
+     */
+    public record Freeze(
+            int experimentId,
+            Instant frozenAt,
+            long entriesLost,
+            long bytesLost,
+            String message,
+            @Nullable Instant releasedAt) {
+
+        public boolean released() {
+            return releasedAt != null;
+        }
+
+        Lost lost() {
+            return new Lost(entriesLost, bytesLost);
+        }
+    }
+
+    public Freezes(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** Whether nothing of the experiment may be done. */
+    public boolean frozen(int experimentId) {
+        return find(experimentId).filter(freeze -> !freeze.released()).isPresent();
+    }
+
+    /** The experiment's freeze: frozen, or released and not looked at since. */
+    public Optional<Freeze> find(int experimentId) {
+        return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null")
+                .param("experiment", experimentId)
+                .query((row, n) -> new Freeze(
+                        row.getInt("experiment_id"),
+                        row.getTimestamp("frozen_at").toInstant(),
+                        row.getLong("entries_lost"),
+                        row.getLong("bytes_lost"),
+                        row.getString("message"),
+                        row.getTimestamp("released_at") == null
+                                ? null
+                                : row.getTimestamp("released_at").toInstant()))
+                .optional();
+    }
+
+    /**
+     * Lets the next look at the source seal what is there, be it as little as was found last. Should more have gone meanwhile
+     * than may go in a night, the experiment is frozen again.
+     *
+     * @throws Refusal when it is not frozen
+     */
+    @Transactional
+    public void release(Experiment experiment, String actor) {
+        Freeze freeze = find(experiment.id())
+                .filter(found -> !found.released())
+                .orElseThrow(() -> new Refusal("experiment", experiment.name() + " is not frozen"));
+        jdbc.sql("""
+                        update frozen_experiment set released_at = :now, released_by = :actor
+                        where experiment_id = :experiment and ended_at is null
+                        """)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("actor", actor)
+                .param("experiment", experiment.id())
+                .update();
+        ledger.append(
+                actor,
+                "experiment.released",
+                experiment.name(),
+                Map.of("entries_lost", freeze.entriesLost(), "bytes_lost", freeze.bytesLost()));
+    }
+
+    /** Freezes the experiment, or keeps it frozen with what is found now. */
+    void freeze(Experiment experiment, int manifest, Lost lost, String message) {
+        boolean already = frozen(experiment.id());
+        jdbc.sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        values (:experiment, :manifest, :now, :entries, :bytes, :message)
+                        on conflict (experiment_id) where ended_at is null do update
+                            set entries_lost = excluded.entries_lost, bytes_lost = excluded.bytes_lost,
+                                message = excluded.message, released_at = null, released_by = null
+                        """)
+                .param("experiment", experiment.id())
+                .param("manifest", manifest)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("entries", lost.entries())
+                .param("bytes", lost.bytes())
+                .param("message", message)
+                .update();
+        if (!already) {
+            ledger.append(
+                    Ledger.SYSTEM,
+                    "experiment.frozen",
+                    experiment.name(),
+                    Map.of("manifest", manifest, "entries_lost", lost.entries(), "bytes_lost", lost.bytes()));
+        }
+    }
+
+    /** A released experiment's source was looked at: the tripwire is armed again. */
+    void end(int experimentId) {
+        jdbc.sql("""
+                        update frozen_experiment set ended_at = :now where experiment_id = :experiment and ended_at is null
+                        """)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("experiment", experimentId)
+                .update();
+    }
+
+    /** The threshold of an experiment's project. */
+    Tripwire tripwire(int experimentId) {
+        List<Tripwire> one = jdbc.sql("""
+                        select tripwire_percent, tripwire_entries from project join experiment using (project_id)
+                        where experiment_id = :experiment
+                        """)
+                .param("experiment", experimentId)
+                .query((row, n) -> new Tripwire(row.getInt(1), row.getInt(2)))
+                .list();
+        return one.getFirst();
+    }
+}

@@ -1,0 +1,70 @@
+package dozo.manifest;
+
+import dozo.file.FilePath;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** The folders that were there last time and were not told of this time. */
+final class GoneFolders {
+
+    private static final int FETCH = 1_000;
+
+    private GoneFolders() {}
+
+    /** Puts them into {@code gone_folder}, but for those below what could not be read: unknown is not gone. */
+    static void find(JdbcTemplate template, int experimentId, FolderLoad load) {
+        template.execute((ConnectionCallback<@Nullable Void>) connection -> {
+            if (there(connection, experimentId) > load.seenThere()) {
+                collect(connection, experimentId, load);
+            }
+            return null;
+        });
+    }
+
+    private static long there(Connection connection, int experimentId) throws SQLException {
+        try (PreparedStatement count = connection.prepareStatement(
+                "select count(*) from directory where experiment_id = ? and entries is not null")) {
+            count.setInt(1, experimentId);
+            try (ResultSet row = count.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        }
+    }
+
+    private static void collect(Connection connection, int experimentId, FolderLoad load) throws SQLException {
+        CopyTable gone = new CopyTable(connection, "copy gone_folder (directory_no) from stdin with (format binary)");
+        try (PreparedStatement folders = connection.prepareStatement(
+                "select directory_no, path from directory where experiment_id = ? and entries is not null")) {
+            folders.setInt(1, experimentId);
+            folders.setFetchSize(FETCH);
+            try (ResultSet folder = folders.executeQuery()) {
+                while (folder.next()) {
+                    int number = folder.getInt(1);
+                    if (!load.saw(number) && !below(FilePath.of(folder.getBytes(2)), load.unreadable())) {
+                        gone.row(1).field(number);
+                    }
+                }
+            }
+        }
+        gone.send();
+    }
+
+    private static boolean below(FilePath folder, Set<FilePath> unreadable) {
+        if (unreadable.isEmpty()) {
+            return false;
+        }
+        for (FilePath path = folder; !path.isRoot(); path = path.parent()) {
+            if (unreadable.contains(path)) {
+                return true;
+            }
+        }
+        return unreadable.contains(FilePath.ROOT);
+    }
+}

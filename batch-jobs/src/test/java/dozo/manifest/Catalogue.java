@@ -1,0 +1,164 @@
+package dozo.manifest;
+
+import dozo.db.TestDatabase;
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.ledger.Ledger;
+import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.Ingest.Walk;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
+import dozo.source.Listings;
+import dozo.source.Listings.Listing;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** A catalogue on a database of its own, with one experiment whose source is made up. */
+final class Catalogue {
+
+    final JdbcClient jdbc;
+    final Manifests manifests;
+    final Freezes freezes;
+    final Ingest ingest;
+    final Experiment experiment;
+    Instant now = Instant.parse("2026-11-01T00:00:00Z");
+
+    private final TransactionTemplate transaction;
+
+    Catalogue(Path source) {
+        var database = TestDatabase.fresh();
+        JdbcTemplate template = new JdbcTemplate(database);
+        jdbc = JdbcClient.create(template);
+        Ledger ledger = new Ledger(jdbc, () -> now);
+        Projects projects = new Projects(jdbc, ledger, () -> now);
+        manifests = new Manifests(jdbc);
+        freezes = new Freezes(jdbc, ledger, () -> now);
+        ingest = new Ingest(template, manifests, freezes, ledger, () -> now);
+        transaction = new TransactionTemplate(new JdbcTransactionManager(database));
+        projects.create("p", "", "test");
+        experiment = new Experiments(jdbc, projects, ledger, () -> now).register("p", "E", "", source, "test");
+    }
+
+    /** One more look at the source, a day after the last. */
+    Ingested night(Walk walk) {
+        now = now.plusSeconds(86_400);
+        return transaction.execute(status -> ingest.ingest(experiment, walk));
+    }
+
+    Ingested nightOfList(Ingest.EntryList list) {
+        now = now.plusSeconds(86_400);
+        return transaction.execute(status -> ingest.ingestList(experiment, list));
+    }
+
+    Ingested night() {
+        now = now.plusSeconds(86_400);
+        return transaction.execute(status -> ingest.ingest(experiment));
+    }
+
+    long count(String sql) {
+        return jdbc.sql(sql).query((row, n) -> row.getLong(1)).single();
+    }
+
+    /** The last manifest: new, changed, of them of another type, gone. */
+    List<Long> lastDifferences() {
+        return jdbc.sql("""
+                        select entries_new, entries_changed, entries_type_changed, entries_gone from manifest
+                        order by manifest_no desc limit 1
+                        """)
+                .query((row, n) -> List.of(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4)))
+                .single();
+    }
+
+    /** What a manifest holds: paths, with sizes after a colon. */
+    List<String> holds(int manifest) {
+        return jdbc.sql("""
+                        select entry_path(d.path, e.name) as path, e.size_bytes
+                        from entry e join directory d using (experiment_id, directory_no)
+                        where since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
+                        order by 1
+                        """)
+                .param("manifest", manifest)
+                .query((row, n) -> FilePath.of(row.getBytes(1)) + ":" + row.getLong(2))
+                .list();
+    }
+
+    static Facts file(long sizeBytes, long modifiedNanos) {
+        return new Facts(EntryKind.FILE, sizeBytes, modifiedNanos, 7, 0644, null, null);
+    }
+
+    static Facts folder() {
+        return new Facts(EntryKind.DIRECTORY, 0, 1, 7, 0755, null, null);
+    }
+
+    /** A source in memory; folders are there by their files, or by themselves. */
+    static final class Tree implements Walk {
+
+        private final Map<FilePath, Facts> entries = new TreeMap<>();
+        private final List<Throwing> before = new ArrayList<>();
+
+        interface Throwing {
+            void tell(Listings listings) throws IOException, InterruptedException;
+        }
+
+        Tree put(String path, long sizeBytes, long modifiedNanos) {
+            return put(FilePath.of(path), file(sizeBytes, modifiedNanos));
+        }
+
+        Tree put(FilePath path, Facts facts) {
+            for (FilePath above = path.parent(); !above.isRoot(); above = above.parent()) {
+                entries.putIfAbsent(above, folder());
+            }
+            entries.put(path, facts);
+            return this;
+        }
+
+        Tree remove(String path) {
+            entries.keySet().removeIf(each -> each.startsWith(FilePath.of(path)));
+            return this;
+        }
+
+        /** Told before all else. */
+        Tree first(Throwing telling) {
+            before.add(telling);
+            return this;
+        }
+
+        Map<FilePath, Facts> entries() {
+            return entries;
+        }
+
+        @Override
+        public void tell(Listings listings) throws IOException, InterruptedException {
+            for (Throwing telling : before) {
+                telling.tell(listings);
+            }
+            tell(listings, FilePath.ROOT);
+            for (Map.Entry<FilePath, Facts> entry : entries.entrySet()) {
+                if (entry.getValue().kind() == EntryKind.DIRECTORY) {
+                    tell(listings, entry.getKey());
+                }
+            }
+        }
+
+        private void tell(Listings listings, FilePath folder) throws IOException, InterruptedException {
+            Listing listing = listings.folder(folder);
+            for (Map.Entry<FilePath, Facts> entry : entries.entrySet()) {
+                if (!entry.getKey().isRoot() && entry.getKey().parent().equals(folder)) {
+                    listing.entry(entry.getKey().name(), entry.getValue());
+                }
+            }
+            listing.end();
+        }
+    }
+}

@@ -1,0 +1,209 @@
+"""The catalogue at ten million entries: loading, nights that change little, pages, and what they take in PostgreSQL.
+
+Each claim is a figure or a ratio of medians from one run of this script.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import machine
+from measure import workspace
+from processes import CannotMeasure, reap_orphans, timed
+from relay import find_java
+from table import markdown, spread
+
+TOP = Path(__file__).resolve().parent.parent
+JAR = TOP / 'service' / 'target' / 'dozo.jar'
+HEAP = '512m'
+CENTRE_ENTRIES = 482_977_782
+OTHERS = ('crawl', 'plan', 'coverage')
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured."""
+
+    entries: int
+    files: int
+    changed: int
+    rounds: int
+    pages: int
+
+    def arguments(self):
+        return f'{self.entries} {self.files} {self.changed} {self.rounds} {self.pages}'
+
+
+FULL = Size(10_000_000, 1_000_000, 1_000, 3, 1_000)
+SHORT = Size(100_000, 10_000, 100, 1, 100)
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='little of everything: does it all work?')
+    parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
+    parser.add_argument('--json', metavar='FILE', help='every figure, for machines')
+    parser.add_argument('--limit', type=int, metavar='SECONDS', help='default: 3600, --short 300')
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    with workspace(options.work) as (_, folder):
+        facts = machine.facts(folder)
+        print('# catalogue\n')
+        print(markdown(['machine', ''], facts.items()), end='\n\n')
+        size = SHORT if options.short else FULL
+        figures = run(size, folder, options.limit or (300 if options.short else 3600))
+        claims = Claims(options.short)
+        show_load(figures, claims)
+        show_nights(figures, size, claims)
+        show_pages(figures, claims)
+    shortfalls = claims.shortfalls
+    shortfalls += measure_others(options.short)
+    if options.json:
+        everything = {'machine': facts, 'figures': figures, 'claims': claims.made, 'shortfalls': shortfalls}
+        Path(options.json).write_text(json.dumps(everything, indent=1) + '\n')
+    return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def measure_others(short):
+    """The crawl, the plan and the coverage, each by a module of its own with options of its own."""
+    shortfalls = []
+    for name in filter(importlib.util.find_spec, OTHERS):
+        print(f'\n## {name}\n')
+        module = importlib.import_module(name)
+        if hasattr(module, 'rows'):
+            found = module.rows(short)
+            module.print_rows(found)
+            shortfalls += [f'{row.name}: {row.short}' for row in found if row.short]
+        else:
+            parser = argparse.ArgumentParser()
+            module.add_options(parser)
+            shortfalls += module.measure(parser.parse_args(['--short'] if short else []))[0]
+    return shortfalls
+
+
+def run(size, folder, limit_seconds):
+    """Lists of figures by name, as CatalogueLoad.java prints them, a list for each line."""
+    libraries = unpacked(folder / 'program')
+    java = find_java()
+    options = f'-Xmx{HEAP} -XX:+ExitOnOutOfMemoryError --enable-native-access=ALL-UNNAMED'
+    program = shlex.quote(str(Path(__file__).with_name('CatalogueLoad.java')))
+    quiet = f'-Dlogback.configurationFile={shlex.quote(str(quiet_log(folder)))}'
+    command = (
+        f'{shlex.quote(java)} {options} {quiet} -cp {shlex.quote(str(libraries) + "/*")} {program}'
+        f' {shlex.quote(str(folder))} {size.arguments()}'
+    )
+    print(f'measuring {size}', file=sys.stderr, flush=True)
+    output, errors = folder / 'output', folder / 'errors'
+    ended = None
+    try:
+        with open(output, 'wb') as out, open(errors, 'wb') as err:
+            ended = timed(command, limit_seconds, out, err, dict(os.environ))
+    finally:
+        reap_orphans(set(), ended and ended.session)
+    if ended.code != 0:
+        words = (errors.read_text(errors='replace').strip() or 'no word').split('\n')[-1]
+        raise CannotMeasure(f'CatalogueLoad ended with {ended.code}: {words}')
+    figures = defaultdict(list)
+    for line in output.read_text().splitlines():
+        name, *values = line.split()
+        figures[name].append(values)
+    return figures
+
+
+def unpacked(folder):
+    """The program's libraries. The launcher is called first, so that what is measured is what is there."""
+    built = subprocess.run(
+        [TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
+    )
+    if built.returncode != 0:
+        raise CannotMeasure(f'dozo copy --help ends with {built.returncode}: {built.stderr.strip()[-300:]}')
+    command = [find_java(), '-Djarmode=tools', '-jar', JAR, 'extract', '--destination', folder]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    return folder / 'lib'
+
+
+def quiet_log(folder):
+    """Only figures on standard output."""
+    file = folder / 'logback.xml'
+    file.write_text('<configuration><root level="OFF"/></configuration>\n')
+    return file
+
+
+class Claims:
+    """What must hold; the short form judges nothing."""
+
+    def __init__(self, short):
+        self.short = short
+        self.made = []
+        self.shortfalls = []
+
+    def judge(self, what, value, at_most=None, at_least=None):
+        if self.short:
+            return
+        holds = value <= at_most if at_most is not None else value >= at_least
+        limit = f'<= {at_most:,}' if at_most is not None else f'>= {at_least:,}'
+        self.made.append({'what': what, 'value': value, 'limit': limit})
+        print(f'- {what}: **{value:,}**, must be {limit}: {"ok" if holds else "SHORT"}')
+        if not holds:
+            self.shortfalls.append(f'{what} {value:,}, must be {limit}')
+
+
+def show_load(figures, claims):
+    entries, seconds = map(float, figures['load'][0])
+    all_entries, all_bytes, earlier, earlier_bytes = map(int, figures['bytes'][0])
+    names = float(figures['names'][0][0])
+    each = (all_bytes - earlier_bytes) / (all_entries - earlier)
+    print(f'\n## loading\n\n{entries:,.0f} made-up entries, names of {names:.1f} bytes, in one experiment, heap {HEAP}.\n')
+    rows = [[part, f'{int(size) / all_entries:.1f}'] for part, size in figures['part']]
+    print(markdown(['part', 'bytes an entry'], rows), end='\n\n')
+    print(f'{each:.0f} bytes an entry with everything: {each * CENTRE_ENTRIES / 1e9:.0f} GB for {CENTRE_ENTRIES:,} entries.\n')
+    claims.judge('entries loaded a second', round(entries / seconds), at_least=100_000)
+    claims.judge('bytes an entry', round(each), at_most=120)
+
+
+def show_nights(figures, size, claims):
+    times = {name: [float(values[0]) for values in figures[name]] for name in NIGHTS if figures[name]}
+    print(f'\n## nights over {size.files:,} files, {size.changed:,} of them changed\n')
+    print(markdown(['', 'seconds'], [[NIGHTS[name], spread(values)] for name, values in times.items()]), end='\n\n')
+    middle = {name: statistics.median(values) for name, values in times.items()}
+    claims.judge('changed night / walk', round(middle['second'] / middle['walk'], 2), at_most=1.2)
+    claims.judge('rows written / changed files', max(map(rows_written, figures['rows'])) / size.changed, at_most=2)
+    if 'find' in middle:
+        claims.judge('find | psql / first night', round(middle['find'] / middle['first'], 2), at_least=2)
+    else:
+        print('- find | psql: not known, there is no psql here that can log in')
+
+
+NIGHTS = {
+    'walk': 'walk alone',
+    'find': 'find -printf into psql, no index',
+    'first': 'first night: walk, load, seal',
+    'second': 'changed night: walk, compare, seal',
+    'quiet': 'night without changes',
+}
+
+
+def rows_written(values):
+    """New entries, and earlier ones that ended."""
+    return sum(map(int, values))
+
+
+def show_pages(figures, claims):
+    heads = ['ms', 'median', '99 %', 'longest']
+    rows = [[PAGES[name], *(f'{float(value):.2f}' for value in figures[name][0])] for name in PAGES]
+    print(f'\n## pages of 100 entries\n\n{markdown(heads, rows)}\n')
+    for name, title in PAGES.items():
+        claims.judge(f'{title}, 99 %, ms', round(float(figures[name][0][1]), 1), at_most=20)
+
+
+PAGES = {'page': 'a manifest, anywhere', 'large-folder': 'a folder of 100,000, anywhere'}

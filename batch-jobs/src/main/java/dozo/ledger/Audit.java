@@ -1,0 +1,153 @@
+package dozo.ledger;
+
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What an auditor asks of a time: what changed in it, and how long data waited to be safe. From kept totals, as coverage. */
+@Component
+public class Audit {
+
+    private final JdbcClient jdbc;
+
+    /**
+     * What changed of a group of experiments. Entries are files, folders and links, and are counted by every manifest; a file
+     * that changed in three of them counts three times.
+     *
+     * @param name as the dimension has it; null: unknown, and findings that concern a whole run
+     * @param manifests sealed
+     * @param filesProven that got receipts, counted when the run that sent them settled; {@code bytesProven} is theirs
+     * @param experimentsProtected how often an experiment became wholly safe
+     */
+    public record Change(
+            @Nullable String name,
+            long manifests,
+            long entriesNew,
+            long entriesChanged,
+            long entriesGone,
+            long filesProven,
+            long bytesProven,
+            long experimentsProtected,
+            long findings) {}
+
+    /**
+     * How long a group of experiments waited to be safe: from when the first manifest after the last wholly safe one was sealed
+     * until the run that made it wholly safe had settled.
+     *
+     * @param name as the dimension has it; null: unknown
+     * @param protections how often an experiment became wholly safe: what the durations are of; they are null of none
+     * @param waiting experiments that are not wholly safe now, whenever that began: the durations say nothing of them
+     * @param waitingSince of these the one that has waited longest; null: none waits
+     */
+    public record Wait(
+            @Nullable String name,
+            long protections,
+            @Nullable Duration median,
+            @Nullable Duration p95,
+            @Nullable Duration longest,
+            long waiting,
+            @Nullable Instant waitingSince) {}
+
+    public Audit(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** What changed from one moment until another, by name; groups of which nothing changed are not in it. */
+    public List<Change> changes(Dimension by, int siteId, Instant from, Instant until) {
+        return jdbc.sql("""
+                        with change as (
+                            select experiment_id, 1 as manifests, entries_new, entries_changed, entries_gone,
+                                   0 as files_proven, 0 as bytes_proven, 0 as protected, 0 as findings
+                            from manifest
+                            where sealed_at >= :from and sealed_at < :until
+                            union all
+                            select experiment_id, 0, 0, 0, 0, files_proven, bytes_proven, num_nonnulls(waited_seconds), 0
+                            from coverage
+                            where site_id = :site and since >= :from and since < :until
+                            union all
+                            select f.experiment_id, 0, 0, 0, 0, 0, 0, 0, count(*)
+                            from finding f join run using (run_id)
+                            where site_id = :site and f.found_at >= :from and f.found_at < :until
+                            group by f.experiment_id
+                        )
+                        select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_on) as name,
+                               sum(manifests) as manifests, sum(entries_new) as entries_new,
+                               sum(entries_changed) as entries_changed, sum(entries_gone) as entries_gone,
+                               sum(files_proven) as files_proven, sum(bytes_proven) as bytes_proven,
+                               sum(protected) as protected, sum(findings) as findings
+                        from change
+                        left join experiment e using (experiment_id)
+                        left join project p using (project_id)
+                        group by name
+                        having sum(manifests) + sum(files_proven) + sum(protected) + sum(findings) > 0
+                        order by name nulls last
+                        """)
+                .param("by", by.name())
+                .param("site", siteId)
+                .param("from", Timestamp.from(from))
+                .param("until", Timestamp.from(until))
+                .query((row, n) -> new Change(
+                        row.getString("name"),
+                        row.getLong("manifests"),
+                        row.getLong("entries_new"),
+                        row.getLong("entries_changed"),
+                        row.getLong("entries_gone"),
+                        row.getLong("files_proven"),
+                        row.getLong("bytes_proven"),
+                        row.getLong("protected"),
+                        row.getLong("findings")))
+                .list();
+    }
+
+    /** How long experiments waited that became wholly safe from one moment until another, and who waits now; by name. */
+    public List<Wait> waits(Dimension by, int siteId, Instant from, Instant until) {
+        return jdbc.sql("""
+                        with wait as (
+                            select experiment_id, waited_seconds, null::timestamptz as waiting_since
+                            from coverage
+                            where site_id = :site and waited_seconds is not null and since >= :from and since < :until
+                            union all
+                            select e.experiment_id, null, coalesce(t.unprotected_since, e.registered_at)
+                            from experiment e
+                            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+                            where t.entries = t.entries_safe is not true
+                        )
+                        select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_on) as name,
+                               count(waited_seconds) as protections,
+                               percentile_disc(array[0.5, 0.95, 1]) within group (order by waited_seconds) as waited,
+                               count(waiting_since) as waiting, min(waiting_since) as waiting_since
+                        from wait
+                        join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        group by name
+                        order by name nulls last
+                        """)
+                .param("by", by.name())
+                .param("site", siteId)
+                .param("from", Timestamp.from(from))
+                .param("until", Timestamp.from(until))
+                .query((row, n) -> {
+                    Long[] waited = row.getLong("protections") == 0
+                            ? new Long[3]
+                            : (Long[]) row.getArray("waited").getArray();
+                    Timestamp since = row.getTimestamp("waiting_since");
+                    return new Wait(
+                            row.getString("name"),
+                            row.getLong("protections"),
+                            seconds(waited[0]),
+                            seconds(waited[1]),
+                            seconds(waited[2]),
+                            row.getLong("waiting"),
+                            since == null ? null : since.toInstant());
+                })
+                .list();
+    }
+
+    private static @Nullable Duration seconds(@Nullable Long seconds) {
+        return seconds == null ? null : Duration.ofSeconds(seconds);
+    }
+}

@@ -1,7 +1,6 @@
 package dozo.ledger;
 
 import java.sql.Timestamp;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -39,16 +38,16 @@ public class Audit {
      * until the run that made it wholly safe had settled.
      *
      * @param name as the dimension has it; null: unknown
-     * @param protections how often an experiment became wholly safe: what the durations are of; they are null of none
-     * @param waiting experiments that are not wholly safe now, whenever that began: the durations say nothing of them
+     * @param protections how often an experiment became wholly safe: what the seconds are of; they are null of none
+     * @param waiting experiments that are not wholly safe now, whenever that began: the seconds say nothing of them
      * @param waitingSince of these the one that has waited longest; null: none waits
      */
     public record Wait(
             @Nullable String name,
             long protections,
-            @Nullable Duration median,
-            @Nullable Duration p95,
-            @Nullable Duration longest,
+            @Nullable Long medianSeconds,
+            @Nullable Long p95Seconds,
+            @Nullable Long longestSeconds,
             long waiting,
             @Nullable Instant waitingSince) {}
 
@@ -138,16 +137,12 @@ public class Audit {
                     return new Wait(
                             row.getString("name"),
                             row.getLong("protections"),
-                            seconds(waited[0]),
-                            seconds(waited[1]),
-                            seconds(waited[2]),
+                            waited[0],
+                            waited[1],
+                            waited[2],
                             row.getLong("waiting"),
                             since == null ? null : since.toInstant());
                 })
                 .list();
-    }
-
-    private static @Nullable Duration seconds(@Nullable Long seconds) {
-        return seconds == null ? null : Duration.ofSeconds(seconds);
     }
 }

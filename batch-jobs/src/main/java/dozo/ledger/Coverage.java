@@ -96,7 +96,21 @@ public class Coverage {
             long bytes,
             long bytesSafe,
             @Nullable Instant oldestUnprotected,
-            long experimentsUnseen) {}
+            long experimentsUnseen) {
+
+        /**
+         * What is safe in percent, by bytes; by experiments where all bytes that are known of are safe. Cut off: 100 only if all
+         * is safe, and of nothing, nothing is.
+         */
+        public int percent() {
+            if (safe) {
+                return 100;
+            }
+            long done = bytesSafe < bytes ? bytesSafe : experimentsSafe;
+            long whole = bytesSafe < bytes ? bytes : experiments;
+            return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
+        }
+    }
 
     /**
      * One group's sums.
@@ -143,7 +157,16 @@ public class Coverage {
 
     /** Each project's sums, by code. */
     public List<Totals> projects(int siteId) {
-        return sums(Dimension.PROJECT.name(), siteId, null, BEGINNING, Integer.MAX_VALUE).stream()
+        return projects(siteId, null);
+    }
+
+    /**
+     * Each project's sums as they were, by code.
+     *
+     * @param at null: as they are, with every receipt so far
+     */
+    public List<Totals> projects(int siteId, @Nullable Instant at) {
+        return sums(Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
                 .map(group -> ofProject(group.name(), group.totals()))
                 .toList();
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
-import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
@@ -66,7 +65,7 @@ class AuditTest {
         assertThat(audit.waits(Dimension.MODALITY, 1, SEPTEMBER, OCTOBER))
                 .containsExactly(
                         new Wait("MEG", 0, null, null, null, 1, Instant.parse("2026-09-01T20:00:00Z")),
-                        new Wait("MR", 2, Duration.ofHours(1), Duration.ofHours(25), Duration.ofHours(25), 0, null));
+                        new Wait("MR", 2, 3_600L, 90_000L, 90_000L, 0, null));
         assertThat(audit.waits(Dimension.MODALITY, 1, OCTOBER, NOVEMBER))
                 .as("who waits now is told whenever it began")
                 .extracting(Wait::name)

@@ -1,6 +1,6 @@
 /** REST under {@code /api/v1}: what people and programs ask over HTTP; every refusal says which field and what is accepted. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "registry", "ledger", "run", "transfer", "remote"})
+@ApplicationModule(allowedDependencies = {"file", "registry", "ledger", "run", "transfer", "remote", "verify"})
 package dozo.api;
 
 import org.jspecify.annotations.NullMarked;

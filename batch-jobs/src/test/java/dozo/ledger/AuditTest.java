@@ -65,7 +65,7 @@ class AuditTest {
         assertThat(audit.waits(Dimension.MODALITY, 1, SEPTEMBER, OCTOBER))
                 .containsExactly(
                         new Wait("MEG", 0, null, null, null, 1, Instant.parse("2026-09-01T20:00:00Z")),
-                        new Wait("MR", 2, 3_600L, 90_000L, 90_000L, 0, null));
+                        new Wait("MR", 2, 60L, 1_500L, 1_500L, 0, null));
         assertThat(audit.waits(Dimension.MODALITY, 1, OCTOBER, NOVEMBER))
                 .as("who waits now is told whenever it began")
                 .extracting(Wait::name)

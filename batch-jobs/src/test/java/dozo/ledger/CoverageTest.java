@@ -42,6 +42,29 @@ class CoverageTest {
         assertThat(coverage.groups(Dimension.MODALITY, 1, null, "EEG", 9))
                 .extracting(Group::name)
                 .containsExactly("MR", null);
+        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, null, "P1/A", 1))
+                .extracting(Group::name)
+                .containsExactly("P1/B");
+        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, null, "P1/C", 1)).isEmpty();
+    }
+
+    @Test
+    void anExperimentByItselfIsAsItIsInSumsNowAndAsOfThen() {
+        int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", null, null, null);
+        nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
+        nights.prove(experiment, 1, 2, 3);
+        nights.at("2026-09-01T22:00:00Z").settle(experiment);
+
+        for (String time : List.of("2026-09-01T01:00:00Z", "2026-09-01T21:00:00Z", "2026-09-02T00:00:00Z")) {
+            Instant at = Instant.parse(time);
+            assertThat(coverage.groups(Dimension.EXPERIMENT, 1, at, "", 9))
+                    .as(time)
+                    .containsExactly(new Group("P1/A", coverage.all(1, at)));
+        }
+        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, null, "", 9))
+                .containsExactly(new Group("P1/A", coverage.all(1)));
+        assertThat(coverage.groups(Dimension.EXPERIMENT, 1, Instant.parse("2026-08-01T00:00:00Z"), "", 9))
+                .isEmpty();
     }
 
     @Test

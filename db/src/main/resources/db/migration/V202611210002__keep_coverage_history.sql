@@ -4,22 +4,24 @@
 alter table experiment
     add column modality text check (modality ~ '^[A-Z0-9_]{1,16}$'),
     add column scanner text check (scanner ~ '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'),
-    add column acquired_on date check (acquired_on >= '1900-01-01');
+    add column acquired_on date check (acquired_on between '1900-01-01' and '9999-12-31'),
+    add column acquired_month text generated always as
+        (extract(year from acquired_on)::text || '-' || lpad(extract(month from acquired_on)::text, 2, '0')) stored;
 comment on column experiment.modality is 'As DICOM codes it: MR, MEG, EEG; null: unknown.';
 comment on column experiment.scanner is 'An opaque code; null: unknown.';
 comment on column experiment.acquired_on is 'The day of the visit, by the calendar where it was; null: unknown.';
 
 -- What coverage is asked by. In one place, so that every question groups alike; written so that PostgreSQL puts the
 -- expression itself into a query. A dimension that is none gives null, which is one group of everything.
-create function group_name(dimension text, project text, experiment text, modality text, scanner text, acquired_on date)
+create function group_name(dimension text, project text, experiment text, modality text, scanner text, acquired_month text)
     returns text
-    language sql stable parallel safe
+    language sql immutable parallel safe
     return case dimension
                when 'PROJECT' then project
                when 'EXPERIMENT' then project || '/' || experiment
                when 'MODALITY' then modality
                when 'SCANNER' then scanner
-               when 'MONTH' then to_char(acquired_on, 'YYYY-MM')
+               when 'MONTH' then acquired_month
            end;
 
 -- What coverage is made of stands in one row: the current manifest's totals beside what of them has receipts.
@@ -88,6 +90,7 @@ comment on column coverage.waited_seconds is
 create unique index coverage_open on coverage (experiment_id, site_id) where until = 'infinity';
 -- As of a moment: as many rows are read as there are experiments, however long the history is.
 create index coverage_during on coverage using gist (tstzrange(since, until));
+create index coverage_experiment on coverage (experiment_id, site_id, since);
 create index coverage_since on coverage (site_id, since);
 create index coverage_waited on coverage (site_id, since) include (experiment_id, waited_seconds)
     where waited_seconds is not null;

@@ -50,9 +50,9 @@ final class AuditTables {
         waits.forEach(wait -> table.row(
                 name(wait.name()),
                 wait.protections(),
-                new Table.Seconds(wait.medianSeconds()),
-                new Table.Seconds(wait.p95Seconds()),
-                new Table.Seconds(wait.longestSeconds()),
+                new Table.Minutes(wait.medianMinutes()),
+                new Table.Minutes(wait.p95Minutes()),
+                new Table.Minutes(wait.longestMinutes()),
                 wait.waiting(),
                 time(wait.waitingSince())));
         return table;

@@ -23,7 +23,7 @@ final class Table {
     record Bytes(long bytes) {}
 
     /** A duration: people read it in units; null: there is none. */
-    record Seconds(@Nullable Long seconds) {}
+    record Minutes(@Nullable Long minutes) {}
 
     /** A heading that begins with {@code >} is that of a column of numbers. */
     Table(String... headings) {
@@ -77,7 +77,7 @@ final class Table {
     private static String text(Object cell) {
         return switch (cell) {
             case Bytes(long bytes) -> Size.text(bytes);
-            case Seconds(Long seconds) -> duration(seconds);
+            case Minutes(Long minutes) -> duration(minutes);
             case Long number -> "%,d".formatted(number);
             default -> cell.toString();
         };
@@ -86,23 +86,19 @@ final class Table {
     private static String exact(Object cell) {
         String text = switch (cell) {
             case Bytes(long bytes) -> Long.toString(bytes);
-            case Seconds(Long seconds) -> seconds == null ? "" : seconds.toString();
+            case Minutes(Long minutes) -> minutes == null ? "" : minutes.toString();
             default -> cell.toString();
         };
         boolean plain = text.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r');
         return plain ? text : '"' + text.replace("\"", "\"\"") + '"';
     }
 
-    /** As {@code 12 s}, {@code 3:05 h}, {@code 2 d 03 h}: cut off. */
-    private static String duration(@Nullable Long seconds) {
-        if (seconds == null) {
+    /** As {@code 3:05 h}, {@code 2 d 03 h}: cut off. */
+    private static String duration(@Nullable Long minutes) {
+        if (minutes == null) {
             return "-";
         }
-        long minutes = seconds / 60;
         long hours = minutes / 60;
-        if (minutes == 0) {
-            return seconds + " s";
-        }
         return hours < 48
                 ? "%d:%02d h".formatted(hours, minutes % 60)
                 : "%d d %02d h".formatted(hours / 24, hours % 24);

@@ -120,7 +120,7 @@ class CommandLineTest {
                         ---------------------------------------------------------------------------------
                         sum      100 %            1   1       0      1   1   5 B  5 B  -
                         """, ""));
-        assertThat(dozo("coverage", "--by", "modality").out()).contains("unknown  100 %");
+        assertThat(dozo("coverage", "--by", "modality").out()).contains("unknown   100 %");
         assertThat(dozo("coverage", "--by", "modality", "--csv").out()).isEqualTo("""
                         modality,experiments,experiments_safe,experiments_unseen,files,files_safe,bytes,bytes_safe,oldest_unprotected
                         ,1,1,0,1,1,5,5,

@@ -167,8 +167,9 @@ create trigger site_has_protection after insert on site for each row execute fun
 update protection set counted_at = now();
 
 -- What changed between two dates is found by when it was.
-create index manifest_sealed on manifest (sealed_at);
-create index finding_found on finding (found_at) include (experiment_id);
+create index manifest_sealed on manifest (sealed_at)
+    include (experiment_id, entries_new, entries_changed, entries_gone);
+create index finding_found on finding (found_at) include (experiment_id, run_id);
 
 -- The evidence for one entry: of an experiment's receipts only those are read that can have its number between their
 -- lowest and highest. Functions, because the array's order is nobody's promise.

@@ -174,8 +174,12 @@ class MigrationTest {
                 || coalesce(to_char(unprotected_since at time zone 'UTC', 'MM-DD'), 'safe')
                 """;
         List<String> expected = List.of(
-                "1: 1#3 2/4 20/40 3/5 10-02", "1: 2#1 1/1 10/10 1/1 safe", "2: 1#3 0/4 0/40 0/5 10-01", "2: 2#1 0/1 0/10 0/1 10-04");
-        assertThat(list(jdbc, "select " + totals + " from protection order by 1")).isEqualTo(expected);
+                "1: 1#3 2/4 20/40 3/5 10-02",
+                "1: 2#1 1/1 10/10 1/1 safe",
+                "2: 1#3 0/4 0/40 0/5 10-01",
+                "2: 2#1 0/1 0/10 0/1 10-04");
+        assertThat(list(jdbc, "select " + totals + " from protection order by 1"))
+                .isEqualTo(expected);
         assertThat(list(jdbc, "select " + totals + " from coverage where until = 'infinity' order by 1"))
                 .isEqualTo(expected);
     }

@@ -63,6 +63,10 @@ class CommandLineTest {
                                 "P1",
                                 "--code",
                                 "S1",
+                                "--modality",
+                                "MR",
+                                "--acquired",
+                                "2020-02-29",
                                 source.getParent().toString())
                         .out())
                 .startsWith("registered P1/S1");
@@ -97,7 +101,49 @@ class CommandLineTest {
         assertThat(dozo("coverage").code()).isZero();
         assertThat(dozo("coverage", "--json").out()).contains("\"bytesSafe\" : 5");
         assertThat(dozo("status").code()).isZero();
+        assertThat(dozo("prove", "P1/S1", "sub/a.txt").out())
+                .startsWith("P1/S1: sub/a.txt\n  file, 5 B, modified 20")
+                .contains("sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+                .contains("computed at the site 20");
+        assertThat(dozo("prove", "P1/S1", "sub/a.txt").code()).isZero();
+        assertThat(dozo("prove", "P1/S1", "sub/never").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("prove", "S1", "sub/a.txt").code()).isEqualTo(Exit.USAGE);
         assertThat(folder.resolve("dr/P1/S1/data/sub/a.txt")).hasContent("hello");
+    }
+
+    @Test
+    void coverageIsShownByAnythingAndAsOfAnyDay() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", "--scanner", "T7", source.toString());
+        assertThat(dozo("coverage", "--oldest", "5").out()).contains("P1/S1").contains("not seen yet");
+        assertThat(dozo("run", "--wait").code()).isZero();
+
+        assertThat(dozo("coverage", "--by", "scanner")).isEqualTo(new Ended(0, """
+                        SCANNER   SAFE  EXPERIMENTS  OF  UNSEEN  FILES  OF  SIZE   OF  OLDEST UNPROTECTED
+                        T7       100 %            1   1       0      1   1   5 B  5 B  -
+                        ---------------------------------------------------------------------------------
+                        sum      100 %            1   1       0      1   1   5 B  5 B  -
+                        """, ""));
+        assertThat(dozo("coverage", "--by", "modality").out()).contains("unknown   100 %");
+        assertThat(dozo("coverage", "--by", "modality", "--csv").out()).isEqualTo("""
+                        modality,experiments,experiments_safe,experiments_unseen,files,files_safe,bytes,bytes_safe,oldest_unprotected
+                        ,1,1,0,1,1,5,5,
+                        """);
+        assertThat(dozo("coverage", "--as-of", "2020-01-01").out()).contains("nobody can say");
+        assertThat(dozo("coverage", "--as-of", "2020-01-01").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("coverage", "--as-of", "2999-01-01").code()).isEqualTo(Exit.REFUSED);
+        String always = "2020-01-01.." + java.time.LocalDate.now(java.time.ZoneId.systemDefault());
+        assertThat(dozo("coverage", "--changes", always, "--csv").out()).isEqualTo("""
+                        project,manifests,new,changed,gone,files_proven,bytes_proven,became_safe,findings
+                        P1,1,1,0,0,1,5,1,0
+                        """);
+        assertThat(dozo("coverage", "--waits", always).out()).contains("MEDIAN").contains("P1 ");
+        assertThat(dozo("coverage", "--changes", "2020-01-01").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("coverage", "--oldest", "5").code()).isZero();
+        assertThat(dozo("coverage", "--by", "weather").err()).contains("month is accepted");
     }
 
     @Test

@@ -3,7 +3,10 @@ package dozo.ledger;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -12,26 +15,25 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * What is safe: for every experiment the share of its current manifest that has receipts at a site, from kept totals. An
+ * What is safe: for every experiment the share of its manifest that has receipts at a site, as it is now and as it was. An
  * experiment that was never looked at has no manifest and nothing protected.
+ *
+ * <p>Answered from kept totals ({@code protection} now, {@code coverage} then), whose number is that of experiments; entries and
+ * receipts are never read. What was is as fine as manifests are sealed and runs settled, and never more than was safe (ADR
+ * 0020).
  */
 @Component
 public class Coverage {
 
     private static final String PER_EXPERIMENT = """
-            select p.code as project, e.experiment_id, e.code, e.title, m.manifest_no, m.sealed_at,
-                   coalesce(m.files, 0) as files, coalesce(m.bytes, 0) as bytes,
-                   coalesce(m.files + m.folders + m.links, 0) as entries,
-                   coalesce(t.files, 0) as files_safe, coalesce(t.bytes, 0) as bytes_safe,
-                   coalesce(t.entries, 0) as entries_safe,
-                   coalesce(u.sealed_at, e.registered_at) as unprotected_since
+            select p.code as project, e.experiment_id, e.code, e.title, t.manifest_no, m.sealed_at,
+                   coalesce(t.files, 0) as files, coalesce(t.bytes, 0) as bytes,
+                   coalesce(t.files_safe, 0) as files_safe, coalesce(t.bytes_safe, 0) as bytes_safe,
+                   coalesce(t.entries = t.entries_safe, false) as safe
             from experiment e
             join project p using (project_id)
-            left join lateral (select * from manifest m where m.experiment_id = e.experiment_id
-                               order by manifest_no desc limit 1) m on true
             left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
-            left join manifest u on u.experiment_id = e.experiment_id
-                                and u.manifest_no = coalesce(t.safe_manifest, 0) + 1
+            left join manifest m on m.experiment_id = e.experiment_id and m.manifest_no = t.manifest_no
             """;
 
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = (row, n) -> new ExperimentCoverage(
@@ -45,7 +47,13 @@ public class Coverage {
             row.getLong("bytes"),
             row.getLong("files_safe"),
             row.getLong("bytes_safe"),
-            row.getObject("manifest_no") != null && row.getLong("entries") == row.getLong("entries_safe"));
+            row.getBoolean("safe"));
+
+    /** The group of everything: no dimension has this name. */
+    private static final String EVERYTHING = "";
+
+    /** Before every name. */
+    private static final String BEGINNING = "";
 
     private final JdbcClient jdbc;
 
@@ -71,11 +79,12 @@ public class Coverage {
     /**
      * A project's coverage, or everything's.
      *
-     * @param project null in the sums over everything
+     * @param project null in the sums over everything, and in those of another group
      * @param safe whether every experiment is wholly safe; of nothing, nothing is said: no experiments is not "safe"
      * @param oldestUnprotected when the oldest data that is not safe was found: of each experiment that is not wholly safe,
      *     when the first manifest after its last wholly safe one was sealed, or when it was registered; null when all are
      *     safe
+     * @param experimentsUnseen those without a manifest, whose files and bytes are unknown and in no sum
      */
     public record Totals(
             @Nullable String project,
@@ -86,7 +95,42 @@ public class Coverage {
             long filesSafe,
             long bytes,
             long bytesSafe,
-            @Nullable Instant oldestUnprotected) {}
+            @Nullable Instant oldestUnprotected,
+            long experimentsUnseen) {
+
+        /**
+         * What is safe in percent, by bytes; by experiments where all bytes that are known of are safe. Cut off: 100 only if all
+         * is safe, and of nothing, nothing is.
+         */
+        public int percent() {
+            if (safe) {
+                return 100;
+            }
+            long done = bytesSafe < bytes ? bytesSafe : experimentsSafe;
+            long whole = bytesSafe < bytes ? bytes : experiments;
+            return whole == 0 ? 0 : (int) Math.min(99, 100.0 * done / whole);
+        }
+    }
+
+    /**
+     * One group's sums.
+     *
+     * @param name as the dimension has it; null: unknown, always the last one
+     */
+    public record Group(@Nullable String name, Totals totals) {}
+
+    /**
+     * An experiment that is not wholly safe.
+     *
+     * @param since when the first manifest after its last wholly safe one was sealed, or when it was registered
+     * @param files not safe of its current manifest, with {@code bytes}; null: never looked at
+     */
+    public record Unprotected(
+            String project,
+            String code,
+            Instant since,
+            @Nullable Long files,
+            @Nullable Long bytes) {}
 
     public Coverage(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -113,38 +157,164 @@ public class Coverage {
 
     /** Each project's sums, by code. */
     public List<Totals> projects(int siteId) {
-        return jdbc.sql(totalsBy("project"))
-                .param("site", siteId)
-                .query((row, n) -> totals(row.getString("project"), row))
-                .list();
+        return projects(siteId, null);
+    }
+
+    /**
+     * Each project's sums as they were, by code.
+     *
+     * @param at null: as they are, with every receipt so far
+     */
+    public List<Totals> projects(int siteId, @Nullable Instant at) {
+        return sums(Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
+                .map(group -> ofProject(group.name(), group.totals()))
+                .toList();
     }
 
     /** The sums over everything. */
     public Totals all(int siteId) {
-        return jdbc.sql(totalsBy("()"))
+        return all(siteId, null);
+    }
+
+    /**
+     * The sums over everything as they were.
+     *
+     * @param at null: as they are, with every receipt so far
+     */
+    public Totals all(int siteId, @Nullable Instant at) {
+        List<Group> all = sums(EVERYTHING, siteId, at, BEGINNING, 1);
+        return all.isEmpty()
+                ? new Totals(null, false, 0, 0, 0, 0, 0, 0, null, 0)
+                : all.getFirst().totals();
+    }
+
+    /**
+     * At most {@code limit} groups after the one with the name {@code after} (empty: from the first), by name. Groups are those
+     * of what is registered of the experiments today, also as of an earlier moment.
+     *
+     * @param at null: as they are, with every receipt so far
+     */
+    public List<Group> groups(Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
+        return by == Dimension.EXPERIMENT ? each(siteId, at, after, limit) : sums(by.name(), siteId, at, after, limit);
+    }
+
+    /** Since when it is kept what was safe at a site; as of an earlier moment, nothing is known to be. Empty: nothing is kept. */
+    public Optional<Instant> recordedSince(int siteId) {
+        return jdbc.sql("select since from coverage where site_id = :site order by since limit 1")
                 .param("site", siteId)
-                .query((row, n) -> totals(null, row))
-                .single();
+                .query((row, n) -> row.getTimestamp("since").toInstant())
+                .optional();
     }
 
-    private static String totalsBy(String group) {
-        return """
-                select %s count(*) as experiments,
-                       count(*) filter (where safe) as experiments_safe,
-                       coalesce(sum(files), 0) as files, coalesce(sum(files_safe), 0) as files_safe,
-                       coalesce(sum(bytes), 0) as bytes, coalesce(sum(bytes_safe), 0) as bytes_safe,
-                       min(unprotected_since) filter (where not safe) as oldest_unprotected
-                from (select *, manifest_no is not null and entries = entries_safe as safe from (%s) each) experiment
-                group by %s
-                order by 1
-                """.formatted(group.equals("()") ? "" : group + ",", PER_EXPERIMENT, group);
+    /** At most {@code limit} experiments that are not wholly safe, those that have waited longest first. */
+    public List<Unprotected> oldestUnprotected(int siteId, int limit) {
+        return jdbc.sql("""
+                        select p.code as project, e.code, coalesce(t.unprotected_since, e.registered_at) as since,
+                               t.files - t.files_safe as files, t.bytes - t.bytes_safe as bytes
+                        from experiment e
+                        join project p using (project_id)
+                        left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+                        where t.entries = t.entries_safe is not true
+                        order by since, e.experiment_id
+                        limit :limit
+                        """)
+                .param("site", siteId)
+                .param("limit", limit)
+                .query((row, n) -> new Unprotected(
+                        row.getString("project"),
+                        row.getString("code"),
+                        row.getTimestamp("since").toInstant(),
+                        row.getObject("files", Long.class),
+                        row.getObject("bytes", Long.class)))
+                .list();
     }
 
-    private static Totals totals(@Nullable String project, ResultSet row) throws SQLException {
+    private List<Group> sums(String by, int siteId, @Nullable Instant at, String after, int limit) {
+        return jdbc.sql("""
+                        with kept as (
+                            select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+                            from protection
+                            where site_id = :site and :at::timestamptz is null
+                            union all
+                            select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+                            from coverage
+                            where site_id = :site and tstzrange(since, until) @> :at::timestamptz
+                        ), each as (
+                            select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name,
+                                   k.*, coalesce(k.entries = k.entries_safe, false) as safe,
+                                   coalesce(k.unprotected_since, e.registered_at) as since
+                            from experiment e
+                            join project p using (project_id)
+                            left join kept k on k.experiment_id = e.experiment_id
+                            where :at::timestamptz is null or e.registered_at <= :at::timestamptz
+                        )
+                        select name, count(*) as experiments,
+                               count(*) filter (where safe) as experiments_safe,
+                               count(*) filter (where files is null) as experiments_unseen,
+                               coalesce(sum(files), 0) as files, coalesce(sum(files_safe), 0) as files_safe,
+                               coalesce(sum(bytes), 0) as bytes, coalesce(sum(bytes_safe), 0) as bytes_safe,
+                               min(since) filter (where not safe) as oldest_unprotected
+                        from each
+                        where name is null or name > :after
+                        group by name
+                        order by name nulls last
+                        limit :limit
+                        """)
+                .param("by", by)
+                .param("site", siteId)
+                .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
+                .param("after", after)
+                .param("limit", limit)
+                .query((row, n) -> new Group(row.getString("name"), totals(row)))
+                .list();
+    }
+
+    /** Groups of one experiment each, read in their order from an index: a page costs no more for those before and after it. */
+    private List<Group> each(int siteId, @Nullable Instant at, String after, int limit) {
+        int slash = after.indexOf('/');
+        return jdbc.sql("""
+                        select p.code || '/' || e.code as name, 1 as experiments,
+                               coalesce(k.entries = k.entries_safe, false)::integer as experiments_safe,
+                               num_nulls(k.files) as experiments_unseen,
+                               coalesce(k.files, 0) as files, coalesce(k.files_safe, 0) as files_safe,
+                               coalesce(k.bytes, 0) as bytes, coalesce(k.bytes_safe, 0) as bytes_safe,
+                               case when k.entries = k.entries_safe is not true
+                                    then coalesce(k.unprotected_since, e.registered_at) end as oldest_unprotected
+                        from project p
+                        join experiment e using (project_id)
+                        left join lateral (
+                            select files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+                            from protection
+                            where experiment_id = e.experiment_id and site_id = :site and :at::timestamptz is null
+                            union all
+                            select files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
+                            from coverage
+                            where experiment_id = e.experiment_id and site_id = :site
+                              and since <= :at::timestamptz and until > :at::timestamptz
+                        ) k on true
+                        where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
+                          and p.code >= :project and (p.code > :project or e.code > :code)
+                        order by p.code, e.code
+                        limit :limit
+                        """)
+                .param("site", siteId)
+                .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
+                .param("project", slash < 0 ? after : after.substring(0, slash))
+                .param("code", after.substring(slash + 1))
+                .param("limit", limit)
+                .query((row, n) -> new Group(row.getString("name"), totals(row)))
+                .list();
+    }
+
+    private static @Nullable OffsetDateTime offset(@Nullable Instant at) {
+        return at == null ? null : OffsetDateTime.ofInstant(at, ZoneOffset.UTC);
+    }
+
+    private static Totals totals(ResultSet row) throws SQLException {
         long experiments = row.getLong("experiments");
         long experimentsSafe = row.getLong("experiments_safe");
         return new Totals(
-                project,
+                null,
                 experiments > 0 && experiments == experimentsSafe,
                 experiments,
                 experimentsSafe,
@@ -152,7 +322,22 @@ public class Coverage {
                 row.getLong("files_safe"),
                 row.getLong("bytes"),
                 row.getLong("bytes_safe"),
-                instant(row.getTimestamp("oldest_unprotected")));
+                instant(row.getTimestamp("oldest_unprotected")),
+                row.getLong("experiments_unseen"));
+    }
+
+    private static Totals ofProject(@Nullable String project, Totals sums) {
+        return new Totals(
+                project,
+                sums.safe(),
+                sums.experiments(),
+                sums.experimentsSafe(),
+                sums.files(),
+                sums.filesSafe(),
+                sums.bytes(),
+                sums.bytesSafe(),
+                sums.oldestUnprotected(),
+                sums.experimentsUnseen());
     }
 
     private static @Nullable Instant instant(@Nullable Timestamp timestamp) {

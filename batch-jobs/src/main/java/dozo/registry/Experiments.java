@@ -5,11 +5,15 @@ import dozo.ledger.Ledger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -33,6 +37,8 @@ public class Experiments {
             row.getString("title"),
             SourceKind.of(row.getString("source_kind")),
             FilePath.pathOf(row.getBytes("source_root")),
+            new Acquisition(
+                    row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
             row.getTimestamp("registered_at").toInstant(),
             row.getString("registered_by"));
 
@@ -47,6 +53,7 @@ public class Experiments {
      * @param project its project's code
      * @param code opaque; with the project's it names the folder at a site
      * @param source the folder its files are in
+     * @param acquisition what it was acquired with, and when, as far as that is known
      */
     public record Experiment(
             int id,
@@ -55,6 +62,7 @@ public class Experiments {
             String title,
             SourceKind kind,
             Path source,
+            Acquisition acquisition,
             Instant registeredAt,
             String registeredBy) {
 
@@ -71,15 +79,23 @@ public class Experiments {
         this.clock = clock;
     }
 
+    /** Registers an experiment of which it is unknown what it was acquired with, and when. */
+    @Transactional
+    public Experiment register(String project, String code, String title, Path source, String actor) {
+        return register(project, code, title, source, Acquisition.UNKNOWN, actor);
+    }
+
     /**
      * Registers an experiment whose files are in a folder of the service's machine.
      *
      * @throws Refusal when the project is not there, the code is malformed or taken, the folder is not there or another
-     *     experiment's
+     *     experiment's, or it was acquired in the future
      */
     @Transactional
-    public Experiment register(String project, String code, String title, Path source, String actor) {
+    public Experiment register(
+            String project, String code, String title, Path source, Acquisition acquisition, String actor) {
         Code.checked("code", code);
+        checkDay(acquisition);
         Code.checkedTitle(title);
         int projectId = projects.find(project)
                 .orElseThrow(
@@ -89,13 +105,17 @@ public class Experiments {
         refuseDuplicate(project, code, root);
         try {
             jdbc.sql("""
-                            insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by)
-                            values (:project, :code, :title, 'filesystem', :root, :now, :actor)
+                            insert into experiment (project_id, code, title, source_kind, source_root, modality, scanner,
+                                                    acquired_on, registered_at, registered_by)
+                            values (:project, :code, :title, 'filesystem', :root, :modality, :scanner, :day, :now, :actor)
                             """)
                     .param("project", projectId)
                     .param("code", code)
                     .param("title", title)
                     .param("root", FilePath.rawBytes(root))
+                    .param("modality", acquisition.modality(), Types.VARCHAR)
+                    .param("scanner", acquisition.scanner(), Types.VARCHAR)
+                    .param("day", acquisition.day(), Types.DATE)
                     .param("now", Timestamp.from(clock.instant()))
                     .param("actor", actor)
                     .update();
@@ -108,7 +128,12 @@ public class Experiments {
                 actor,
                 "experiment.registered",
                 registered.name(),
-                Map.of("source", FilePath.render(FilePath.rawBytes(root)), "kind", "filesystem"));
+                Map.of(
+                        "source", FilePath.render(FilePath.rawBytes(root)),
+                        "kind", "filesystem",
+                        "modality", known(acquisition.modality()),
+                        "scanner", known(acquisition.scanner()),
+                        "acquired", known(acquisition.day())));
         return registered;
     }
 
@@ -142,6 +167,18 @@ public class Experiments {
                 .param("limit", limit)
                 .query(EXPERIMENT)
                 .list();
+    }
+
+    /** Tomorrow is accepted: somewhere it has begun already. */
+    private void checkDay(Acquisition acquisition) {
+        LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
+        if (acquisition.day() != null && acquisition.day().isAfter(latest)) {
+            throw new Refusal("acquired", "%s is in the future".formatted(acquisition.day()));
+        }
+    }
+
+    private static String known(@Nullable Object attribute) {
+        return attribute == null ? "unknown" : attribute.toString();
     }
 
     private static Path checkedSource(Path source) {

@@ -64,22 +64,27 @@ public class Receipts {
                 .update();
     }
 
-    /** Adds what was proven to the kept sums, and notes that the bag's tag files do not list it yet. */
+    /**
+     * Adds what was proven to the kept sums, and notes that the bag's tag files do not list it yet. The experiment has a
+     * manifest, and so it has sums.
+     */
     public void addToProtection(int experimentId, int siteId, long files, long bytes, long entries) {
-        jdbc.sql("""
-                        insert into protection as p (experiment_id, site_id, files, bytes, entries, unsettled, counted_at)
-                        values (:experiment, :site, :files, :bytes, :entries, true, :now)
-                        on conflict (experiment_id, site_id) do update
-                            set files = p.files + :files, bytes = p.bytes + :bytes, entries = p.entries + :entries,
-                                unsettled = true
+        int rows = jdbc.sql("""
+                        update protection
+                            set files_safe = files_safe + :files, bytes_safe = bytes_safe + :bytes,
+                                entries_safe = entries_safe + :entries, files_proven = files_proven + :files,
+                                bytes_proven = bytes_proven + :bytes, unsettled = true
+                        where experiment_id = :experiment and site_id = :site
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .param("files", files)
                 .param("bytes", bytes)
                 .param("entries", entries)
-                .param("now", Timestamp.from(clock.instant()))
                 .update();
+        if (rows != 1) {
+            throw new IllegalStateException("experiment %d has no sums at site %d".formatted(experimentId, siteId));
+        }
     }
 
     /** The first experiment after one with receipts that its bag's tag files do not list yet. */
@@ -103,7 +108,8 @@ public class Receipts {
 
     /**
      * Counts, from the receipts, what of the experiment's current manifest is proven at each site, and keeps the sums in
-     * {@code protection}. Must be called whenever a manifest is sealed: sums of an earlier one say nothing of the new one.
+     * {@code protection}; what they were before stays in {@code coverage} (a trigger sees to that). Must be called whenever a
+     * manifest is sealed: sums of an earlier one say nothing of the new one.
      */
     public void count(int experimentId) {
         jdbc.sql("""
@@ -121,17 +127,31 @@ public class Receipts {
                             from site s left join holding h using (site_id)
                             group by s.site_id
                         ), current as (
-                            select manifest_no, files + folders + links as entries from manifest
+                            select *, files + folders + links as entries from manifest
                             where experiment_id = :experiment order by manifest_no desc limit 1
+                        ), counted as (
+                            select c.manifest_no, c.files, c.bytes, c.entries, c.sealed_at, n.site_id, n.files as files_safe,
+                                   n.bytes as bytes_safe, n.entries as entries_safe,
+                                   case when n.entries = c.entries then c.manifest_no else p.safe_manifest end as safe_manifest
+                            from now_safe n cross join current c
+                            left join protection p on p.experiment_id = :experiment and p.site_id = n.site_id
                         )
-                        insert into protection (experiment_id, site_id, files, bytes, entries, safe_manifest, counted_at)
-                        select :experiment, n.site_id, n.files, n.bytes, n.entries,
-                               case when n.entries = c.entries then c.manifest_no end, :now
-                        from now_safe n cross join current c
+                        insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
+                                                bytes_safe, entries_safe, safe_manifest, unprotected_since, counted_at)
+                        select :experiment, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe, entries_safe,
+                               safe_manifest,
+                               case when entries_safe < entries
+                                    then (select coalesce(min(u.sealed_at), c.sealed_at) from manifest u
+                                          where u.experiment_id = :experiment
+                                            and u.manifest_no = coalesce(c.safe_manifest, 0) + 1) end,
+                               :now
+                        from counted c
                         on conflict (experiment_id, site_id) do update
-                            set files = excluded.files, bytes = excluded.bytes, entries = excluded.entries,
-                                safe_manifest = coalesce(excluded.safe_manifest, protection.safe_manifest),
-                                counted_at = excluded.counted_at
+                            set manifest_no = excluded.manifest_no, files = excluded.files, bytes = excluded.bytes,
+                                entries = excluded.entries, files_safe = excluded.files_safe,
+                                bytes_safe = excluded.bytes_safe, entries_safe = excluded.entries_safe,
+                                safe_manifest = excluded.safe_manifest, unprotected_since = excluded.unprotected_since,
+                                files_proven = 0, bytes_proven = 0, counted_at = excluded.counted_at
                         """)
                 .param("experiment", experimentId)
                 .param("now", Timestamp.from(clock.instant()))

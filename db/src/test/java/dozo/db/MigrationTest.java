@@ -207,6 +207,46 @@ class MigrationTest {
                 .containsExactly("20 100");
     }
 
+    /** V202611210002: totals stand beside what is safe of them at every site, and the record of what was begins. */
+    @Test
+    void whatWasProtectedBeforeIsWhereTheRecordBegins() {
+        PGSimpleDataSource database = TestDatabase.empty();
+        migrate(database, "202611200007");
+        JdbcClient jdbc = JdbcClient.create(database);
+        startRun(jdbc);
+        jdbc.sql("""
+                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                values ('second', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now());
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                select 1, code, 'filesystem', convert_to('/' || code, 'UTF8'), now(), 'x'
+                from unnest(array['changed', 'safe', 'unseen']) code;
+                insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
+                                      entries_changed, entries_gone)
+                values (1, 1, '2026-10-01T00:00Z', 2, 20, 1, 0, 3, 0, 0), (1, 2, '2026-10-02T00:00Z', 3, 30, 1, 0, 1, 0, 0),
+                       (1, 3, '2026-10-03T00:00Z', 4, 40, 1, 0, 1, 0, 0), (2, 1, '2026-10-04T00:00Z', 1, 10, 0, 0, 1, 0, 0);
+                insert into protection (experiment_id, site_id, files, bytes, entries, safe_manifest, counted_at)
+                values (1, 1, 2, 20, 3, 1, '2026-10-03T00:00Z'), (2, 1, 1, 10, 1, 1, '2026-10-04T00:00Z');
+                """).update();
+
+        migrate(database, "202611210002");
+
+        String totals = """
+                site_id || ': ' || experiment_id || '#' || manifest_no || ' ' || files_safe || '/' || files || ' '
+                || bytes_safe || '/' || bytes || ' ' || entries_safe || '/' || entries || ' '
+                || coalesce(to_char(unprotected_since at time zone 'UTC', 'MM-DD'), 'safe')
+                """;
+        List<String> expected = List.of(
+                "1: 1#3 2/4 20/40 3/5 10-02",
+                "1: 2#1 1/1 10/10 1/1 safe",
+                "2: 1#3 0/4 0/40 0/5 10-01",
+                "2: 2#1 0/1 0/10 0/1 10-04");
+        assertThat(list(jdbc, "select " + totals + " from protection order by 1"))
+                .isEqualTo(expected);
+        assertThat(list(jdbc, "select " + totals + " from coverage where until = 'infinity' order by 1"))
+                .isEqualTo(expected);
+    }
+
     /** Units of one entry: kind and state in turns. */
     private static void addUnits(JdbcClient jdbc, int entry, String... kindsAndStates) {
         for (int i = 0; i < kindsAndStates.length; i += 2) {

@@ -1,47 +1,74 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.ledger.Audit;
+import dozo.ledger.Audit.Change;
+import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Coverage.Unprotected;
+import dozo.ledger.Dimension;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What is safe at a site. */
+/** What is safe at a site, what was, and what changed. */
 @RestController
 @RequestMapping("/api/v1/coverage")
 class CoverageApi {
 
-    /** No site has this id, so nothing is safe there: the truth while none is registered. */
-    private static final int NO_SITE = 0;
-
     private final Coverage coverage;
-    private final Sites sites;
+    private final Audit audit;
+    private final SiteChoice sites;
+    private final Moments moments;
 
     /**
      * A site's coverage.
      *
      * @param site missing while none is registered
+     * @param asOf the moment it was so; missing: now
+     * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
      */
-    record ShownCoverage(@Nullable String site, Totals totals, List<Totals> projects) {}
+    record ShownCoverage(
+            @Nullable String site,
+            @Nullable Instant asOf,
+            @Nullable Instant recordedSince,
+            Totals totals,
+            List<Totals> projects) {}
 
-    CoverageApi(Coverage coverage, Sites sites) {
+    /** What was between two moments, from the first until before the second. */
+    record Between<T>(Instant from, Instant until, List<T> items) {}
+
+    CoverageApi(Coverage coverage, Audit audit, SiteChoice sites, Moments moments) {
         this.coverage = coverage;
+        this.audit = audit;
         this.sites = sites;
+        this.moments = moments;
     }
 
     @GetMapping
-    ShownCoverage totals(@RequestParam(required = false) @Nullable String site) {
-        Optional<Site> at = site(site);
-        int id = at.map(Site::id).orElse(NO_SITE);
-        return new ShownCoverage(at.map(Site::name).orElse(null), coverage.all(id), coverage.projects(id));
+    ShownCoverage totals(
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable String asOf) {
+        int id = sites.idOf(site);
+        Instant at = moments.endOrNull("asOf", asOf);
+        return new ShownCoverage(
+                sites.of(site).map(Site::name).orElse(null),
+                at,
+                coverage.recordedSince(id).orElse(null),
+                coverage.all(id, at),
+                coverage.projects(id, at));
     }
 
     @GetMapping("/experiments")
@@ -49,18 +76,59 @@ class CoverageApi {
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        int id = site(site).map(Site::id).orElse(NO_SITE);
+        int id = sites.idOf(site);
         return Page.of(limit, most -> coverage.experiments(id, after, most), ExperimentCoverage::experimentId);
     }
 
-    private Optional<Site> site(@Nullable String name) {
-        if (name != null) {
-            return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
-        }
-        List<Site> all = sites.all();
-        if (all.size() > 1) {
-            throw new Refusal("site", "there are %d sites; name one".formatted(all.size()));
-        }
-        return all.stream().findFirst();
+    @GetMapping("/groups")
+    Page<Group> groups(
+            @RequestParam String by,
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable String asOf,
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        Dimension dimension = dimension(by);
+        int id = sites.idOf(site);
+        Instant at = moments.endOrNull("asOf", asOf);
+        // The unknown has no name and comes last: no page comes after it.
+        return Page.of(
+                limit, most -> coverage.groups(dimension, id, at, after, most), group -> requireNonNull(group.name()));
+    }
+
+    /** The experiments that have waited longest; there is no second page. */
+    @GetMapping("/unprotected")
+    Page<Unprotected> unprotected(
+            @RequestParam(required = false) @Nullable String site, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return new Page<>(coverage.oldestUnprotected(sites.idOf(site), Page.checked(limit)), null);
+    }
+
+    @GetMapping("/changes")
+    Between<Change> changes(
+            @RequestParam String from,
+            @RequestParam String until,
+            @RequestParam(defaultValue = "project") String by,
+            @RequestParam(required = false) @Nullable String site) {
+        Instant first = moments.begin("from", from);
+        Instant last = moments.end("until", until);
+        return new Between<>(first, last, audit.changes(dimension(by), sites.idOf(site), first, last));
+    }
+
+    @GetMapping("/waits")
+    Between<Wait> waits(
+            @RequestParam String from,
+            @RequestParam String until,
+            @RequestParam(defaultValue = "project") String by,
+            @RequestParam(required = false) @Nullable String site) {
+        Instant first = moments.begin("from", from);
+        Instant last = moments.end("until", until);
+        return new Between<>(first, last, audit.waits(dimension(by), sites.idOf(site), first, last));
+    }
+
+    private static Dimension dimension(String word) {
+        return Dimension.of(word).orElseThrow(() -> {
+            String known =
+                    Arrays.stream(Dimension.values()).map(Dimension::word).collect(Collectors.joining(", "));
+            return new Refusal("by", "\"%s\": one of %s is accepted".formatted(word, known));
+        });
     }
 }

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.file.FilePath;
 import dozo.manifest.Freezes;
+import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
@@ -12,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -35,6 +38,7 @@ class ExperimentApi {
      *
      * @param source the folder, as text
      * @param sourceBytes the folder's bytes in base64, instead of the text: for names that are no UTF-8
+     * @param modality with {@code scanner} and {@code acquired}, a day as 2026-10-01: missing where it is not known
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewExperiment(
@@ -44,7 +48,18 @@ class ExperimentApi {
             @NotBlank(message = "a code is needed") String code,
             @Nullable String title,
             @Nullable String source,
-            byte @Nullable [] sourceBytes) {
+            byte @Nullable [] sourceBytes,
+            @Nullable String modality,
+            @Nullable String scanner,
+            @Nullable String acquired) {
+
+        Acquisition acquisition() {
+            try {
+                return new Acquisition(modality, scanner, acquired == null ? null : LocalDate.parse(acquired));
+            } catch (DateTimeParseException e) {
+                throw new Refusal("acquired", "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(acquired));
+            }
+        }
 
         Path folder() {
             if ((source == null) == (sourceBytes == null)) {
@@ -74,6 +89,9 @@ class ExperimentApi {
             String kind,
             String source,
             byte[] sourceBytes,
+            @Nullable String modality,
+            @Nullable String scanner,
+            @Nullable LocalDate acquired,
             Instant registeredAt,
             String registeredBy) {
 
@@ -87,6 +105,9 @@ class ExperimentApi {
                     experiment.kind().word(),
                     FilePath.render(source),
                     source,
+                    experiment.acquisition().modality(),
+                    experiment.acquisition().scanner(),
+                    experiment.acquisition().day(),
                     experiment.registeredAt(),
                     experiment.registeredBy());
         }
@@ -128,9 +149,15 @@ class ExperimentApi {
     @PostMapping
     ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
         Path source = asked.folder();
+        Acquisition acquisition = asked.acquisition();
         try {
             Experiment experiment = experiments.register(
-                    asked.project(), asked.code(), asked.title() == null ? "" : asked.title(), source, actor.getName());
+                    asked.project(),
+                    asked.code(),
+                    asked.title() == null ? "" : asked.title(),
+                    source,
+                    acquisition,
+                    actor.getName());
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
                     .body(ShownExperiment.of(experiment));
         } catch (Refusal refusal) {

@@ -23,13 +23,18 @@ record Page<T>(List<T> items, @Nullable String next) {
 
     /** The page of a listing, which is asked for one more than is shown: so the last page knows that it is. */
     static <T> Page<T> of(int limit, Listing<T> listing, Function<T, Object> key) {
-        if (limit < 1 || limit > LIMIT_MAX) {
-            throw new Refusal("limit", "%d is no limit: 1 to %d is accepted".formatted(limit, LIMIT_MAX));
-        }
-        List<T> found = listing.first(limit + 1);
+        List<T> found = listing.first(checked(limit) + 1);
         List<T> items = found.size() > limit ? found.subList(0, limit) : found;
         return new Page<>(
                 items, found.size() > limit ? key.apply(items.getLast()).toString() : null);
+    }
+
+    /** The limit, if it is one. */
+    static int checked(int limit) {
+        if (limit < 1 || limit > LIMIT_MAX) {
+            throw new Refusal("limit", "%d is no limit: 1 to %d is accepted".formatted(limit, LIMIT_MAX));
+        }
+        return limit;
     }
 
     <R> Page<R> map(Function<T, R> view) {

@@ -2,9 +2,11 @@ package dozo.command;
 
 import dozo.file.Size;
 import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Totals;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Locale;
 
 /** What is safe, for a terminal: a line for each experiment and the sentence that sums them up. */
 public final class CoverageTable {
@@ -21,8 +23,8 @@ public final class CoverageTable {
                         word(experiment),
                         experiment.filesSafe(),
                         experiment.files(),
-                        Size.text(experiment.bytesSafe()),
-                        Size.text(experiment.bytes()),
+                        new Table.Bytes(experiment.bytesSafe()),
+                        new Table.Bytes(experiment.bytes()),
                         Connection.visible(experiment.title()));
             }
             table.print(out);
@@ -30,6 +32,65 @@ public final class CoverageTable {
         }
         out.println(sentence(all));
         out.flush();
+    }
+
+    /** Prints sums by a dimension, and the sum of them. */
+    static void groups(PrintWriter out, String by, List<Group> groups, Totals all) {
+        Table table = new Table(
+                by.toUpperCase(Locale.ROOT),
+                ">SAFE",
+                ">EXPERIMENTS",
+                ">OF",
+                ">UNSEEN",
+                ">FILES",
+                ">OF",
+                ">SIZE",
+                ">OF",
+                "OLDEST UNPROTECTED");
+        groups.forEach(group -> row(table, AuditTables.name(group.name()), group.totals()));
+        row(table.sum(), "sum", all).print(out);
+    }
+
+    private static Table row(Table table, String name, Totals totals) {
+        return table.row(
+                name,
+                totals.percent() + " %",
+                totals.experimentsSafe(),
+                totals.experiments(),
+                totals.experimentsUnseen(),
+                totals.filesSafe(),
+                totals.files(),
+                new Table.Bytes(totals.bytesSafe()),
+                new Table.Bytes(totals.bytes()),
+                AuditTables.time(totals.oldestUnprotected()));
+    }
+
+    /** Prints sums by a dimension for programs. The unknown is an empty field. */
+    static void csv(PrintWriter out, String by, List<Group> groups) {
+        Table table = new Table(
+                by,
+                "experiments",
+                "experiments safe",
+                "experiments unseen",
+                "files",
+                "files safe",
+                "bytes",
+                "bytes safe",
+                "oldest unprotected");
+        for (Group group : groups) {
+            Totals totals = group.totals();
+            table.row(
+                    group.name() == null ? "" : group.name(),
+                    totals.experiments(),
+                    totals.experimentsSafe(),
+                    totals.experimentsUnseen(),
+                    totals.files(),
+                    totals.filesSafe(),
+                    totals.bytes(),
+                    totals.bytesSafe(),
+                    totals.oldestUnprotected() == null ? "" : totals.oldestUnprotected());
+        }
+        table.csv(out);
     }
 
     /** The answer to "is everything safe?". */

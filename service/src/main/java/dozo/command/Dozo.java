@@ -2,8 +2,6 @@ package dozo.command;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
-import dozo.ledger.Coverage.ExperimentCoverage;
-import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -31,7 +29,13 @@ import tools.jackson.databind.JsonNode;
         name = "dozo",
         mixinStandardHelpOptions = true,
         description = "Backs up experiments to a DR site, and proves it.",
-        subcommands = {PlanCommand.class, ProjectCommand.class, SiteCommand.class},
+        subcommands = {
+            PlanCommand.class,
+            ProjectCommand.class,
+            SiteCommand.class,
+            CoverageCommand.class,
+            ProveCommand.class
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:all is well: done, the run complete, everything safe",
@@ -80,10 +84,21 @@ public final class Dozo {
             @Option(names = "--code", required = true, paramLabel = "C", description = "Its own code.") String code,
             @Option(names = "--title", defaultValue = "", paramLabel = "T", description = "What people call it.")
                     String title,
+            @Option(names = "--modality", paramLabel = "M", description = "As DICOM codes it: MR, MEG, EEG.") @Nullable
+                    String modality,
+            @Option(names = "--scanner", paramLabel = "N", description = "The scanner's code.") @Nullable
+                    String scanner,
+            @Option(names = "--acquired", paramLabel = "DAY", description = "The day of the visit, as 2026-10-01.")
+                    @Nullable
+                    String acquired,
             @Parameters(paramLabel = "SOURCE", description = "The folder, on the service's machine.") String source) {
         byte[] folder = RawArgument.path(source);
-        JsonNode experiment = service.post(
-                "/api/v1/experiments", Map.of("project", project, "code", code, "title", title, "sourceBytes", folder));
+        Map<String, Object> asked =
+                new HashMap<>(Map.of("project", project, "code", code, "title", title, "sourceBytes", folder));
+        asked.put("modality", modality);
+        asked.put("scanner", scanner);
+        asked.put("acquired", acquired);
+        JsonNode experiment = service.post("/api/v1/experiments", asked);
         say(service, experiment, "registered %s/%s: %s".formatted(project, code, FilePath.render(folder)));
         return Exit.WELL;
     }
@@ -150,32 +165,6 @@ public final class Dozo {
         return run(shown).findings() > 0
                 ? Exit.NOT_SAFE
                 : RunReport.exitCode(run(shown).state());
-    }
-
-    @Command(name = "coverage", mixinStandardHelpOptions = true, description = "Shows what is safe.")
-    int coverage(
-            @Mixin Connection service,
-            @Option(names = "--site", paramLabel = "S", description = "At which site; not needed for the only one.")
-                    @Nullable
-                    String site) {
-        String at = site == null ? "" : "?site=" + Connection.encoded(site);
-        JsonNode coverage = service.get("/api/v1/coverage" + at);
-        List<JsonNode> experiments = service.all("/api/v1/coverage/experiments" + at);
-        Totals all = Connection.JSON.treeToValue(coverage.path("totals"), Totals.class);
-        if (service.json()) {
-            Map<String, Object> answer = new HashMap<>();
-            coverage.properties().forEach(property -> answer.put(property.getKey(), property.getValue()));
-            answer.put("items", experiments);
-            out().println(Connection.JSON.writeValueAsString(answer));
-        } else {
-            CoverageTable.print(
-                    out(),
-                    all,
-                    experiments.stream()
-                            .map(each -> Connection.JSON.treeToValue(each, ExperimentCoverage.class))
-                            .toList());
-        }
-        return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     @Command(

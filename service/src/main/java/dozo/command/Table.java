@@ -1,45 +1,107 @@
 package dozo.command;
 
+import dozo.file.Size;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** Lines with aligned columns. Columns of numbers are aligned to the right. */
+/**
+ * Lines with aligned columns for people, or CSV (RFC 4180) with exact numbers for programs. Columns of numbers are aligned to the
+ * right.
+ */
 final class Table {
 
     private final List<String> headings;
     private final List<Boolean> numbers;
-    private final List<List<String>> rows = new ArrayList<>();
+    private final List<List<Object>> rows = new ArrayList<>();
+    private int sumAt = Integer.MAX_VALUE;
+
+    /** A number of bytes: people read it in units. */
+    record Bytes(long bytes) {}
+
+    /** A duration: people read it in units; null: there is none. */
+    record Minutes(@Nullable Long minutes) {}
 
     /** A heading that begins with {@code >} is that of a column of numbers. */
     Table(String... headings) {
-        this.headings = java.util.Arrays.stream(headings)
+        this.headings = Arrays.stream(headings)
                 .map(heading -> heading.startsWith(">") ? heading.substring(1) : heading)
                 .toList();
-        this.numbers = java.util.Arrays.stream(headings)
-                .map(heading -> heading.startsWith(">"))
-                .toList();
+        this.numbers =
+                Arrays.stream(headings).map(heading -> heading.startsWith(">")).toList();
     }
 
     Table row(Object... cells) {
-        rows.add(java.util.Arrays.stream(cells).map(String::valueOf).toList());
+        rows.add(List.of(cells));
+        return this;
+    }
+
+    /** What comes from here on is a sum of the rows before: below a line, and not in the CSV. */
+    Table sum() {
+        sumAt = rows.size();
         return this;
     }
 
     void print(PrintWriter out) {
         List<List<String>> all = new ArrayList<>();
         all.add(headings);
-        all.addAll(rows);
+        rows.forEach(row -> all.add(row.stream().map(Table::text).toList()));
         int[] widths = new int[headings.size()];
         for (List<String> row : all) {
             for (int i = 0; i < widths.length; i++) {
                 widths[i] = Math.max(widths[i], width(row.get(i)));
             }
         }
-        for (List<String> row : all) {
-            out.println(line(row, widths));
+        for (int i = 0; i < all.size(); i++) {
+            if (i - 1 == sumAt) {
+                out.println("-".repeat(Arrays.stream(widths).sum() + 2 * (widths.length - 1)));
+            }
+            out.println(line(all.get(i), widths));
         }
         out.flush();
+    }
+
+    void csv(PrintWriter out) {
+        out.println(headings.stream()
+                .map(heading -> heading.toLowerCase(java.util.Locale.ROOT).replace(' ', '_'))
+                .collect(Collectors.joining(",")));
+        for (List<Object> row : rows.subList(0, Math.min(sumAt, rows.size()))) {
+            out.println(row.stream().map(Table::exact).collect(Collectors.joining(",")));
+        }
+        out.flush();
+    }
+
+    private static String text(Object cell) {
+        return switch (cell) {
+            case Bytes(long bytes) -> Size.text(bytes);
+            case Minutes(Long minutes) -> duration(minutes);
+            case Long number -> "%,d".formatted(number);
+            default -> cell.toString();
+        };
+    }
+
+    private static String exact(Object cell) {
+        String text = switch (cell) {
+            case Bytes(long bytes) -> Long.toString(bytes);
+            case Minutes(Long minutes) -> minutes == null ? "" : minutes.toString();
+            default -> cell.toString();
+        };
+        boolean plain = text.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r');
+        return plain ? text : '"' + text.replace("\"", "\"\"") + '"';
+    }
+
+    /** As {@code 3:05 h}, {@code 2 d 03 h}: cut off. */
+    private static String duration(@Nullable Long minutes) {
+        if (minutes == null) {
+            return "-";
+        }
+        long hours = minutes / 60;
+        return hours < 48
+                ? "%d:%02d h".formatted(hours, minutes % 60)
+                : "%d d %02d h".formatted(hours / 24, hours % 24);
     }
 
     private String line(List<String> row, int[] widths) {

@@ -190,6 +190,10 @@ class ApiTest {
                     /experiments | {"project": "P1", "code": "S", "source": ""}           | source
                     /experiments | {"project": "P1", "code": "S"}                         | source
                     /experiments | {"project": "P1", "code": "S", "source": "/a\\u0000b"} | source
+                    /experiments | {"project": "P1", "code": "S", "source": "/tmp", "modality": "mr"}         | modality
+                    /experiments | {"project": "P1", "code": "S", "source": "/tmp", "scanner": "a b"}         | scanner
+                    /experiments | {"project": "P1", "code": "S", "source": "/tmp", "acquired": "1.10.2026"}  | acquired
+                    /experiments | {"project": "P1", "code": "S", "source": "/tmp", "acquired": "2999-01-01"} | acquired
                     /runs        | {"site": "nowhere"}                                    | site
                     """)
     void whatIsNotAcceptedIsRefusedWithItsField(String path, String body, String field) {
@@ -243,6 +247,62 @@ class ApiTest {
                 .contains("""
                         {"project":"%s","safe":false,"experiments":1,"experimentsSafe":0,"files":0,"filesSafe":0,"bytes":0,\
                         "bytesSafe":0,"oldestUnprotected":"2""".formatted(project));
+    }
+
+    @Test
+    void coverageIsSummedByWhatIsAskedAndTheUnknownComesLast() throws Exception {
+        Path source = Files.createDirectories(folder.resolve(project + "-known"));
+        assertThat(service.post("/api/v1/experiments", """
+                        {"project": "%s", "code": "S1", "source": "%s", "modality": "XA", "scanner": "T7", "acquired": "2020-02-29"}
+                        """.formatted(project, source))
+                        .status())
+                .isEqualTo(201);
+        register(
+                "S2",
+                Files.createDirectories(folder.resolve(project + "-unknown")).toString());
+
+        assertThat(service.get("/api/v1/experiments/" + project + "/S1").text())
+                .contains("\"modality\":\"XA\",\"scanner\":\"T7\",\"acquired\":\"2020-02-29\"");
+        assertThat(service.get("/api/v1/coverage/groups?site=dr&by=modality").text())
+                .contains("{\"name\":\"XA\",\"totals\":{\"safe\":false,\"experiments\":1,")
+                .contains("},{\"totals\":{");
+        assertThat(service.get("/api/v1/coverage/groups?site=dr&by=month&asOf=2001-01-01")
+                        .at("/items")
+                        .isEmpty())
+                .isTrue();
+        assertThat(service.get("/api/v1/coverage/unprotected?site=dr&limit=1")
+                        .at("/items/0/since")
+                        .asString())
+                .startsWith("2");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    /coverage/groups?site=dr&by=weather                            | by
+                    /coverage?site=dr&asOf=yesterday                               | asOf
+                    /coverage?site=dr&asOf=2999-01-01                              | asOf
+                    /coverage?site=dr&asOf=2999-01-01T00:00:00Z                    | asOf
+                    /coverage/changes?site=dr&from=x&until=2020-01-01              | from
+                    /coverage/waits?site=dr&from=2020-01-01&until=x                | until
+                    /coverage/waits?site=dr&from=2020-01-01&until=2020-01-02&by=x  | by
+                    /coverage/unprotected?site=dr&limit=0                          | limit
+                    """)
+    void aQuestionThatCannotBeUnderstoodIsRefusedWithItsField(String path, String field) {
+        assertRefused(service.get("/api/v1" + path), 422, field);
+    }
+
+    @Test
+    void aProofIsOfAPathBelowTheSource() throws Exception {
+        register(
+                "S1",
+                Files.createDirectories(folder.resolve(project + "-source")).toString());
+        String proof = "/api/v1/experiments/" + project + "/S1/proof?site=dr";
+
+        assertRefused(service.get(proof), 422, "path");
+        assertRefused(service.get(proof + "&path=../etc"), 422, "path");
+        assertRefused(service.get(proof + "&path="), 422, "path");
+        assertRefused(service.get(proof + "&pathBytes=%25"), 422, "path");
+        assertThat(service.get(proof + "&path=never/seen").status()).isEqualTo(404);
     }
 
     @ParameterizedTest

@@ -36,9 +36,7 @@ public record Format(ZoneId zone) {
 
     /** What of a project is safe in percent, by bytes; by experiments where all that is known of is safe. */
     public int share(Totals totals) {
-        return totals.bytesSafe() < totals.bytes()
-                ? share(totals.bytesSafe(), totals.bytes(), false)
-                : share(totals.experimentsSafe(), totals.experiments(), totals.safe());
+        return totals.percent();
     }
 
     /** What of an experiment is safe in percent, by bytes. */

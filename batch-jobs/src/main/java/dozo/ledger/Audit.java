@@ -1,0 +1,156 @@
+package dozo.ledger;
+
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What an auditor asks of a time: what changed in it, and how long data waited to be safe. From kept totals, as coverage. */
+@Component
+public class Audit {
+
+    private final JdbcClient jdbc;
+
+    /**
+     * What changed of a group of experiments. Entries are files, folders and links, and are counted by every manifest; a file
+     * that changed in three of them counts three times.
+     *
+     * @param name as the dimension has it; null: unknown, and findings that concern a whole run
+     * @param manifests sealed
+     * @param filesProven that got receipts, counted when the run that sent them settled; {@code bytesProven} is theirs
+     * @param experimentsProtected how often an experiment became wholly safe
+     */
+    public record Change(
+            @Nullable String name,
+            long manifests,
+            long entriesNew,
+            long entriesChanged,
+            long entriesGone,
+            long filesProven,
+            long bytesProven,
+            long experimentsProtected,
+            long findings) {}
+
+    /**
+     * How long a group of experiments waited to be safe: from when the first manifest after the last wholly safe one was sealed
+     * until the run that made it wholly safe had settled.
+     *
+     * @param name as the dimension has it; null: unknown
+     * @param protections how often an experiment became wholly safe: what the whole minutes are of; they are null of none
+     * @param waiting experiments that are not wholly safe now, whenever that began: the minutes say nothing of them
+     * @param waitingSince of these the one that has waited longest; null: none waits
+     */
+    public record Wait(
+            @Nullable String name,
+            long protections,
+            @Nullable Long medianMinutes,
+            @Nullable Long p95Minutes,
+            @Nullable Long longestMinutes,
+            long waiting,
+            @Nullable Instant waitingSince) {}
+
+    public Audit(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** What changed from one moment until another, by name; groups of which nothing changed are not in it. */
+    public List<Change> changes(Dimension by, int siteId, Instant from, Instant until) {
+        return jdbc.sql("""
+                        with change as (
+                            select experiment_id, 1 as manifests, entries_new, entries_changed, entries_gone,
+                                   0 as files_proven, 0 as bytes_proven, 0 as protected, 0 as findings
+                            from manifest
+                            where sealed_at >= :from and sealed_at < :until
+                            union all
+                            select experiment_id, 0, 0, 0, 0, files_proven, bytes_proven, num_nonnulls(waited_seconds), 0
+                            from coverage
+                            where site_id = :site and since >= :from and since < :until
+                            union all
+                            select f.experiment_id, 0, 0, 0, 0, 0, 0, 0, count(*)
+                            from finding f join run using (run_id)
+                            where site_id = :site and f.found_at >= :from and f.found_at < :until
+                            group by f.experiment_id
+                        )
+                        select group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name,
+                               sum(manifests) as manifests, sum(entries_new) as entries_new,
+                               sum(entries_changed) as entries_changed, sum(entries_gone) as entries_gone,
+                               sum(files_proven) as files_proven, sum(bytes_proven) as bytes_proven,
+                               sum(protected) as protected, sum(findings) as findings
+                        from change
+                        left join experiment e using (experiment_id)
+                        left join project p using (project_id)
+                        group by name
+                        having sum(manifests) + sum(files_proven) + sum(protected) + sum(findings) > 0
+                        order by name nulls last
+                        """)
+                .param("by", by.name())
+                .param("site", siteId)
+                .param("from", Timestamp.from(from))
+                .param("until", Timestamp.from(until))
+                .query((row, n) -> new Change(
+                        row.getString("name"),
+                        row.getLong("manifests"),
+                        row.getLong("entries_new"),
+                        row.getLong("entries_changed"),
+                        row.getLong("entries_gone"),
+                        row.getLong("files_proven"),
+                        row.getLong("bytes_proven"),
+                        row.getLong("protected"),
+                        row.getLong("findings")))
+                .list();
+    }
+
+    /** How long experiments waited that became wholly safe from one moment until another, and who waits now; by name. */
+    public List<Wait> waits(Dimension by, int siteId, Instant from, Instant until) {
+        // Counted by the minute first: a percentile of the rows themselves would sort all of them.
+        return jdbc.sql("""
+                        with named as (
+                            select e.experiment_id, e.registered_at,
+                                   group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name
+                            from experiment e join project p using (project_id)
+                        ), counted as (
+                            select name, waited_seconds / 60 as minutes, count(*) as n, 0 as waiting,
+                                   null::timestamptz as waiting_since
+                            from coverage join named using (experiment_id)
+                            where site_id = :site and waited_seconds is not null and since >= :from and since < :until
+                            group by name, minutes
+                            union all
+                            select name, null, 0, count(*), min(coalesce(t.unprotected_since, n.registered_at))
+                            from named n
+                            left join protection t on t.experiment_id = n.experiment_id and t.site_id = :site
+                            where t.entries = t.entries_safe is not true
+                            group by name
+                        ), ranked as (
+                            select *, sum(n) over (partition by name) as whole,
+                                   sum(n) over (partition by name order by minutes) as part
+                            from counted
+                        )
+                        select name, sum(n) as protections,
+                               min(minutes) filter (where part >= 0.5 * whole) as median,
+                               min(minutes) filter (where part >= 0.95 * whole) as p95,
+                               max(minutes) as longest,
+                               sum(waiting) as waiting, min(waiting_since) as waiting_since
+                        from ranked
+                        group by name
+                        order by name nulls last
+                        """)
+                .param("by", by.name())
+                .param("site", siteId)
+                .param("from", Timestamp.from(from))
+                .param("until", Timestamp.from(until))
+                .query((row, n) -> {
+                    Timestamp since = row.getTimestamp("waiting_since");
+                    return new Wait(
+                            row.getString("name"),
+                            row.getLong("protections"),
+                            row.getObject("median", Long.class),
+                            row.getObject("p95", Long.class),
+                            row.getObject("longest", Long.class),
+                            row.getLong("waiting"),
+                            since == null ? null : since.toInstant());
+                })
+                .list();
+    }
+}

@@ -1,0 +1,41 @@
+package dozo.registry;
+
+import java.time.LocalDate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an experiment was acquired with, and when. Each may be unknown (null), and is counted as unknown then: never guessed,
+ * never left out.
+ *
+ * @param modality as DICOM codes it: {@code MR}, {@code MEG}, {@code EEG}
+ * @param scanner an opaque code
+ * @param day by the calendar where it was; not before 1900
+ */
+public record Acquisition(
+        @Nullable String modality,
+        @Nullable String scanner,
+        @Nullable LocalDate day) {
+
+    /** Nothing is known. */
+    public static final Acquisition UNKNOWN = new Acquisition(null, null, null);
+
+    private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
+    private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
+
+    /** Refuses what is no code ({@link Refusal}) or too long ago. */
+    public Acquisition {
+        if (modality != null && !MODALITY.matcher(modality).matches()) {
+            throw new Refusal(
+                    "modality",
+                    "\"%s\" is no modality: 1 to 16 letters A-Z, digits and _ as MR or MEG are accepted"
+                            .formatted(modality));
+        }
+        if (scanner != null) {
+            Code.checked("scanner", scanner);
+        }
+        if (day != null && day.isBefore(EARLIEST)) {
+            throw new Refusal("acquired", "%s: a day from %s on is accepted".formatted(day, EARLIEST));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package dozo.verify;
+
+import dozo.file.Digest;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** How it is known that one file is safe: every content that a path has had, and the receipts of each. */
+@Component
+public class Proofs {
+
+    private final JdbcClient jdbc;
+
+    /**
+     * One content of a path, as an entry of manifests, with one of its receipts.
+     *
+     * @param sinceManifest the first manifest that holds it, sealed at {@code sealedAt}
+     * @param untilManifest the first that does not any more, sealed at {@code goneAt}; null while it holds
+     * @param modifiedNs nanoseconds since 1970
+     * @param receipt null: there is none, so it is not safe
+     */
+    public record FileProof(
+            int entryNumber,
+            EntryKind kind,
+            long sizeBytes,
+            long modifiedNs,
+            int sinceManifest,
+            Instant sealedAt,
+            @Nullable Integer untilManifest,
+            @Nullable Instant goneAt,
+            @Nullable FileReceipt receipt) {
+
+        /** Whether the source has it, as far as was looked. */
+        public boolean holds() {
+            return untilManifest == null;
+        }
+    }
+
+    /** The evidence: the digest that was computed at the site, how, by whom, when, and in which run. */
+    public record FileReceipt(
+            long receiptId, long runId, long unitId, Digest digest, String method, String worker, Instant verifiedAt) {}
+
+    public Proofs(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /**
+     * At most {@code limit} proofs of a path of an experiment at a site: the latest content first, and of each the latest
+     * receipt first. None: no manifest has ever had this path.
+     */
+    public List<FileProof> of(int experimentId, int siteId, FilePath path, int limit) {
+        return jdbc.sql("""
+                        select e.entry_no, e.kind, e.size_bytes, e.modified_ns,
+                               e.since_manifest, s.sealed_at, e.until_manifest, u.sealed_at as gone_at,
+                               r.receipt_id, r.run_id, r.unit_id, r.method, r.worker, r.verified_at,
+                               substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as digest
+                        from directory d
+                        join entry e on e.experiment_id = d.experiment_id and e.directory_no = d.directory_no
+                        join manifest s on s.experiment_id = e.experiment_id and s.manifest_no = e.since_manifest
+                        left join manifest u on u.experiment_id = e.experiment_id and u.manifest_no = e.until_manifest
+                        left join receipt r on r.experiment_id = e.experiment_id and r.site_id = :site
+                                           and lowest_of(r.entry_nos) <= e.entry_no and highest_of(r.entry_nos) >= e.entry_no
+                                           and e.entry_no = any(r.entry_nos)
+                        where d.experiment_id = :experiment and sha256(d.path) = sha256(:folder)
+                          and e.experiment_id = :experiment and e.name = :name
+                        order by e.entry_no desc, r.receipt_id desc
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("folder", path.parent().bytes())
+                .param("name", path.name())
+                .param("limit", limit)
+                .query((row, n) -> proof(row))
+                .list();
+    }
+
+    private static FileProof proof(ResultSet row) throws SQLException {
+        return new FileProof(
+                row.getInt("entry_no"),
+                EntryKind.of(row.getString("kind").charAt(0)),
+                row.getLong("size_bytes"),
+                row.getLong("modified_ns"),
+                row.getInt("since_manifest"),
+                row.getTimestamp("sealed_at").toInstant(),
+                row.getObject("until_manifest", Integer.class),
+                instant(row.getTimestamp("gone_at")),
+                row.getBytes("digest") == null ? null : receipt(row));
+    }
+
+    private static FileReceipt receipt(ResultSet row) throws SQLException {
+        return new FileReceipt(
+                row.getLong("receipt_id"),
+                row.getLong("run_id"),
+                row.getLong("unit_id"),
+                Digest.of(row.getBytes("digest")),
+                row.getString("method"),
+                row.getString("worker"),
+                row.getTimestamp("verified_at").toInstant());
+    }
+
+    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
+        return timestamp == null ? null : timestamp.toInstant();
+    }
+}

@@ -1,0 +1,388 @@
+import dozo.db.EmbeddedDatabase;
+import dozo.file.FilePath;
+import dozo.ledger.Audit;
+import dozo.ledger.Coverage;
+import dozo.ledger.Dimension;
+import dozo.verify.Proofs;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.postgresql.PGConnection;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+/**
+ * Coverage and audit queries at size, through the classes that answer them: made-up experiments in the real tables of a
+ * database of their own, each query so many times with other parameters, its plan once.
+ *
+ * <pre>java -cp LIBRARIES CoverageCalls.java FOLDER EXPERIMENTS ENTRIES CALLS</pre>
+ *
+ * The database is made in FOLDER, the plans are written to FOLDER/plans.txt; a line of JSON for each query.
+ */
+final class CoverageCalls {
+
+    private static final Instant BEGIN = Instant.parse("2016-01-01T00:00:00Z");
+    private static final int DAYS = 3_650;
+    private static final int WARM_UP = 20;
+    private static final int PAGE = 500;
+    private static final int GIANT = 1;
+
+    private final DataSource database;
+    private final int experiments;
+    private final long entries;
+    private final int calls;
+    private final Random random = new Random(4711);
+
+    private CoverageCalls(DataSource database, int experiments, long entries, int calls) {
+        this.database = database;
+        this.experiments = experiments;
+        this.entries = entries;
+        this.calls = calls;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        Path folder = Path.of(arguments[0]);
+        try (EmbeddedDatabase server = EmbeddedDatabase.start(folder.resolve("postgres"));
+                PrintWriter plans = new PrintWriter(folder.resolve("plans.txt").toFile())) {
+            PGSimpleDataSource login = new PGSimpleDataSource();
+            login.setUrl(server.url());
+            login.setUser(server.user());
+            login.setPassword(server.password());
+            Flyway.configure().dataSource(login).load().migrate();
+            new CoverageCalls(
+                            login,
+                            Integer.parseInt(arguments[1]),
+                            Long.parseLong(arguments[2]),
+                            Integer.parseInt(arguments[3]))
+                    .measure(plans);
+        }
+    }
+
+    private void measure(PrintWriter plans) throws SQLException {
+        long started = System.nanoTime();
+        try (Connection connection = database.getConnection()) {
+            fill(connection);
+            System.out.printf(
+                    "{\"made\": %.1f, \"experiments\": %d, \"entries\": %d, \"receipts\": %d, \"periods\": %d, \"findings\": %d}%n",
+                    (System.nanoTime() - started) / 1e9,
+                    count(connection, "experiment"),
+                    count(connection, "entry"),
+                    count(connection, "receipt"),
+                    count(connection, "coverage"),
+                    count(connection, "finding"));
+            System.out.flush();
+        }
+        try (Connection connection = database.getConnection()) {
+            Map<String, Supplier<List<?>>> timed = queries(new SingleConnectionDataSource(connection, true));
+            Explained explained = new Explained(connection);
+            Map<String, Supplier<List<?>>> shown = queries(new SingleConnectionDataSource(explained.connection(), true));
+            for (var query : timed.entrySet()) {
+                Times times = times(query.getValue(), explained.server());
+                explained.plans.clear();
+                int rows = shown.get(query.getKey()).get().size();
+                String plan = String.join("\n", explained.plans);
+                plans.printf("== %s%n%s%n%n", query.getKey(), plan);
+                report(query.getKey(), times, rows, plan);
+            }
+        }
+    }
+
+    /** Of every call: how long it took, and how long a processor worked for it, in nanoseconds, in ascending order. */
+    private record Times(long[] whole, long[] busy) {}
+
+    /**
+     * The processor's part is ours and the server process's, as the kernel counts it: where others use the machine at the same
+     * time, it says what the calls cost, and the whole says how busy the machine was.
+     */
+    private Times times(Supplier<List<?>> query, long server) {
+        for (int i = 0; i < Math.min(WARM_UP, calls); i++) {
+            query.get();
+        }
+        long[] whole = new long[calls];
+        long[] busy = new long[calls];
+        for (int i = 0; i < calls; i++) {
+            long busyBefore = busyNanos(server);
+            long began = System.nanoTime();
+            query.get();
+            whole[i] = System.nanoTime() - began;
+            busy[i] = busyNanos(server) - busyBefore;
+        }
+        Arrays.sort(whole);
+        Arrays.sort(busy);
+        return new Times(whole, busy);
+    }
+
+    private static long busyNanos(long server) {
+        try {
+            String counted = Files.readString(Path.of("/proc", String.valueOf(server), "schedstat"));
+            return Long.parseLong(counted.substring(0, counted.indexOf(' ')))
+                    + ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void report(String name, Times times, int rows, String plan) {
+        boolean scans = plan.contains("Seq Scan on entry") || plan.contains("Seq Scan on receipt");
+        System.out.printf(
+                "{\"query\": \"%s\", \"p50\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"busy_p50\": %.2f, \"busy_p99\": %.2f,"
+                        + " \"rows\": %d, \"scans\": %b}%n",
+                name,
+                at(times.whole(), 0.5),
+                at(times.whole(), 0.99),
+                at(times.whole(), 1),
+                at(times.busy(), 0.5),
+                at(times.busy(), 0.99),
+                rows,
+                scans);
+        System.out.flush();
+    }
+
+    private static double at(long[] sorted, double share) {
+        return sorted[(int) Math.ceil(share * sorted.length) - 1] / 1e6;
+    }
+
+    private Map<String, Supplier<List<?>>> queries(DataSource source) {
+        JdbcClient jdbc = JdbcClient.create(source);
+        Coverage coverage = new Coverage(jdbc);
+        Audit audit = new Audit(jdbc);
+        Proofs proofs = new Proofs(jdbc);
+        Map<String, Supplier<List<?>>> all = new LinkedHashMap<>();
+        all.put("everything, now", () -> List.of(coverage.all(1)));
+        all.put("everything, as of a day", () -> List.of(coverage.all(1, day())));
+        for (Dimension by : Dimension.values()) {
+            all.put("by %s, now".formatted(by.word()), () -> coverage.groups(by, 1, null, after(by), PAGE));
+            all.put("by %s, as of a day".formatted(by.word()), () -> coverage.groups(by, 1, day(), after(by), PAGE));
+        }
+        all.put("a page of experiments, now", () -> coverage.experiments(1, random.nextInt(experiments), PAGE));
+        all.put("the 50 unprotected longest", () -> coverage.oldestUnprotected(1, 50));
+        all.put("begin of the record", () -> List.of(coverage.recordedSince(1)));
+        all.put("changes of a day, by project", () -> changes(audit, Dimension.PROJECT, 1));
+        all.put("changes of a month, by modality", () -> changes(audit, Dimension.MODALITY, 30));
+        all.put("changes of a year, by month", () -> changes(audit, Dimension.MONTH, 365));
+        all.put("time to protection in a year, by project", () -> waits(audit, Dimension.PROJECT, 365));
+        all.put("time to protection ever, by modality", () -> audit.waits(Dimension.MODALITY, 1, BEGIN, BEGIN.plus(DAYS, ChronoUnit.DAYS)));
+        all.put("proof of a file", () -> proofs.of(2 + random.nextInt(experiments - 1), 1, file(usual()), 100));
+        all.put("proof of a file of the largest", () -> proofs.of(GIANT, 1, file(giant()), 100));
+        return all;
+    }
+
+    /** Groups come on one page, experiments on many. */
+    private String after(Dimension by) {
+        return by == Dimension.EXPERIMENT ? "P%03d/S".formatted(1 + random.nextInt(200)) : "";
+    }
+
+    private List<?> changes(Audit audit, Dimension by, int days) {
+        Instant from = day();
+        return audit.changes(by, 1, from, from.plus(days, ChronoUnit.DAYS));
+    }
+
+    private List<?> waits(Audit audit, Dimension by, int days) {
+        Instant from = day();
+        return audit.waits(by, 1, from, from.plus(days, ChronoUnit.DAYS));
+    }
+
+    private Instant day() {
+        return BEGIN.plus(random.nextInt(DAYS), ChronoUnit.DAYS);
+    }
+
+    private FilePath file(long files) {
+        long number = 1 + random.nextLong(files);
+        return FilePath.of("folder%d/scan%d.dcm".formatted((number - 1) / 100 + 1, number));
+    }
+
+    private long giant() {
+        return entries / 10;
+    }
+
+    private long usual() {
+        return (entries - giant()) / (experiments - 1);
+    }
+
+    private static long count(Connection connection, String table) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery("select count(*) from " + table)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    /**
+     * One experiment has a tenth of all entries. Of every hundred entries, five came with a later manifest. Bundles of four
+     * partitions alternate, so that the spans of receipts overlap. Four manifests an experiment, each settled three hours
+     * later, but the last ones of the latest fiftieth.
+     */
+    private void fill(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set synchronous_commit = off");
+            statement.execute("alter table protection disable trigger protection_is_remembered");
+            for (String sql : List.of(REGISTRY, ENTRIES, MANIFESTS, RECEIPTS, TOTALS, FINDINGS)) {
+                statement.execute(sql.replace(":experiments", String.valueOf(experiments))
+                        .replace(":giant", String.valueOf(giant()))
+                        .replace(":usual", String.valueOf(usual()))
+                        .replace(":days", String.valueOf(DAYS))
+                        .replace(":begin", "timestamptz '" + BEGIN + "'"));
+            }
+            statement.execute("alter table protection enable trigger protection_is_remembered");
+            statement.execute("vacuum analyze");
+            statement.execute("checkpoint");
+        }
+    }
+
+    private static final String REGISTRY = """
+            insert into project (code, created_at) select 'P' || to_char(n, 'FM000'), :begin from generate_series(1, 200) n;
+            insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+            values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', :begin);
+            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+            select 'nightlyBackup', 1, 'COMPLETE', 'dozo', :begin + n * interval '1 day', :begin + n * interval '1 day 5 hours'
+            from generate_series(1, :days) n;
+            insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by, modality, scanner,
+                                    acquired_on)
+            select 1 + n % 200, 'S' || n, 'filesystem', convert_to('/data/S' || n, 'UTF8'), at, 'importer',
+                   case when n % 20 > 0 then (array['MR', 'MR', 'MR', 'MEG', 'EEG'])[1 + n % 5] end,
+                   case when n % 20 > 0 then 'T' || n % 11 end, case when n % 50 > 0 then (at - interval '1 day')::date end
+            from (select n, :begin + interval '1 day' * (n::float8 * (:days - 100) / :experiments) as at
+                  from generate_series(1, :experiments) n) e;
+            """;
+
+    private static final String ENTRIES = """
+            insert into directory (experiment_id, directory_no, path)
+            select e, d, convert_to('folder' || d, 'UTF8')
+            from generate_series(1, :experiments) e,
+                 generate_series(1, (case e when 1 then :giant else :usual end - 1) / 100 + 1) d;
+            insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
+                               kind, name)
+            select e, k, (k - 1) / 100 + 1, case when k % 20 = 0 then 2 + k / 20 % 3 else 1 end, 300000, 0, 420, 'f',
+                   convert_to('scan' || k || '.dcm', 'UTF8')
+            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k;
+            """;
+
+    private static final String MANIFESTS = """
+            insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
+                                  entries_changed, entries_gone)
+            select experiment_id, m, registered_at + interval '20 hours' + (m - 1) * interval '24 days 1 second',
+                   sum(came) over w, 300000 * sum(came) over w, 0, 0, came, 0, 0
+            from (select experiment_id, since_manifest as m, count(*) as came from entry group by 1, 2) counted
+            join experiment using (experiment_id)
+            window w as (partition by experiment_id order by m)
+            order by 3;
+            """;
+
+    private static final String RECEIPTS = """
+            insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+            select e, 1, 'BUNDLE', array_agg(k), 300000 * count(*), 'VERIFIED', 1 + e % :days, k % 4
+            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k
+            group by e, k / 800, k % 4
+            order by e, k / 800, k % 4;
+            insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+            select experiment_id, 1, unit_id, run_id, entry_nos, decode(repeat('5a', 32 * cardinality(entry_nos)), 'hex'),
+                   'exec sha256sum', 'worker', :begin + run_id * interval '1 day 3 hours'
+            from transfer_unit order by unit_id;
+            """;
+
+    private static final String TOTALS = """
+            insert into coverage (experiment_id, site_id, manifest_no, since, until, unprotected_since, files, bytes, entries,
+                                  files_safe, bytes_safe, entries_safe, files_proven, bytes_proven, waited_seconds)
+            select experiment_id, 1, manifest_no, since,
+                   coalesce(lead(since) over (partition by experiment_id order by since), 'infinity'),
+                   case when not safe then sealed_at end, files, bytes, files,
+                   files - came, 300000 * (files - came), files - came, case when safe then entries_new else 0 end,
+                   case when safe then 300000 * entries_new else 0 end, case when safe then 10800 + experiment_id % 9999 end
+            from (select m.*, false as safe, sealed_at as since, entries_new as came from manifest m
+                  union all
+                  select m.*, true, sealed_at + interval '3 hours', 0 from manifest m
+                  where manifest_no < 4 or experiment_id < 0.98 * :experiments) m
+            order by since;
+            insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
+                                    entries_safe, safe_manifest, unprotected_since, counted_at)
+            select experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe, entries_safe,
+                   manifest_no - num_nonnulls(unprotected_since), unprotected_since, since
+            from coverage where until = 'infinity';
+            """;
+
+    private static final String FINDINGS = """
+            insert into finding (run_id, experiment_id, reason, path, message, found_at)
+            select 1 + n % :days, 1 + n % :experiments, 'UNREADABLE', 'path', 'cannot be read',
+                   :begin + n % :days * interval '1 day 1 second'
+            from generate_series(1, 5 * :experiments) n;
+            """;
+
+    /** A connection whose queries are explained before they are run, with the same parameters. */
+    private static final class Explained {
+
+        private final Connection real;
+        private final List<String> plans = new ArrayList<>();
+
+        Explained(Connection real) {
+            this.real = real;
+        }
+
+        /** The number of the process that serves the connection. */
+        long server() throws SQLException {
+            return real.unwrap(PGConnection.class).getBackendPID();
+        }
+
+        Connection connection() {
+            return proxy(Connection.class, (proxy, method, arguments) -> method.getName().equals("prepareStatement")
+                    ? statement((String) arguments[0])
+                    : call(real, method, arguments));
+        }
+
+        private PreparedStatement statement(String sql) throws SQLException {
+            PreparedStatement run = real.prepareStatement(sql);
+            PreparedStatement explain = real.prepareStatement("explain (analyze, buffers) " + sql);
+            return proxy(PreparedStatement.class, (proxy, method, arguments) -> {
+                if (method.getName().equals("executeQuery")) {
+                    explain(explain);
+                } else if (method.getName().startsWith("set") && arguments.length > 1) {
+                    call(explain, method, arguments);
+                }
+                return call(run, method, arguments);
+            });
+        }
+
+        private void explain(PreparedStatement statement) throws SQLException {
+            try (statement;
+                    ResultSet lines = statement.executeQuery()) {
+                while (lines.next()) {
+                    plans.add(lines.getString(1));
+                }
+            }
+        }
+
+        private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+            return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+        }
+
+        private static Object call(Object on, java.lang.reflect.Method method, Object[] arguments) throws Throwable {
+            try {
+                return method.invoke(on, arguments);
+            } catch (InvocationTargetException failure) {
+                throw failure.getCause();
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package dozo.api;
+
+import dozo.file.FilePath;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.verify.Proofs;
+import dozo.verify.Proofs.FileProof;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** How it is known that one file is safe. */
+@RestController
+@RequestMapping("/api/v1/experiments/{project}/{code}/proof")
+class ProofApi {
+
+    private static final int PROOFS_MAX = 100;
+    private static final long NANOS = 1_000_000_000L;
+
+    private final Experiments experiments;
+    private final Proofs proofs;
+    private final SiteChoice sites;
+
+    /** A path with all that proves it. {@code path} is for people, {@code pathBytes} the name. */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    record ShownProofs(String experiment, String path, byte[] pathBytes, List<ShownProof> items) {}
+
+    /**
+     * One content of the path, with one of its receipts.
+     *
+     * @param untilManifest the first that does not hold it any more, sealed at {@code goneAt}; missing while it holds
+     * @param receipt missing: there is none, so it is not safe
+     */
+    record ShownProof(
+            int entry,
+            String kind,
+            long bytes,
+            Instant modified,
+            int sinceManifest,
+            Instant sealedAt,
+            @Nullable Integer untilManifest,
+            @Nullable Instant goneAt,
+            @Nullable ShownReceipt receipt) {
+
+        static ShownProof of(FileProof proof) {
+            return new ShownProof(
+                    proof.entryNumber(),
+                    proof.kind().name().toLowerCase(Locale.ROOT),
+                    proof.sizeBytes(),
+                    Instant.ofEpochSecond(
+                            Math.floorDiv(proof.modifiedNs(), NANOS), Math.floorMod(proof.modifiedNs(), NANOS)),
+                    proof.sinceManifest(),
+                    proof.sealedAt(),
+                    proof.untilManifest(),
+                    proof.goneAt(),
+                    proof.receipt() == null ? null : ShownReceipt.of(proof.receipt()));
+        }
+    }
+
+    /** The evidence. */
+    record ShownReceipt(long id, long run, long unit, String sha256, String method, String worker, Instant verifiedAt) {
+
+        static ShownReceipt of(Proofs.FileReceipt receipt) {
+            return new ShownReceipt(
+                    receipt.receiptId(),
+                    receipt.runId(),
+                    receipt.unitId(),
+                    receipt.digest().toString(),
+                    receipt.method(),
+                    receipt.worker(),
+                    receipt.verifiedAt());
+        }
+    }
+
+    ProofApi(Experiments experiments, Proofs proofs, SiteChoice sites) {
+        this.experiments = experiments;
+        this.proofs = proofs;
+        this.sites = sites;
+    }
+
+    @GetMapping
+    ShownProofs proof(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam(required = false) @Nullable String path,
+            @RequestParam(required = false) @Nullable String pathBytes,
+            @RequestParam(required = false) @Nullable String site) {
+        Experiment experiment =
+                experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+        FilePath asked = path(path, pathBytes);
+        List<FileProof> found = proofs.of(experiment.id(), sites.idOf(site), asked, PROOFS_MAX);
+        if (found.isEmpty()) {
+            throw Missing.thing("entry of any manifest of " + experiment.name() + " at", asked)
+                    .get();
+        }
+        return new ShownProofs(
+                experiment.name(),
+                asked.toString(),
+                asked.bytes(),
+                found.stream().map(ShownProof::of).toList());
+    }
+
+    private static FilePath path(@Nullable String text, @Nullable String base64) {
+        try {
+            if (text != null && base64 == null) {
+                return notRoot(FilePath.of(text.getBytes(StandardCharsets.UTF_8)));
+            }
+            if (base64 != null && text == null) {
+                return notRoot(FilePath.of(Base64.getDecoder().decode(base64)));
+            }
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("path", "a path below the source is accepted: " + e.getMessage());
+        }
+        throw new Refusal("path", "either path or pathBytes is needed: a path below the source");
+    }
+
+    private static FilePath notRoot(FilePath path) {
+        if (path.isRoot()) {
+            throw new IllegalArgumentException("this is the source itself");
+        }
+        return path;
+    }
+}

@@ -1,0 +1,40 @@
+package dozo.api;
+
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/** Which site is asked about: the one that is named, else the only one. */
+@Component
+class SiteChoice {
+
+    /** No site has this id, so nothing is safe there: the truth while none is registered. */
+    private static final int NO_SITE = 0;
+
+    private final Sites sites;
+
+    SiteChoice(Sites sites) {
+        this.sites = sites;
+    }
+
+    /** The site; empty while none is registered. */
+    Optional<Site> of(@Nullable String name) {
+        if (name != null) {
+            return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
+        }
+        List<Site> all = sites.all();
+        if (all.size() > 1) {
+            throw new Refusal("site", "there are %d sites; name one".formatted(all.size()));
+        }
+        return all.stream().findFirst();
+    }
+
+    /** The site's id; one that no site has while none is registered. */
+    int idOf(@Nullable String name) {
+        return of(name).map(Site::id).orElse(NO_SITE);
+    }
+}

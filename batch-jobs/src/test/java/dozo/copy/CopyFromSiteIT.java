@@ -16,6 +16,7 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.transfer.Throttle;
 import java.io.IOException;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -104,8 +105,8 @@ class CopyFromSiteIT extends CopyTest {
                 0);
         FilePath name = FilePath.of("large");
         try (CopyFromSite copy = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
-                LocalTree local = LocalTree.open(back, copy.key());
-                LocalFile left = local.createLarge(new Found(name, name, name, facts))) {
+                LocalFile left =
+                        LocalTree.open(back, copy.key()).incoming().create(new Found(name, name, name, facts))) {
             byte[] content = Files.readAllBytes(large);
             int range = (int) LargeFetch.RANGE_BYTES;
             left.write(content, 0, range, 0);
@@ -167,6 +168,23 @@ class CopyFromSiteIT extends CopyTest {
         }
         assertThat(findings).isEmpty();
         assertThat(back.resolve("lying")).hasContent("1234567");
+    }
+
+    @Test
+    void theSameCopyIsRefusedWhileItIsRunning() throws Exception {
+        Files.writeString(source.resolve("a"), "hello");
+        try (LoopbackSite site = openSsh()) {
+            try (CopyFromSite other = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
+                    FileLock running = RunningCopies.lock(other.key())) {
+                assertThatThrownBy(() -> copy(site, TWO_LANES))
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("running already");
+                assertThat(running.isValid()).isTrue();
+            }
+            assertThat(back).doesNotExist();
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
     }
 
     /** A site whose sha256sum, the only one it has, is wrong so many times about files called "lying". */
@@ -336,8 +354,8 @@ class CopyFromSiteIT extends CopyTest {
     private Told fetchAsIfFoundBefore(LoopbackSite site, Change atFirstChange) throws Exception {
         RemoteFacts before = new RemoteFacts(RemoteFacts.Kind.FILE, 3, 0644, 1, 0, 0);
         Told told = new Told(atFirstChange);
-        try (Lanes lanes = Lanes.to(site.address(), 1);
-                LocalTree local = LocalTree.open(back, "key")) {
+        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            LocalTree local = LocalTree.open(back, "key");
             SiteFiles files = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(0));
             FilePath a = FilePath.of("a");
             new Fetch(files, local, told).files(List.of(new Found(a, FilePath.of("source/a"), a, before)));

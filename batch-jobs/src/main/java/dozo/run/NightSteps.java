@@ -28,6 +28,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
@@ -100,19 +101,7 @@ class NightSteps {
     void plan(long runId, int siteId) {
         units.cancelEarlier(runId, siteId);
         Planner planner = new Planner(settings.partitions(), settings.limits(), CostModel.DEFAULT);
-        int after = 0;
-        while (true) {
-            List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
-            if (page.isEmpty()) {
-                return;
-            }
-            for (ExperimentCoverage experiment : page) {
-                if (experiment.manifest() != null && !experiment.safe()) {
-                    plan(planner, runId, siteId, experiment.experimentId());
-                }
-            }
-            after = page.getLast().experimentId();
-        }
+        eachUnsafe(siteId, experiment -> plan(planner, runId, siteId, experiment.experimentId()));
     }
 
     private void plan(Planner planner, long runId, int siteId, int experimentId) {
@@ -188,20 +177,21 @@ class NightSteps {
      */
     @Transactional
     void compare(long runId, int siteId) {
-        int after = 0;
-        while (true) {
-            List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
-            if (page.isEmpty()) {
-                return;
+        eachUnsafe(siteId, experiment -> {
+            if (!findings.any(runId, experiment.experimentId())) {
+                findings.add(runId, List.of(unsettled(experiment)));
             }
-            for (ExperimentCoverage experiment : page) {
-                if (experiment.manifest() != null
-                        && !experiment.safe()
-                        && !findings.any(runId, experiment.experimentId())) {
-                    findings.add(runId, List.of(unsettled(experiment)));
-                }
-            }
-            after = page.getLast().experimentId();
+        });
+    }
+
+    /** Goes through the experiments that have a manifest and are not safe. */
+    private void eachUnsafe(int siteId, Consumer<ExperimentCoverage> work) {
+        List<ExperimentCoverage> page = coverage.experiments(siteId, 0, COVERAGE_PAGE);
+        while (!page.isEmpty()) {
+            page.stream()
+                    .filter(experiment -> experiment.manifest() != null && !experiment.safe())
+                    .forEach(work);
+            page = coverage.experiments(siteId, page.getLast().experimentId(), COVERAGE_PAGE);
         }
     }
 

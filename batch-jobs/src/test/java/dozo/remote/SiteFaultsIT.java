@@ -212,9 +212,7 @@ class SiteFaultsIT {
             fault.accept(relay);
             long before = System.nanoTime();
 
-            assertThat(failureOf(() -> request.of(lane.sftp()))
-                            .reason())
-                    .isEqualTo(Reason.LOST);
+            assertThat(failureOf(() -> request.of(lane.sftp())).reason()).isEqualTo(Reason.LOST);
             assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(30));
         }
     }
@@ -268,9 +266,7 @@ class SiteFaultsIT {
             Sftp sftp = lanes.next().sftp();
             assertThat(sftp.space().orElseThrow().totalBytes()).isEqualTo(4 << 20);
 
-            assertThat(failureOf(() -> put(sftp, FILE, 8 << 20))
-                            .reason())
-                    .isEqualTo(Reason.FULL);
+            assertThat(failureOf(() -> put(sftp, FILE, 8 << 20)).reason()).isEqualTo(Reason.FULL);
             assertThat(SiteCheck.of(lanes.next()).usable()).isFalse();
             sftp.remove(FILE);
             put(sftp, FILE, 1 << 20);

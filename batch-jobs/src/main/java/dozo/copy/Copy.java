@@ -2,7 +2,9 @@ package dozo.copy;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.util.function.Consumer;
 
@@ -19,7 +21,12 @@ public interface Copy extends AutoCloseable {
      * @param limitBytesPerSecond content bytes a second at most; 0: no limit
      * @param dryRun looks and counts, and changes nothing
      */
-    record Options(int lanes, long limitBytesPerSecond, boolean dryRun) {}
+    record Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
+
+        Lanes lanesTo(SiteAddress site) {
+            return lanes == 0 ? Lanes.tuned(site) : Lanes.to(site, lanes);
+        }
+    }
 
     /**
      * How far it is.

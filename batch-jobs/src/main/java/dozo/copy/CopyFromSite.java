@@ -1,5 +1,7 @@
 package dozo.copy;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -10,15 +12,13 @@ import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
 import dozo.transfer.Throttle;
 import java.io.IOException;
+import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -34,11 +34,7 @@ public final class CopyFromSite implements Copy {
     private final Options options;
     private final SiteAddress site;
     private final Lanes lanes;
-    private final LongAdder entries = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
-    private final LongAdder entriesVerified = new LongAdder();
-    private final LongAdder bytesVerified = new LongAdder();
-    private final AtomicBoolean counted = new AtomicBoolean();
+    private final Tally tally = new Tally();
     private volatile @Nullable SiteFiles files;
 
     /** Hands on what was found. */
@@ -61,40 +57,38 @@ public final class CopyFromSite implements Copy {
         this.destination = destination.toAbsolutePath().normalize();
         this.into = into;
         this.options = options;
-        this.lanes = options.lanes() == 0 ? Lanes.tuned(site) : Lanes.to(site, options.lanes());
+        this.lanes = options.lanesTo(site);
     }
 
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
-        Told told = new Told(findings);
-        List<Found> roots = roots();
+        tally.tell(findings);
         if (options.dryRun()) {
-            walk(roots, found -> {}, told);
-            return progress();
-        }
-        try (LocalTree local = LocalTree.open(top(roots.getFirst()), key())) {
-            SiteFiles from = new SiteFiles(
-                    lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(options.limitBytesPerSecond()));
-            files = from;
-            try (FetchUnits units = new FetchUnits(new Fetch(from, local, told), local, told)) {
-                walk(roots, units::add, told);
-                units.end();
+            walk(roots(), found -> {});
+        } else {
+            try (FileLock _ = RunningCopies.lock(key())) {
+                copy();
             }
         }
         return progress();
     }
 
+    private void copy() throws IOException, InterruptedException {
+        List<Found> roots = roots();
+        LocalTree local = LocalTree.open(top(roots.getFirst()), key());
+        SiteFiles from =
+                new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(options.limitBytesPerSecond()));
+        files = from;
+        try (FetchUnits units = new FetchUnits(new Fetch(from, local, tally), local, tally)) {
+            walk(roots, units::add);
+            units.end();
+        }
+    }
+
     @Override
     public Progress progress() {
         SiteFiles from = files;
-        return new Progress(
-                entries.sum(),
-                bytes.sum(),
-                counted.get(),
-                entriesVerified.sum(),
-                bytesVerified.sum(),
-                from == null ? 0 : from.bytesMoved(),
-                lanes.open());
+        return tally.progress(from == null ? 0 : from.bytesMoved(), lanes.open());
     }
 
     @Override
@@ -116,15 +110,9 @@ public final class CopyFromSite implements Copy {
     }
 
     /** The folder that is filled. */
-    private Path top(Found root) throws IOException {
-        if (into || root.local().isRoot()) {
-            return destination;
-        }
-        Path parent = destination.getParent();
-        if (parent == null) {
-            throw new NotDirectoryException("a file cannot become " + destination);
-        }
-        return parent;
+    private Path top(Found root) {
+        // The root has no folder that it lies in, and no name that a file could have.
+        return into || root.local().isRoot() ? destination : requireNonNull(destination.getParent());
     }
 
     private byte[] destinationName() throws IOException {
@@ -135,27 +123,23 @@ public final class CopyFromSite implements Copy {
         return name;
     }
 
-    private void walk(List<Found> roots, Taker taker, Told told) throws IOException, InterruptedException {
-        for (Found root : roots) {
-            RemoteTree.Visitor visitor = new RemoteTree.Visitor() {
-                @Override
-                public void found(Found found) throws IOException, InterruptedException {
-                    entries.increment();
-                    if (found.facts().kind() == Kind.FILE) {
-                        bytes.add(found.facts().sizeBytes());
-                    }
-                    taker.take(found);
-                }
+    private void walk(List<Found> roots, Taker taker) throws IOException, InterruptedException {
+        RemoteTree.Visitor visitor = new RemoteTree.Visitor() {
+            @Override
+            public void found(Found found) throws IOException, InterruptedException {
+                tally.found(found.contentBytes());
+                taker.take(found);
+            }
 
-                @Override
-                public void problem(FilePath path, Problem problem, String message) {
-                    entries.increment();
-                    told.finding(path, problem, message);
-                }
-            };
-            new RemoteTree(lanes, root.remote().resolve(LocalTree.INCOMING), visitor).walk(root);
+            @Override
+            public void problem(FilePath path, Problem problem, String message) {
+                tally.foundUnfit(path, problem, message);
+            }
+        };
+        for (Found root : roots) {
+            new RemoteTree(lanes, root.remote().resolve(Incoming.FOLDER), visitor).walk(root);
         }
-        counted.set(true);
+        tally.counted();
     }
 
     /** The same for the same command, another for any other: runs recognise what they left, and only that. */
@@ -166,39 +150,8 @@ public final class CopyFromSite implements Copy {
             digest.update(source.bytes());
             digest.update((byte) 0);
         }
+        digest.update((byte) (into ? 1 : 0));
         digest.update(FilePath.rawBytes(destination));
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
-    }
-
-    /** Keeps count, and tells findings one at a time. */
-    private final class Told implements Fetch.Outcomes {
-
-        private final Consumer<Finding> findings;
-
-        Told(Consumer<Finding> findings) {
-            this.findings = findings;
-        }
-
-        @Override
-        public void verified(Found found) {
-            entriesVerified.increment();
-            if (found.facts().kind() == Kind.FILE) {
-                bytesVerified.add(found.facts().sizeBytes());
-            }
-        }
-
-        @Override
-        public void failed(Found found, Problem problem, String message) {
-            finding(found.path(), problem, message);
-        }
-
-        @Override
-        public void resized(long moreBytes) {
-            bytes.add(moreBytes);
-        }
-
-        synchronized void finding(FilePath path, Problem problem, String message) {
-            findings.accept(new Finding(path, problem, message));
-        }
     }
 }

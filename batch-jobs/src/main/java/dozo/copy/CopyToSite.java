@@ -15,16 +15,11 @@ import dozo.remote.SiteCheck;
 import dozo.remote.Space;
 import dozo.source.DirectoryTree;
 import dozo.transfer.KnownSite;
-import dozo.transfer.Outcome;
-import dozo.transfer.Outcome.Failed;
-import dozo.transfer.Outcome.Verified;
 import dozo.transfer.Route;
 import dozo.transfer.Sender;
 import dozo.transfer.Throttle;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileLock;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -35,17 +30,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Copies files and folders of this machine to a site. */
 public final class CopyToSite implements Copy {
-
-    /** Temporary names live beside what they become, so that a rename is all it takes. */
-    private static final String INCOMING = ".dozo-incoming";
 
     private static final int TRIES = 3;
 
@@ -57,11 +47,7 @@ public final class CopyToSite implements Copy {
     private final boolean into;
     private final Options options;
     private final Lanes lanes;
-    private final LongAdder entries = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
-    private final LongAdder entriesVerified = new LongAdder();
-    private final LongAdder bytesVerified = new LongAdder();
-    private final AtomicBoolean counted = new AtomicBoolean();
+    private final Tally tally = new Tally();
     private volatile @Nullable Sender sender;
 
     /**
@@ -71,13 +57,7 @@ public final class CopyToSite implements Copy {
      * @param into whether the sources keep their names and go into the destination; else the one source becomes it
      */
     public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
-        this(
-                site,
-                sources,
-                destination,
-                into,
-                options,
-                below -> options.lanes() == 0 ? Lanes.tuned(below) : Lanes.to(below, options.lanes()));
+        this(site, sources, destination, into, options, options::lanesTo);
     }
 
     CopyToSite(
@@ -101,25 +81,23 @@ public final class CopyToSite implements Copy {
 
     @Override
     public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
         if (options.dryRun()) {
             for (Path source : sources) {
-                walk(source, entry -> {}, findings);
+                walk(source, entry -> {});
             }
-            counted.set(true);
-            return progress();
-        }
-        FileLock running = RunningCopies.lock(number());
-        try {
-            copy(findings);
-        } finally {
-            running.release();
+            tally.counted();
+        } else {
+            try (FileLock _ = RunningCopies.lock(site + "\n" + site.root() + "\n" + key())) {
+                copy();
+            }
         }
         return progress();
     }
 
-    private void copy(Consumer<Finding> findings) throws IOException, InterruptedException {
+    private void copy() throws IOException, InterruptedException {
         boolean topIsNew = makeTop(lanes.next());
-        FilePath incoming = FilePath.of(INCOMING).resolve(key());
+        FilePath incoming = FilePath.of(Incoming.FOLDER).resolve(key());
         // Files are on their way meanwhile: over a long way a look takes seconds.
         KnownSite known = KnownSite.lookedAtMeanwhile(syncsAtOnce -> look(incoming, syncsAtOnce));
         try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
@@ -128,20 +106,26 @@ public final class CopyToSite implements Copy {
                 engine.rootIsNew();
             }
             for (Path source : sources) {
-                FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
-                Route route = new Route(source, FilePath.ROOT, content, incoming, Optional.empty());
-                try (Units units = new Units(engine, route, outcome -> account(outcome, findings))) {
-                    walk(source, units::add, findings);
-                    boolean last = source.equals(sources.getLast());
-                    counted.set(last);
-                    units.end();
-                    if (last) {
-                        // Before the folders get their times: one of them is where the temporary folder lies.
-                        engine.sweep(route, Set.of());
-                    }
-                    units.settleFolders();
-                }
+                send(engine, source, incoming);
             }
+        }
+    }
+
+    private void send(Sender engine, Path source, FilePath incoming) throws IOException, InterruptedException {
+        FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
+        Route route = new Route(source, FilePath.ROOT, content, incoming, Optional.empty());
+        boolean last = source.equals(sources.getLast());
+        try (SendUnits units = new SendUnits(engine, route, tally::outcome)) {
+            walk(source, units::add);
+            if (last) {
+                tally.counted();
+            }
+            units.end();
+            if (last) {
+                // Before the folders get their times: one of them is where the temporary folder lies.
+                engine.sweep(route, Set.of());
+            }
+            units.settleFolders();
         }
     }
 
@@ -187,14 +171,8 @@ public final class CopyToSite implements Copy {
 
     @Override
     public Progress progress() {
-        return new Progress(
-                entries.sum(),
-                bytes.sum(),
-                counted.get(),
-                entriesVerified.sum(),
-                bytesVerified.sum(),
-                sender == null ? 0 : sender.bytesMoved(),
-                lanes.open());
+        Sender engine = sender;
+        return tally.progress(engine == null ? 0 : engine.bytesMoved(), lanes.open());
     }
 
     @Override
@@ -214,13 +192,6 @@ public final class CopyToSite implements Copy {
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
     }
 
-    /** What tells this copy from others of this machine. */
-    private long number() {
-        MessageDigest digest = Digest.algorithm();
-        digest.update((site + "\n" + site.root() + "\n" + key()).getBytes(StandardCharsets.UTF_8));
-        return ByteBuffer.wrap(digest.digest()).getLong();
-    }
-
     private static FilePath nameOf(Path source) {
         return FilePath.ROOT.resolve(
                 FilePath.between(Path.of("/"), source.toAbsolutePath().normalize())
@@ -232,15 +203,13 @@ public final class CopyToSite implements Copy {
     }
 
     /** Hands over the source itself, as the root, and all below it. */
-    private void walk(Path source, EntrySink sink, Consumer<Finding> findings)
-            throws IOException, InterruptedException {
+    private void walk(Path source, EntrySink sink) throws IOException, InterruptedException {
         List<InterruptedException> stopped = new ArrayList<>();
         int[] number = {0};
         DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
             @Override
             public void entry(FilePath path, Facts facts) throws IOException {
-                entries.increment();
-                bytes.add(facts.sizeBytes());
+                tally.found(facts.sizeBytes());
                 try {
                     sink.take(new Entry(++number[0], path, facts));
                 } catch (InterruptedException e) {
@@ -251,8 +220,7 @@ public final class CopyToSite implements Copy {
 
             @Override
             public void problem(FilePath path, Problem problem, String message) {
-                entries.increment();
-                tell(new Finding(path, problem, message), findings);
+                tally.foundUnfit(path, problem, message);
             }
         };
         try {
@@ -266,22 +234,6 @@ public final class CopyToSite implements Copy {
                 throw stopped.getFirst();
             }
             throw e;
-        }
-    }
-
-    /** One at a time: the walk finds them as well as the senders. */
-    private synchronized void tell(Finding finding, Consumer<Finding> findings) {
-        findings.accept(finding);
-    }
-
-    private void account(Outcome outcome, Consumer<Finding> findings) {
-        switch (outcome) {
-            case Verified verified -> {
-                entriesVerified.increment();
-                bytesVerified.add(verified.entry().facts().sizeBytes());
-            }
-            case Failed failed ->
-                tell(new Finding(failed.entry().path(), failed.problem(), failed.message()), findings);
         }
     }
 }

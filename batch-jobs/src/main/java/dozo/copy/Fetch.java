@@ -1,6 +1,6 @@
 package dozo.copy;
 
-import dozo.copy.LocalTree.Refused;
+import dozo.copy.Destination.Refused;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
@@ -126,7 +126,7 @@ final class Fetch {
         try {
             local.checkWay(file.local());
             Arrival[] arrival = new Arrival[1];
-            if (file.facts().sizeBytes() > Units.LARGE_BYTES) {
+            if (Units.isLarge(file.facts().sizeBytes())) {
                 arrival[0] = fetch(wanted);
             } else {
                 site.withLeave(() -> arrival[0] = fetch(wanted));
@@ -145,19 +145,19 @@ final class Fetch {
         if (standing.isPresent()) {
             return new Arrived(standing.get(), null);
         }
-        boolean large = file.facts().sizeBytes() > Units.LARGE_BYTES;
-        try (LocalFile temporary = large ? local.createLarge(file) : local.create()) {
-            Digest digest = large ? new LargeFetch(site, local, file, temporary).run() : content(file, temporary);
+        boolean large = Units.isLarge(file.facts().sizeBytes());
+        try (LocalFile temporary = local.incoming().create(file)) {
+            Digest digest = large ? new LargeFetch(site, file, temporary).run() : content(file, temporary);
             Optional<RemoteFacts> now = site.facts(file.remote());
             if (now.isEmpty()) {
-                local.discard(temporary.path());
+                local.incoming().discard(temporary.path());
                 return new Missing(Problem.VANISHED, file.path() + ": gone since it was found");
             }
             if (!file.isStill(now.get())) {
-                local.discard(temporary.path());
+                local.incoming().discard(temporary.path());
                 return new Changed(now.get());
             }
-            finish(file, temporary);
+            temporary.finish(file.facts());
             return new Arrived(digest, temporary.path());
         }
     }
@@ -167,26 +167,10 @@ final class Fetch {
         if (file.facts().sizeBytes() > 0) {
             site.read(file.remote(), 0, file.facts().sizeBytes(), read::reset, (bytes, from, length, offset) -> {
                 read.update(bytes, from, length);
-                write(temporary, bytes, from, length, offset);
+                temporary.write(bytes, from, length, offset);
             });
         }
         return Digest.of(read.digest());
-    }
-
-    private void write(LocalFile temporary, byte[] bytes, int from, int length, long offset) throws IOException {
-        try {
-            temporary.write(bytes, from, length, offset);
-        } catch (IOException e) {
-            throw local.unwritable(e);
-        }
-    }
-
-    private void finish(Found file, LocalFile temporary) throws IOException {
-        try {
-            temporary.finish(file.facts());
-        } catch (IOException e) {
-            throw local.unwritable(e);
-        }
     }
 
     /** Settles what can be; what is worth another try is given back. */
@@ -208,7 +192,7 @@ final class Fetch {
             case Arrived arrived when atSite != null && atSite.equals(arrived.digest) -> name(wanted.file, arrived);
             case Arrived arrived -> {
                 if (arrived.temporary != null) {
-                    local.discard(arrived.temporary);
+                    local.incoming().discard(arrived.temporary);
                 }
                 return unequal(wanted, arrived, atSite);
             }
@@ -226,7 +210,7 @@ final class Fetch {
             outcomes.verified(file);
         } catch (Refused e) {
             if (arrived.temporary != null) {
-                local.discard(arrived.temporary);
+                local.incoming().discard(arrived.temporary);
             }
             outcomes.failed(file, Problem.DESTINATION_REFUSED, String.valueOf(e.getMessage()));
         }

@@ -12,6 +12,11 @@ import dozo.remote.RemoteFacts;
  */
 record Found(FilePath path, FilePath remote, FilePath local, RemoteFacts facts) {
 
+    /** The bytes there are to copy; a folder and a link have none. */
+    long contentBytes() {
+        return facts.kind() == RemoteFacts.Kind.FILE ? facts.sizeBytes() : 0;
+    }
+
     Found now(RemoteFacts changed) {
         return new Found(path, remote, local, changed);
     }

@@ -32,14 +32,12 @@ final class LargeFetch {
     private static final int RANGES_MAX = 32;
 
     private final SiteFiles site;
-    private final LocalTree local;
     private final Found file;
     private final LocalFile temporary;
     private final long sizeBytes;
 
-    LargeFetch(SiteFiles site, LocalTree local, Found file, LocalFile temporary) {
+    LargeFetch(SiteFiles site, Found file, LocalFile temporary) {
         this.site = site;
-        this.local = local;
         this.file = file;
         this.temporary = temporary;
         this.sizeBytes = file.facts().sizeBytes();
@@ -78,15 +76,7 @@ final class LargeFetch {
             come[i].await();
             temporary.digest(whole, i * RANGE_BYTES, length(i));
             // Else all of the file is to be waited for at its end.
-            force();
-        }
-    }
-
-    private void force() throws IOException {
-        try {
             temporary.force();
-        } catch (IOException e) {
-            throw local.unwritable(e);
         }
     }
 
@@ -96,15 +86,7 @@ final class LargeFetch {
         if (known != null && known.equals(temporary.digest(offset, length(number)))) {
             return;
         }
-        site.withLeave(() -> site.read(file.remote(), offset, length(number), () -> {}, this::write));
-    }
-
-    private void write(byte[] bytes, int from, int length, long offset) throws IOException {
-        try {
-            temporary.write(bytes, from, length, offset);
-        } catch (IOException e) {
-            throw local.unwritable(e);
-        }
+        site.withLeave(() -> site.read(file.remote(), offset, length(number), () -> {}, temporary::write));
     }
 
     private long length(int number) {

@@ -19,27 +19,33 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** A file that comes in under a temporary name. Until it is finished nobody but its owner may read it. */
+/**
+ * A file that comes in under a temporary name. Until it is finished nobody but its owner may read it. What goes wrong with
+ * writing it is the whole destination's failure.
+ */
 final class LocalFile implements AutoCloseable {
 
     private static final int DIGEST_BYTES = 256 << 10;
     private static final FileAttribute<?> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
+    private final Destination destination;
     private final Path path;
     private final FileChannel channel;
     private final long leftBytes;
 
-    private LocalFile(Path path, FileChannel channel, long leftBytes) {
+    private LocalFile(Destination destination, Path path, FileChannel channel, long leftBytes) {
+        this.destination = destination;
         this.path = path;
         this.channel = channel;
         this.leftBytes = leftBytes;
     }
 
     /** A new one; what has the name is removed. */
-    static LocalFile create(Path path) throws IOException {
+    static LocalFile create(Destination destination, Path path) throws IOException {
         Files.deleteIfExists(path);
         return new LocalFile(
+                destination,
                 path,
                 FileChannel.open(
                         path,
@@ -53,13 +59,13 @@ final class LocalFile implements AutoCloseable {
     }
 
     /** The one an earlier run left, else a new one. */
-    static LocalFile reopen(Path path) throws IOException {
+    static LocalFile reopen(Destination destination, Path path) throws IOException {
         if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
-            return create(path);
+            return create(destination, path);
         }
         FileChannel channel =
                 FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-        return new LocalFile(path, channel, channel.size());
+        return new LocalFile(destination, path, channel, channel.size());
     }
 
     Path path() {
@@ -73,8 +79,12 @@ final class LocalFile implements AutoCloseable {
 
     void write(byte[] bytes, int from, int length, long offset) throws IOException {
         ByteBuffer content = ByteBuffer.wrap(bytes, from, length);
-        for (long at = offset; content.hasRemaining(); ) {
-            at += channel.write(content, at);
+        try {
+            for (long at = offset; content.hasRemaining(); ) {
+                at += channel.write(content, at);
+            }
+        } catch (IOException e) {
+            throw destination.unwritable(e);
         }
     }
 
@@ -102,17 +112,25 @@ final class LocalFile implements AutoCloseable {
 
     /** Returns when what has come so far is on the disk. */
     void force() throws IOException {
-        channel.force(false);
+        try {
+            channel.force(false);
+        } catch (IOException e) {
+            throw destination.unwritable(e);
+        }
     }
 
     /** Gives it this length, mode and time, and returns when all is on the disk. */
     void finish(RemoteFacts facts) throws IOException {
-        if (channel.size() > facts.sizeBytes()) {
-            channel.truncate(facts.sizeBytes());
+        try {
+            if (channel.size() > facts.sizeBytes()) {
+                channel.truncate(facts.sizeBytes());
+            }
+            setTime(path, facts);
+            Files.setPosixFilePermissions(path, permissions(facts.mode()));
+            channel.force(true);
+        } catch (IOException e) {
+            throw destination.unwritable(e);
         }
-        setTime(path, facts);
-        Files.setPosixFilePermissions(path, permissions(facts.mode()));
-        channel.force(true);
     }
 
     @Override

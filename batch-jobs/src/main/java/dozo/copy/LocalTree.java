@@ -1,23 +1,16 @@
 package dozo.copy;
 
+import dozo.copy.Destination.Refused;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -27,67 +20,37 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The folder of this machine that is filled. Nothing it does follows a link below its top, whoever made it: folders are
+ * What a copy makes in the folder that is filled. Nothing it does follows a link below its top, whoever made it: folders are
  * made from the top down and looked at without following, and what is no folder blocks all that would go below it. Files get
- * their names by an atomic rename out of a folder of its own, {@code .dozo-incoming/<key>}.
+ * their names by an atomic rename out of {@link Incoming}.
  *
  * <p>What one name alone is refused for is a {@link Refused}; any other failure is the whole destination's.
  */
-final class LocalTree implements AutoCloseable {
+final class LocalTree {
 
-    /** Where files come in; also where a copy to a site has them arrive. */
-    static final String INCOMING = ".dozo-incoming";
-
-    private static final String LOCK = "lock";
-    private static final String LARGE = "large-";
-    private static final int LARGE_NAME_BYTES = 16;
     private static final FileAttribute<?> OWNER_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-    private final Path top;
-    private final Path incoming;
-    private final Path allIncoming;
-    private final FileChannel lock;
-    private final AtomicLong numbers = new AtomicLong();
-    private final Set<Path> large = ConcurrentHashMap.newKeySet();
+    private final Destination destination;
+    private final Incoming incoming;
     private final Map<FilePath, String> blocked = new ConcurrentHashMap<>();
 
-    /** One name that cannot be had here. */
-    static final class Refused extends Exception {
-
-        private static final long serialVersionUID = 1L;
-
-        Refused(String message) {
-            super(message);
-        }
-    }
-
-    private interface Deed {
-        void run() throws IOException;
-    }
-
-    private LocalTree(Path top, String key, FileChannel lock) {
-        this.top = top;
-        this.allIncoming = top.resolve(INCOMING);
-        this.incoming = allIncoming.resolve(key);
-        this.lock = lock;
+    private LocalTree(Destination destination, Incoming incoming) {
+        this.destination = destination;
+        this.incoming = incoming;
     }
 
     /**
      * Makes the folder that is filled, if need be; what is above it has to be there. Itself, unlike anything below it, it may
      * be a link to a folder.
      *
-     * @param key the same for the same command, another for any other; where the file system knows locks, the same two
-     *     at once are refused
+     * @param key the same for the same command, another for any other
      */
     static LocalTree open(Path folder, String key) throws IOException {
         try {
@@ -97,49 +60,24 @@ final class LocalTree implements AutoCloseable {
                 throw new NotDirectoryException(folder.toString());
             }
         }
-        Path top = folder.toRealPath();
-        makeRealFolder(top.resolve(INCOMING));
-        Path incoming = top.resolve(INCOMING).resolve(key);
-        makeRealFolder(incoming);
-        FileChannel lock = FileChannel.open(
-                incoming.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-        try {
-            lock(lock, top);
-            LocalTree tree = new LocalTree(top, key, lock);
-            tree.sweep(false);
-            return tree;
-        } catch (IOException e) {
-            lock.close();
-            throw e;
-        }
+        Destination destination = new Destination(folder.toRealPath());
+        return new LocalTree(destination, Incoming.open(destination, key));
     }
 
-    private static void lock(FileChannel channel, Path top) throws IOException {
-        Optional<FileLock> lock;
-        try {
-            lock = Optional.ofNullable(channel.tryLock());
-        } catch (OverlappingFileLockException inThisProcess) {
-            lock = Optional.empty();
-        } catch (IOException unknownThere) {
-            // Some network file systems know no locks. They only keep a person from a mistake.
-            return;
-        }
-        if (lock.isEmpty()) {
-            throw new IOException("the same copy into " + top + " is under way already");
-        }
+    Incoming incoming() {
+        return incoming;
     }
 
     /** Makes a folder. What is there already and is none blocks all below it. */
     void makeFolder(FilePath folder) throws IOException, Refused {
         try {
             checkWay(folder);
-            Path path = path(folder);
-            deed(folder, () -> {
+            Path path = destination.path(folder);
+            destination.with(folder, () -> {
                 makeRealFolder(path);
                 // An earlier run may have given it its mode already, and that may keep us out.
                 if (!Files.isWritable(path) || !Files.isExecutable(path)) {
-                    Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-                            .setPermissions(PosixFilePermissions.fromString("rwx------"));
+                    setMode(path, 0700);
                 }
             });
         } catch (Refused e) {
@@ -154,14 +92,14 @@ final class LocalTree implements AutoCloseable {
         if (why != null) {
             throw new Refused(why);
         }
-        if (path(name).startsWith(incoming)) {
+        if (incoming.holds(destination.path(name))) {
             throw new Refused(name + ": this is where the copy itself keeps what is not finished");
         }
     }
 
     /** The digest of a file of this size and time that stands there; empty if there is none. */
     Optional<Digest> standing(Found file) throws IOException {
-        Path path = path(file.local());
+        Path path = destination.path(file.local());
         try {
             Facts facts = DirectoryTree.facts(path);
             long seconds = Math.floorDiv(facts.modifiedNanos(), TimeUnit.SECONDS.toNanos(1));
@@ -180,43 +118,18 @@ final class LocalTree implements AutoCloseable {
         }
     }
 
-    /** A file that is to come in. */
-    LocalFile create() throws IOException {
-        return whole(() -> LocalFile.create(incoming.resolve(String.valueOf(numbers.incrementAndGet()))));
-    }
-
-    /** The same for a large one: what an earlier run left of it, as it is at the site now, is taken up again. */
-    LocalFile createLarge(Found file) throws IOException {
-        MessageDigest digest = Digest.algorithm();
-        digest.update(file.local().bytes());
-        digest.update(ByteBuffer.allocate(2 * Long.BYTES)
-                .putLong(file.facts().sizeBytes())
-                .putLong(file.facts().modifiedSeconds())
-                .flip());
-        Path path = incoming.resolve(LARGE + HexFormat.of().formatHex(digest.digest(), 0, LARGE_NAME_BYTES));
-        // NB: a site may name a file twice, and two must not write to one.
-        return large.add(path) ? whole(() -> LocalFile.reopen(path)) : create();
-    }
-
-    /** Gives up what came in. */
-    void discard(Path temporary) throws IOException {
-        Files.deleteIfExists(temporary);
-        large.remove(temporary);
-    }
-
     /** Gives what came in its name, in place of a file or link that has it. */
     void publish(Path temporary, FilePath name) throws IOException, Refused {
         checkWay(name);
-        deed(name, () -> Files.move(temporary, path(name), StandardCopyOption.ATOMIC_MOVE));
+        destination.with(name, () -> Files.move(temporary, destination.path(name), StandardCopyOption.ATOMIC_MOVE));
     }
 
     /** Sees to it that a file that stands has this mode. */
     void setMode(Found file) throws IOException, Refused {
-        Path path = path(file.local());
-        deed(file.local(), () -> {
+        Path path = destination.path(file.local());
+        destination.with(file.local(), () -> {
             if ((DirectoryTree.facts(path).mode() & 0777) != (file.facts().mode() & 0777)) {
-                Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-                        .setPermissions(LocalFile.permissions(file.facts().mode()));
+                setMode(path, file.facts().mode());
             }
         });
     }
@@ -224,12 +137,12 @@ final class LocalTree implements AutoCloseable {
     /** Makes a link with this text, in place of a file or link that has its name, and looks whether it came out so. */
     void link(byte[] text, FilePath name) throws IOException, Refused {
         checkWay(name);
-        Path path = path(name);
+        Path path = destination.path(name);
         if (Files.isSymbolicLink(path) && isText(path, text)) {
             return;
         }
-        Path temporary = incoming.resolve(String.valueOf(numbers.incrementAndGet()));
-        deed(name, () -> SymbolicLinks.make(text, temporary));
+        Path temporary = incoming.newName();
+        destination.with(name, () -> SymbolicLinks.make(text, temporary));
         if (!isText(temporary, text)) {
             Files.delete(temporary);
             throw new Refused(name + ": the link came out with another text");
@@ -240,92 +153,21 @@ final class LocalTree implements AutoCloseable {
     /** Gives a folder its mode and time, and has it, and what names it holds, on the disk. */
     void finishFolder(Found folder) throws IOException, Refused {
         checkWay(folder.local());
-        Path path = path(folder.local());
-        deed(folder.local(), () -> {
+        Path path = destination.path(folder.local());
+        destination.with(folder.local(), () -> {
             if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 throw new NotDirectoryException(path.toString());
             }
             try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
                 LocalFile.setTime(path, folder.facts());
-                Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-                        .setPermissions(LocalFile.permissions(folder.facts().mode()));
+                setMode(path, folder.facts().mode());
                 channel.force(true);
             }
         });
     }
 
-    /** Removes all temporary names, when nothing is coming in any more. */
-    void end() throws IOException {
-        sweep(true);
-        Files.delete(incoming.resolve(LOCK));
-        Files.delete(incoming);
-        try {
-            Files.delete(allIncoming);
-        } catch (FileSystemException othersAreUnderWay) {
-            // Theirs to remove.
-        }
-    }
-
-    @Override
-    public void close() {
-        try {
-            lock.close();
-        } catch (IOException e) {
-            // Nothing was written to it.
-        }
-    }
-
-    /** The failure of the destination as a whole. */
-    IOException unwritable(IOException e) {
-        return new IOException("cannot write in %s: %s".formatted(top, reason(e)), e);
-    }
-
-    private interface Opening {
-        LocalFile open() throws IOException;
-    }
-
-    private LocalFile whole(Opening opening) throws IOException {
-        try {
-            return opening.open();
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
-    }
-
-    private void deed(FilePath name, Deed deed) throws IOException, Refused {
-        try {
-            deed.run();
-        } catch (FileSystemException e) {
-            if (isFull(e)) {
-                throw unwritable(e);
-            }
-            throw new Refused("%s: cannot be made here: %s".formatted(name, reason(e)));
-        } catch (IOException e) {
-            throw unwritable(e);
-        }
-    }
-
-    private static boolean isFull(FileSystemException e) {
-        String reason = String.valueOf(e.getReason());
-        return reason.startsWith("No space left") || reason.startsWith("Disk quota") || reason.startsWith("Read-only");
-    }
-
-    private static String reason(IOException e) {
-        return switch (e) {
-            case AccessDeniedException _ -> "permission denied";
-            case AtomicMoveNotSupportedException _ -> "another file system is mounted there";
-            case FileAlreadyExistsException _, NotDirectoryException _ -> "something that is no folder has the name";
-            case NoSuchFileException _ -> "the folder it goes into is gone";
-            case FileSystemException system when system.getReason() != null -> system.getReason();
-            default -> String.valueOf(e.getMessage());
-        };
-    }
-
-    private Path path(FilePath name) {
-        return name.under(top);
-    }
-
-    private static void makeRealFolder(Path path) throws IOException {
+    /** Makes a folder, unless there is one; a link to one is none. */
+    static void makeRealFolder(Path path) throws IOException {
         try {
             Files.createDirectory(path, OWNER_ONLY);
         } catch (FileAlreadyExistsException e) {
@@ -335,20 +177,12 @@ final class LocalTree implements AutoCloseable {
         }
     }
 
-    private static boolean isText(Path link, byte[] text) throws IOException {
-        return Arrays.equals(FilePath.rawText(Files.readSymbolicLink(link)), text);
+    private static void setMode(Path path, int mode) throws IOException {
+        Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                .setPermissions(LocalFile.permissions(mode));
     }
 
-    /** Removes what earlier runs left; at the beginning not what can be taken up again. */
-    private void sweep(boolean all) throws IOException {
-        try (DirectoryStream<Path> left = Files.newDirectoryStream(incoming)) {
-            for (Path path : left) {
-                String name = String.valueOf(path.getFileName());
-                boolean ours = !name.equals(LOCK) && (all || !name.startsWith(LARGE));
-                if (ours && !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-                    Files.delete(path);
-                }
-            }
-        }
+    private static boolean isText(Path link, byte[] text) throws IOException {
+        return Arrays.equals(FilePath.rawText(Files.readSymbolicLink(link)), text);
     }
 }

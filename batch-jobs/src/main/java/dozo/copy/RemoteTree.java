@@ -56,20 +56,10 @@ final class RemoteTree {
     }
 
     /** What a source is; throws NO_SUCH_FILE when it is not there. */
-    static RemoteFacts look(Lanes lanes, FilePath source) throws RemoteException, InterruptedException {
-        for (int i = 1; ; i++) {
-            try {
-                return lanes.next()
-                        .sftp()
-                        .lstat(source)
-                        .orElseThrow(() -> new RemoteException(
-                                Reason.NO_SUCH_FILE, "there is no file or folder /" + source + " at the site"));
-            } catch (RemoteException e) {
-                if (!e.retryable() || i == TRIES) {
-                    throw e;
-                }
-            }
-        }
+    static RemoteFacts look(Lanes lanes, FilePath source) throws IOException, InterruptedException {
+        return SiteFiles.over(lanes, lane -> lane.sftp().lstat(source))
+                .orElseThrow(() -> new RemoteException(
+                        Reason.NO_SUCH_FILE, "there is no file or folder /" + source + " at the site"));
     }
 
     /** Walks this and all below it. */

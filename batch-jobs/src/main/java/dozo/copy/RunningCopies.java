@@ -1,12 +1,16 @@
 package dozo.copy;
 
+import dozo.file.Digest;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,21 +26,26 @@ final class RunningCopies {
     private RunningCopies() {}
 
     /**
-     * The lock for copies with this number; whoever gets it gives it back.
+     * The lock of this copy, until it is closed.
      *
-     * @throws IOException if there is one already
+     * @param copy tells it from every other one of this user
+     * @throws IOException if it is held already, or it cannot be noted which copies are running
      */
-    static synchronized FileLock lock(long number) throws IOException {
-        FileChannel locks = channel;
-        if (locks == null) {
-            locks = open();
-            channel = locks;
-        }
-        FileLock lock = null;
+    static synchronized FileLock lock(String copy) throws IOException {
+        MessageDigest digest = Digest.algorithm();
+        digest.update(copy.getBytes(StandardCharsets.UTF_8));
+        long number = ByteBuffer.wrap(digest.digest()).getLong() >>> 2;
+        Path folder = folder();
+        FileLock lock;
         try {
-            lock = locks.tryLock(number >>> 2, 1, false);
-        } catch (OverlappingFileLockException e) {
-            // Held by this very process: the same answer.
+            lock = open(folder).tryLock(number, 1, false);
+        } catch (OverlappingFileLockException heldByThisProcess) {
+            lock = null;
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot note in %s which copies are running: let us write there, or set XDG_CACHE_HOME"
+                            .formatted(folder),
+                    e);
         }
         if (lock == null) {
             throw new IOException("this very copy is running already: wait until it has ended, or end it");
@@ -44,21 +53,22 @@ final class RunningCopies {
         return lock;
     }
 
-    private static FileChannel open() throws IOException {
+    private static Path folder() {
         String caches = System.getenv("XDG_CACHE_HOME");
-        Path folder = (caches == null || caches.isEmpty()
-                        ? Path.of(System.getProperty("user.home"), ".cache")
-                        : Path.of(caches))
-                .resolve("dozo");
-        try {
+        Path folder = caches == null || caches.isEmpty()
+                ? Path.of(System.getProperty("user.home"), ".cache")
+                : Path.of(caches);
+        return folder.resolve("dozo");
+    }
+
+    private static FileChannel open(Path folder) throws IOException {
+        FileChannel locks = channel;
+        if (locks == null) {
             Files.createDirectories(folder);
-            return FileChannel.open(
+            locks = FileChannel.open(
                     folder.resolve("running-copies"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        } catch (IOException e) {
-            throw new IOException(
-                    "cannot note in %s which copies are running: let us write there, or set XDG_CACHE_HOME"
-                            .formatted(folder),
-                    e);
+            channel = locks;
         }
+        return locks;
     }
 }

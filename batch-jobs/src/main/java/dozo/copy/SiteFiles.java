@@ -30,7 +30,7 @@ final class SiteFiles {
         void take(byte[] bytes, int from, int length, long offset) throws IOException;
     }
 
-    private interface Work<T> {
+    interface Work<T> {
         T over(Lane lane) throws IOException, InterruptedException;
     }
 
@@ -104,6 +104,11 @@ final class SiteFiles {
     }
 
     private <T> T over(Work<T> work) throws IOException, InterruptedException {
+        return over(lanes, work);
+    }
+
+    /** Does the work on a lane, and again on another one when the lane dies under it. */
+    static <T> T over(Lanes lanes, Work<T> work) throws IOException, InterruptedException {
         for (int i = 1; ; i++) {
             try {
                 return work.over(lanes.next());

@@ -135,19 +135,11 @@ class NightSteps {
     }
 
     private void eachUnprotected(int siteId, Consumer<ExperimentCoverage> work) {
-        int after = 0;
-        while (true) {
-            List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
-            if (page.isEmpty()) {
-                return;
+        eachUnsafe(siteId, experiment -> {
+            if (!freezes.frozen(experiment.experimentId())) {
+                work.accept(experiment);
             }
-            page.stream()
-                    .filter(experiment -> experiment.manifest() != null
-                            && !experiment.safe()
-                            && !freezes.frozen(experiment.experimentId()))
-                    .forEach(work);
-            after = page.getLast().experimentId();
-        }
+        });
     }
 
     private void plan(Planner planner, long runId, int siteId, int experimentId) {
@@ -224,20 +216,21 @@ class NightSteps {
      */
     @Transactional
     void compare(long runId, int siteId) {
-        int after = 0;
-        while (true) {
-            List<ExperimentCoverage> page = coverage.experiments(siteId, after, COVERAGE_PAGE);
-            if (page.isEmpty()) {
-                return;
+        eachUnsafe(siteId, experiment -> {
+            if (!findings.any(runId, experiment.experimentId())) {
+                findings.add(runId, List.of(unsettled(experiment)));
             }
-            for (ExperimentCoverage experiment : page) {
-                if (experiment.manifest() != null
-                        && !experiment.safe()
-                        && !findings.any(runId, experiment.experimentId())) {
-                    findings.add(runId, List.of(unsettled(experiment)));
-                }
-            }
-            after = page.getLast().experimentId();
+        });
+    }
+
+    /** Goes through the experiments that have a manifest and are not safe. */
+    private void eachUnsafe(int siteId, Consumer<ExperimentCoverage> work) {
+        List<ExperimentCoverage> page = coverage.experiments(siteId, 0, COVERAGE_PAGE);
+        while (!page.isEmpty()) {
+            page.stream()
+                    .filter(experiment -> experiment.manifest() != null && !experiment.safe())
+                    .forEach(work);
+            page = coverage.experiments(siteId, page.getLast().experimentId(), COVERAGE_PAGE);
         }
     }
 

@@ -8,6 +8,7 @@ import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.remote.ChildProcess;
 import dozo.remote.Lanes;
 import dozo.remote.LoopbackSite;
 import dozo.remote.RemoteException;
@@ -34,7 +35,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -44,27 +44,20 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What goes wrong under a copy: it is proven in the end or a finding, and never are there wrong bytes under a final name. */
 @Timeout(120)
-class CopyFaultsIT {
+class CopyFaultsIT extends CopyTest {
 
     private static final FilePath TO = FilePath.of("to");
     private static final long LARGE = 65L << 20;
 
-    @TempDir
-    Path folder;
-
     Path source;
-    Path root;
     int served;
-    final List<Finding> findings = new CopyOnWriteArrayList<>();
 
     @BeforeEach
-    void makeFolders() throws Exception {
+    void makeSource() throws Exception {
         source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
     }
 
     @Test
@@ -108,7 +101,7 @@ class CopyFaultsIT {
             assertNothingWrong();
             // Not before the server has closed what it had open for us.
             Awaitility.await().ignoreExceptions().atMost(Duration.ofSeconds(20)).until(() -> {
-                small.makeReadOnly();
+                small.remount("ro");
                 return true;
             });
             CopyToSite again = copy(site.address(), 2);
@@ -153,7 +146,7 @@ class CopyFaultsIT {
         FilePath far = FilePath.of("t".repeat(250));
         try (LoopbackSite site = openSsh()) {
             Files.createDirectory(far.under(root));
-            run(new CopyToSite(site.address(), List.of(source), far.resolve("to"), false, options(2)));
+            run(new CopyToSite(site.address(), List.of(source), far.resolve("to"), false, lanes(2)));
         }
         assertThat(findings).extracting(Finding::problem).containsOnly(Problem.SITE_REFUSED);
         assertThat(findings)
@@ -199,7 +192,7 @@ class CopyFaultsIT {
     private void servedWithIt(String line, Function<SiteAddress, Lanes> lanes) throws Exception {
         try (LoopbackSite site = openSsh(line)) {
             CopyToSite copy = new CopyToSite(
-                    site.address(), List.of(source), FilePath.of("to" + ++served), false, options(0), lanes);
+                    site.address(), List.of(source), FilePath.of("to" + ++served), false, lanes(0), lanes);
             assertThat(run(copy).complete()).as(line).isTrue();
         }
         assertThat(findings).as(line).isEmpty();
@@ -226,11 +219,8 @@ class CopyFaultsIT {
     void aLinkThatGoesSilentIsNoticedAndMadeUpFor() throws Exception {
         makeManyAndLarge();
         try (LoopbackSite site = openSsh();
-                SilentRelay relay = new SilentRelay(site.address().port())) {
-            SiteAddress right = site.address();
-            SiteAddress through = new SiteAddress(
-                    right.host(), relay.port(), right.user(), right.root(), right.identity(), right.hostKey());
-            CompletableFuture<Progress> running = start(slowCopy(through, address -> Lanes.to(address, 2)));
+                SilentRelay relay = new SilentRelay(site.address())) {
+            CompletableFuture<Progress> running = start(slowCopy(relay.address(), address -> Lanes.to(address, 2)));
             awaitMiddle(running);
             relay.dropWhatIsConnected();
             long before = System.nanoTime();
@@ -319,7 +309,7 @@ class CopyFaultsIT {
                     Files.writeString(each.resolve("file" + i), name + i);
                 }
                 Trees.write(each.resolve("large"), LARGE);
-                running.add(start(new CopyToSite(site.address(), List.of(each), TO, true, options(1))));
+                running.add(start(new CopyToSite(site.address(), List.of(each), TO, true, lanes(1))));
             }
             for (CompletableFuture<Progress> each : running) {
                 assertThat(each.get(60, TimeUnit.SECONDS).complete()).isTrue();
@@ -364,15 +354,9 @@ class CopyFaultsIT {
             Files.writeString(
                     Files.createDirectories(source.resolve("folder" + i % 7)).resolve("file" + i), "content " + i);
         }
-        Path log = folder.resolve("child.log");
-        try (LoopbackSite site = openSsh()) {
-            Process child = CopyProcess.start(64, site.address(), source, 0, log);
-            try {
-                assertThat(child.waitFor(100, TimeUnit.SECONDS)).isTrue();
-                assertThat(child.exitValue()).as(Files.readString(log)).isZero();
-            } finally {
-                child.destroyForcibly().waitFor();
-            }
+        try (LoopbackSite site = openSsh();
+                ChildProcess child = CopyProcess.start(64, folder.resolve("child.log"), site.address(), source, 0)) {
+            child.assertEndsWell(Duration.ofSeconds(100));
         }
         Trees.assertSame(source, root.resolve("to"));
     }
@@ -387,8 +371,7 @@ class CopyFaultsIT {
             Files.writeString(source.resolve("folder/file" + i), "content " + i);
         }
         try (FaultySite site = FaultySite.hooked(folder.resolve("sshd"), root, file -> {}, name -> {})) {
-            assertThat(run(new CopyToSite(
-                                    site.address(), List.of(source), FilePath.of("to" + files), false, options(1)))
+            assertThat(run(new CopyToSite(site.address(), List.of(source), FilePath.of("to" + files), false, lanes(1)))
                             .complete())
                     .isTrue();
             return site.requests();
@@ -449,16 +432,8 @@ class CopyFaultsIT {
         return name.matches("[0-9a-f]{32}");
     }
 
-    private LoopbackSite openSsh(String... lines) throws IOException {
-        return LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, lines);
-    }
-
     private CopyToSite copy(SiteAddress site, int lanes) {
-        return new CopyToSite(site, List.of(source), TO, false, options(lanes));
-    }
-
-    private static Options options(int lanes) {
-        return new Options(lanes, 0, false);
+        return new CopyToSite(site, List.of(source), TO, false, lanes(lanes));
     }
 
     private CompletableFuture<Progress> start(CopyToSite copy) {
@@ -471,12 +446,6 @@ class CopyFaultsIT {
             }
         });
         return running;
-    }
-
-    private Progress run(CopyToSite copy) throws Exception {
-        try (copy) {
-            return copy.run(findings::add);
-        }
     }
 
     private void assertComplete(CopyToSite copy) throws Exception {

@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
-import dozo.file.Digest;
-import dozo.file.EntryKind;
-import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
@@ -17,46 +14,34 @@ import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
-import dozo.source.DirectoryTree;
 import dozo.transfer.Throttle;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
-import java.util.Random;
-import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What comes back from a site is what lies there, proven, and nothing else is touched. */
-class CopyFromSiteIT {
+class CopyFromSiteIT extends CopyTest {
 
-    private static final Options TWO_LANES = new Options(2, 0, false);
+    private static final Options TWO_LANES = lanes(2);
     private static final FileTime LONG_AGO = FileTime.from(Instant.ofEpochSecond(1_000_000_000));
     private static final long LARGE_BYTES = 150_000_000;
 
-    @TempDir
-    Path folder;
-
-    private Path root;
     private Path source;
     private Path back;
-    private final List<Finding> findings = new ArrayList<>();
 
     @BeforeEach
-    void makeFolders() throws IOException {
-        root = Files.createDirectory(folder.resolve("dr")).toRealPath();
+    void makeSource() throws IOException {
         source = Files.createDirectory(root.resolve("source"));
-        back = folder.toRealPath().resolve("back");
+        back = folder.resolve("back");
     }
 
     @Test
@@ -69,7 +54,7 @@ class CopyFromSiteIT {
             assertThat(end.complete()).isTrue();
             assertThat(end.bytesMoved()).isEqualTo(end.bytes()).isEqualTo(end.bytesVerified());
         }
-        assertThat(tree(back)).isEqualTo(tree(source));
+        Trees.assertSame(source, back);
         assertThat(back.resolve(".dozo-incoming")).doesNotExist();
     }
 
@@ -92,7 +77,7 @@ class CopyFromSiteIT {
             assertThat(mended.bytesMoved()).isEqualTo(3_000_001);
         }
         assertThat(findings).isEmpty();
-        assertThat(tree(back)).isEqualTo(tree(source));
+        Trees.assertSame(source, back);
     }
 
     @Test
@@ -105,7 +90,7 @@ class CopyFromSiteIT {
             assertThat(none.complete()).isTrue();
             assertThat(none.bytesMoved()).isEqualTo(LARGE_BYTES - LargeFetch.RANGE_BYTES);
         }
-        assertThat(tree(back)).isEqualTo(tree(source));
+        Trees.assertSame(source, back);
     }
 
     /** As if it had been killed with its first range here, the second wrong, and the third not begun. */
@@ -120,13 +105,12 @@ class CopyFromSiteIT {
                 0);
         FilePath name = FilePath.of("large");
         try (CopyFromSite copy = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
-                LocalTree local = LocalTree.open(back, copy.key())) {
-            try (LocalFile left = local.createLarge(new Found(name, name, name, facts))) {
-                byte[] content = Files.readAllBytes(large);
-                int range = (int) LargeFetch.RANGE_BYTES;
-                left.write(content, 0, range, 0);
-                left.write(content, 0, range, range);
-            }
+                LocalFile left =
+                        LocalTree.open(back, copy.key()).incoming().create(new Found(name, name, name, facts))) {
+            byte[] content = Files.readAllBytes(large);
+            int range = (int) LargeFetch.RANGE_BYTES;
+            left.write(content, 0, range, 0);
+            left.write(content, 0, range, range);
         }
         return copy(site, TWO_LANES);
     }
@@ -142,14 +126,14 @@ class CopyFromSiteIT {
             assertThat(copy(site, TWO_LANES).complete()).isTrue();
         }
         assertThat(findings).isEmpty();
-        assertThat(tree(back)).isEqualTo(tree(source));
+        Trees.assertSame(source, back);
     }
 
     @Test
     void aServerWithCheckFileIsAskedByIt() throws Exception {
         Files.writeString(source.resolve("a"), "hello");
         Files.createFile(source.resolve("empty"));
-        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("keys"), root, 0);
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0);
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             assertThat(RemoteDigest.readOnly(lanes.next()).method()).isEqualTo("check-file");
 
@@ -184,6 +168,23 @@ class CopyFromSiteIT {
         }
         assertThat(findings).isEmpty();
         assertThat(back.resolve("lying")).hasContent("1234567");
+    }
+
+    @Test
+    void theSameCopyIsRefusedWhileItIsRunning() throws Exception {
+        Files.writeString(source.resolve("a"), "hello");
+        try (LoopbackSite site = openSsh()) {
+            try (CopyFromSite other = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
+                    FileLock running = RunningCopies.lock(other.key())) {
+                assertThatThrownBy(() -> copy(site, TWO_LANES))
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("running already");
+                assertThat(running.isValid()).isTrue();
+            }
+            assertThat(back).doesNotExist();
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
     }
 
     /** A site whose sha256sum, the only one it has, is wrong so many times about files called "lying". */
@@ -353,8 +354,8 @@ class CopyFromSiteIT {
     private Told fetchAsIfFoundBefore(LoopbackSite site, Change atFirstChange) throws Exception {
         RemoteFacts before = new RemoteFacts(RemoteFacts.Kind.FILE, 3, 0644, 1, 0, 0);
         Told told = new Told(atFirstChange);
-        try (Lanes lanes = Lanes.to(site.address(), 1);
-                LocalTree local = LocalTree.open(back, "key")) {
+        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            LocalTree local = LocalTree.open(back, "key");
             SiteFiles files = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(0));
             FilePath a = FilePath.of("a");
             new Fetch(files, local, told).files(List.of(new Found(a, FilePath.of("source/a"), a, before)));
@@ -367,9 +368,9 @@ class CopyFromSiteIT {
         Files.createFile(source.resolve("none"));
         Files.writeString(source.resolve("one"), "1");
         Path sub = Files.createDirectory(source.resolve("sub"));
-        random(sub.resolve("some"), 3_000_000);
+        Trees.write(sub.resolve("some"), 3_000_000);
         for (int i = 0; i < 1_200; i++) {
-            random(Files.createDirectories(source.resolve("many/" + i % 7)).resolve("file" + i), i);
+            Trees.write(Files.createDirectories(source.resolve("many/" + i % 7)).resolve("file" + i), i);
         }
         Path odd = Files.createDirectory(named(source, "8366834883588362")); // フォルダ, in Shift-JIS
         Files.writeString(named(odd, "ff80"), "odd");
@@ -390,27 +391,11 @@ class CopyFromSiteIT {
     }
 
     private Path large() throws IOException {
-        return random(source.resolve("large"), LARGE_BYTES);
-    }
-
-    private static Path random(Path file, long bytes) throws IOException {
-        Random random = new Random(bytes);
-        byte[] some = new byte[1 << 20];
-        try (OutputStream out = Files.newOutputStream(file)) {
-            for (long left = bytes; left > 0; left -= some.length) {
-                random.nextBytes(some);
-                out.write(some, 0, (int) Math.min(left, some.length));
-            }
-        }
-        return file;
+        return Trees.write(source.resolve("large"), LARGE_BYTES);
     }
 
     private static Path named(Path in, String hex) {
         return FilePath.ROOT.resolve(HexFormat.of().parseHex(hex)).under(in);
-    }
-
-    private LoopbackSite openSsh(String... config) throws IOException {
-        return LoopbackSite.openSsh(folder.resolve("keys"), root, 0, config);
     }
 
     private static CopyFromSite copyOf(LoopbackSite site, FilePath source, Path to, boolean into, Options options) {
@@ -419,42 +404,5 @@ class CopyFromSiteIT {
 
     private Progress copy(LoopbackSite site, Options options) throws IOException, InterruptedException {
         return run(copyOf(site, FilePath.of("source"), back, false, options));
-    }
-
-    private Progress run(CopyFromSite copy) throws IOException, InterruptedException {
-        try (copy) {
-            return copy.run(findings::add);
-        }
-    }
-
-    /** Every entry, its mode, its time to the second, and its content. */
-    private static Map<FilePath, String> tree(Path root) throws IOException {
-        Map<FilePath, String> tree = new TreeMap<>();
-        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
-            @Override
-            public void entry(FilePath path, Facts facts) throws IOException {
-                String time = facts.kind() == EntryKind.LINK ? "" : " " + facts.modifiedNanos() / 1_000_000_000;
-                String content = facts.kind() == EntryKind.FILE
-                        ? Digest.ofContent(Files.readAllBytes(path.under(root))).toString()
-                        : "";
-                tree.put(
-                        path,
-                        "%s %o%s %s %s"
-                                .formatted(
-                                        facts.kind(),
-                                        facts.mode(),
-                                        time,
-                                        Arrays.toString(facts.linkTarget()),
-                                        content));
-            }
-
-            @Override
-            public void problem(FilePath path, Problem problem, String message) {
-                throw new AssertionError(message);
-            }
-        };
-        visitor.entry(FilePath.ROOT, DirectoryTree.facts(root));
-        new DirectoryTree(root).walk(visitor);
-        return tree;
     }
 }

@@ -2,55 +2,30 @@ package dozo.copy;
 
 import dozo.copy.Copy.Options;
 import dozo.file.FilePath;
+import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A copy in a process of its own, for tests that kill it or give it little memory. */
+/** A copy in a process of its own. */
 final class CopyProcess {
 
     private CopyProcess() {}
 
     /** Copies a source to the folder {@code to} below the site's root; ends with 0 if all is proven. */
-    static Process start(int heapMegabytes, SiteAddress site, Path source, long limitBytesPerSecond, Path log)
+    static ChildProcess start(int heapMegabytes, Path log, SiteAddress site, Path source, long limitBytesPerSecond)
             throws IOException {
-        List<String> command = List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx%dm".formatted(heapMegabytes),
-                "-XX:+UseSerialGC",
-                "-XX:+ExitOnOutOfMemoryError",
-                "-cp",
-                System.getProperty("java.class.path"),
-                CopyProcess.class.getName(),
-                String.valueOf(site.port()),
-                site.user(),
-                site.root(),
-                site.identity().toString(),
-                site.hostKey(),
-                source.toString(),
-                String.valueOf(limitBytesPerSecond));
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                .start();
+        return new ChildProcess(
+                CopyProcess.class, heapMegabytes, log, site, source.toString(), String.valueOf(limitBytesPerSecond));
     }
 
-    static void main(String[] arguments) throws Exception {
-        SiteAddress site = new SiteAddress(
-                "127.0.0.1",
-                Integer.parseInt(arguments[0]),
-                arguments[1],
-                arguments[2],
-                Path.of(arguments[3]),
-                arguments[4]);
+    static void main(String[] all) throws Exception {
+        String[] arguments = ChildProcess.arguments(all);
+        Path source = Path.of(arguments[0]);
+        Options options = new Options(0, Long.parseLong(arguments[1]), false);
         boolean complete;
-        try (Copy copy = new CopyToSite(
-                site,
-                List.of(Path.of(arguments[5])),
-                FilePath.of("to"),
-                false,
-                new Options(0, Long.parseLong(arguments[6]), false))) {
+        try (Copy copy = new CopyToSite(ChildProcess.site(all), List.of(source), FilePath.of("to"), false, options)) {
             complete = copy.run(System.out::println).complete();
         }
         System.exit(complete ? 0 : 1);

@@ -3,10 +3,10 @@ package dozo.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
+import dozo.remote.ChildProcess;
 import dozo.remote.LoopbackSite;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -22,7 +22,6 @@ import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -33,28 +32,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Copies to a real sshd: what arrives is the source, to the byte; and what is there already is not sent again. */
 @Timeout(120)
-class CopyToSiteIT {
+class CopyToSiteIT extends CopyTest {
 
     private static final FilePath TO = FilePath.of("to");
     private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2001-09-09T01:46:40Z"));
 
-    @TempDir
-    Path folder;
-
     Path source;
-    Path root;
     LoopbackSite site;
-    final List<Finding> findings = new ArrayList<>();
 
     @BeforeEach
     void start() throws Exception {
         source = Files.createDirectory(folder.resolve("source"));
-        root = Files.createDirectory(folder.resolve("dr"));
-        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        site = openSsh();
     }
 
     @AfterEach
@@ -125,8 +117,8 @@ class CopyToSiteIT {
         Files.setLastModifiedTime(two, LONG_AGO);
         Files.createDirectory(root.resolve("there"));
 
-        run(new CopyToSite(site.address(), List.of(one), FilePath.of("there/new name"), false, options(0)));
-        run(new CopyToSite(site.address(), List.of(one, two), FilePath.of("there"), true, options(1)));
+        run(new CopyToSite(site.address(), List.of(one), FilePath.of("there/new name"), false, lanes(0)));
+        run(new CopyToSite(site.address(), List.of(one, two), FilePath.of("there"), true, lanes(1)));
 
         assertThat(findings).isEmpty();
         Trees.assertSame(one, root.resolve("there/new name"));
@@ -159,15 +151,15 @@ class CopyToSiteIT {
                     Files.createDirectories(source.resolve("folder" + i % 7)).resolve("file" + i), "content " + i);
         }
         Path log = folder.resolve("child.log");
-        Process child = CopyProcess.start(256, site.address(), source, 150 << 20, log);
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
-                .pollInterval(Duration.ofMillis(5))
-                .until(() -> !child.isAlive() || (largestTemporary() > (140 << 20) && !inodes().isEmpty()));
-        assertThat(child.isAlive()).as(Files.readString(log)).isTrue();
-        assertThatThrownBy(this::copy).isInstanceOf(IOException.class).hasMessageContaining("running already");
-        assertThat(child.isAlive()).isTrue();
-        child.destroyForcibly().waitFor();
+        try (ChildProcess child = CopyProcess.start(256, log, site.address(), source, 150 << 20)) {
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(60))
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> !child.isAlive() || (largestTemporary() > (140 << 20) && !inodes().isEmpty()));
+            child.assertAlive();
+            assertThatThrownBy(this::copy).isInstanceOf(IOException.class).hasMessageContaining("running already");
+            child.assertAlive();
+        }
         assertThat(root.resolve("to/large")).doesNotExist();
         Map<Path, Object> standing = inodes();
         assertThat(standing).isNotEmpty();
@@ -185,17 +177,7 @@ class CopyToSiteIT {
     }
 
     private Progress copy() throws Exception {
-        return run(new CopyToSite(site.address(), List.of(source), TO, false, options(0)));
-    }
-
-    private Progress run(CopyToSite copy) throws Exception {
-        try (copy) {
-            return copy.run(findings::add);
-        }
-    }
-
-    private static Options options(int lanes) {
-        return new Options(lanes, 0, false);
+        return run(new CopyToSite(site.address(), List.of(source), TO, false, lanes(0)));
     }
 
     private long largestTemporary() throws Exception {

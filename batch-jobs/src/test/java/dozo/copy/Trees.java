@@ -47,9 +47,7 @@ final class Trees {
                         ? "to " + FilePath.render(facts.linkTarget())
                         : "%d bytes, mode %o, at %d"
                                 .formatted(
-                                        facts.sizeBytes(),
-                                        facts.mode() & 0777,
-                                        Math.floorDiv(facts.modifiedNanos(), NANOS));
+                                        facts.sizeBytes(), facts.mode(), Math.floorDiv(facts.modifiedNanos(), NANOS));
                 found.put(path, facts.kind() + " " + kept);
             }
 

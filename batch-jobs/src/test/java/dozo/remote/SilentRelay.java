@@ -10,9 +10,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** Passes bytes on between a client and a port of this machine, until it falls silent: no byte, and no end, gets through. */
+/** Passes bytes on between a client and a site on this machine, until it falls silent: no byte, and no end, gets through. */
 public final class SilentRelay implements AutoCloseable {
 
+    private final SiteAddress site;
     private final ServerSocket listening;
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final CountDownLatch over = new CountDownLatch(1);
@@ -20,13 +21,14 @@ public final class SilentRelay implements AutoCloseable {
     private volatile boolean frozen;
     private volatile int silentBelow;
 
-    public SilentRelay(int port) throws IOException {
+    public SilentRelay(SiteAddress site) throws IOException {
+        this.site = site;
         listening = new ServerSocket(0, 10, InetAddress.ofLiteral("127.0.0.1"));
         Thread.ofVirtual().start(() -> {
             try {
                 while (true) {
                     Socket client = listening.accept();
-                    Socket server = new Socket(InetAddress.ofLiteral("127.0.0.1"), port);
+                    Socket server = new Socket(InetAddress.ofLiteral("127.0.0.1"), site.port());
                     int number = sockets.size();
                     sockets.add(client);
                     sockets.add(server);
@@ -39,8 +41,10 @@ public final class SilentRelay implements AutoCloseable {
         });
     }
 
-    public int port() {
-        return listening.getLocalPort();
+    /** The site behind it, by this way. */
+    public SiteAddress address() {
+        return new SiteAddress(
+                site.host(), listening.getLocalPort(), site.user(), site.root(), site.identity(), site.hostKey());
     }
 
     void fallSilent() {

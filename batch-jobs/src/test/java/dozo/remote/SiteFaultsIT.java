@@ -17,9 +17,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +35,11 @@ class SiteFaultsIT {
     @TempDir
     Path temp;
 
+    /** Something asked of a site. */
+    private interface Request {
+        void of(Sftp sftp) throws Exception;
+    }
+
     private LoopbackSite site(String... configLines) throws IOException {
         return LoopbackSite.openSsh(temp.resolve("state"), temp.resolve("root"), 0, configLines);
     }
@@ -41,12 +48,12 @@ class SiteFaultsIT {
         return new SiteAddress(site.host(), port, site.user(), site.root(), identity, hostKey);
     }
 
-    private static RemoteException failureOf(Callable<?> deed) {
+    private static RemoteException failureOf(ThrowingCallable deed) {
         try {
             deed.call();
         } catch (RemoteException e) {
             return e;
-        } catch (Exception e) {
+        } catch (Throwable e) {
             throw new AssertionError("failed in another way", e);
         }
         throw new AssertionError("nothing failed");
@@ -167,7 +174,6 @@ class SiteFaultsIT {
                             }
                             file.finish(true);
                         }
-                        return null;
                     })));
             under.await();
             first.close();
@@ -188,49 +194,26 @@ class SiteFaultsIT {
 
     @Test
     void aLinkThatGoesSilentIsNoticedWithinHalfAMinute() throws Exception {
-        try (LoopbackSite site = site();
-                SilentRelay relay = new SilentRelay(site.address().port())) {
-            SiteAddress through = with(
-                    site.address(),
-                    relay.port(),
-                    site.address().identity(),
-                    site.address().hostKey());
-            try (Lanes lanes = Lanes.to(through, 1)) {
-                Lane lane = lanes.next();
-                put(lane.sftp(), FILE, 10);
-                relay.fallSilent();
-                long before = System.nanoTime();
-
-                assertThat(failureOf(() -> lane.sftp().lstat(FILE)).reason()).isEqualTo(Reason.LOST);
-                assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(30));
-            }
-        }
+        noticedWithinHalfAMinute(SilentRelay::fallSilent, sftp -> sftp.lstat(FILE));
     }
 
     /** The heartbeat cannot notice it: it waits behind the write that is stuck. */
     @Test
     void aLinkThatTakesNothingAnyMoreIsNoticedWithinHalfAMinute() throws Exception {
-        try (LoopbackSite site = site();
-                SilentRelay relay = new SilentRelay(site.address().port())) {
-            SiteAddress through = with(
-                    site.address(),
-                    relay.port(),
-                    site.address().identity(),
-                    site.address().hostKey());
-            try (Lanes lanes = Lanes.to(through, 1)) {
-                Lane lane = lanes.next();
-                put(lane.sftp(), FILE, 10);
-                relay.freeze();
-                long before = System.nanoTime();
+        noticedWithinHalfAMinute(SilentRelay::freeze, sftp -> put(sftp, FilePath.of("large"), 64 << 20));
+    }
 
-                assertThat(failureOf(() -> {
-                                    put(lane.sftp(), FilePath.of("large"), 64 << 20);
-                                    return 0;
-                                })
-                                .reason())
-                        .isEqualTo(Reason.LOST);
-                assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(30));
-            }
+    private void noticedWithinHalfAMinute(Consumer<SilentRelay> fault, Request request) throws Exception {
+        try (LoopbackSite site = site();
+                SilentRelay relay = new SilentRelay(site.address());
+                Lanes lanes = Lanes.to(relay.address(), 1)) {
+            Lane lane = lanes.next();
+            put(lane.sftp(), FILE, 10);
+            fault.accept(relay);
+            long before = System.nanoTime();
+
+            assertThat(failureOf(() -> request.of(lane.sftp())).reason()).isEqualTo(Reason.LOST);
+            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(30));
         }
     }
 
@@ -283,12 +266,7 @@ class SiteFaultsIT {
             Sftp sftp = lanes.next().sftp();
             assertThat(sftp.space().orElseThrow().totalBytes()).isEqualTo(4 << 20);
 
-            assertThat(failureOf(() -> {
-                                put(sftp, FILE, 8 << 20);
-                                return null;
-                            })
-                            .reason())
-                    .isEqualTo(Reason.FULL);
+            assertThat(failureOf(() -> put(sftp, FILE, 8 << 20)).reason()).isEqualTo(Reason.FULL);
             assertThat(SiteCheck.of(lanes.next()).usable()).isFalse();
             sftp.remove(FILE);
             put(sftp, FILE, 1 << 20);
@@ -306,7 +284,6 @@ class SiteFaultsIT {
                                 for (int i = 0; i < 10; i++) {
                                     put(sftp, FilePath.of("f" + i), 1);
                                 }
-                                return null;
                             })
                             .reason())
                     .isEqualTo(Reason.FULL);
@@ -318,7 +295,7 @@ class SiteFaultsIT {
         try (Tmpfs sealed = new Tmpfs(temp.resolve("root"), "size=4m")) {
             Files.createDirectory(temp.resolve("root/folder"));
             Files.write(temp.resolve("root/folder/there"), new byte[3]);
-            sealed.makeReadOnly();
+            sealed.remount("ro");
             try (LoopbackSite site = site();
                     Lanes lanes = Lanes.to(site.address(), 1)) {
                 Lane lane = lanes.next();

@@ -11,27 +11,28 @@ public final class Tmpfs implements AutoCloseable {
 
     private final Path folder;
 
+    /** Mounts one, with the options of {@code mount -o}. */
     public Tmpfs(Path folder, String options) throws Exception {
         this.folder = Files.createDirectories(folder);
-        assumeTrue(
-                run("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.toString()) == 0,
-                "only root can mount a small file system");
+        String failure = failure("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.toString());
+        assumeTrue(failure.isEmpty(), "only root can mount a small file system: " + failure);
     }
 
-    public void makeReadOnly() throws Exception {
-        assertThat(run("mount", "-o", "remount,ro", folder.toString())).isZero();
+    public void remount(String options) throws Exception {
+        assertThat(failure("mount", "-o", "remount," + options, folder.toString()))
+                .isEmpty();
     }
 
     @Override
     public void close() throws Exception {
-        assertThat(run("umount", "-l", folder.toString())).isZero();
+        assertThat(failure("umount", "-l", folder.toString())).isEmpty();
     }
 
-    private static int run(String... command) throws Exception {
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start()
-                .waitFor();
+    /** What goes wrong with a command; empty: nothing. */
+    private static String failure(String... command) throws Exception {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes());
+        int status = process.waitFor();
+        return status == 0 ? "" : "%s ended with %d: %s".formatted(command[0], status, output);
     }
 }

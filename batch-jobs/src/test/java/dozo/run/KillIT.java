@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.db.TestDatabase;
+import dozo.remote.ChildProcess;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
@@ -65,16 +66,16 @@ class KillIT {
             List<Long> unrecorded = new ArrayList<>();
             for (int kill = 1; kill <= KILLS; kill++) {
                 long target = done(jdbc) + UNITS_A_KILL;
-                Process child =
-                        NightProcess.start(256, database, site.address(), folder.resolve("child.log"), SETTINGS);
-                Awaitility.await()
-                        .atMost(Duration.ofSeconds(60))
-                        .pollInterval(Duration.ofMillis(5))
-                        .until(() -> done(jdbc) >= target || !child.isAlive());
-                assertThat(child.isAlive())
-                        .as("killed in the middle, not after the end")
-                        .isTrue();
-                child.destroyForcibly().waitFor();
+                try (ChildProcess child =
+                        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
+                    Awaitility.await()
+                            .atMost(Duration.ofSeconds(60))
+                            .pollInterval(Duration.ofMillis(5))
+                            .until(() -> done(jdbc) >= target || !child.isAlive());
+                    assertThat(child.isAlive())
+                            .as("killed in the middle, not after the end")
+                            .isTrue();
+                }
                 unrecorded.add(filesWithoutReceipt(jdbc, root));
                 standing.putAll(provenFiles(jdbc, root));
             }

@@ -3,13 +3,14 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.db.TestDatabase;
+import dozo.remote.ChildProcess;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -53,12 +54,8 @@ class MemoryIT {
 
     private void runIn(int heapMegabytes, LoopbackSite site) throws Exception {
         Path log = folder.resolve("child.log");
-        Process child = NightProcess.start(heapMegabytes, database, site.address(), log, SETTING);
-        try {
-            assertThat(child.waitFor(2, TimeUnit.MINUTES)).isTrue();
-            assertThat(child.exitValue()).as(Files.readString(log)).isZero();
-        } finally {
-            child.destroyForcibly().waitFor();
+        try (ChildProcess child = NightProcess.start(heapMegabytes, log, site.address(), database, SETTING)) {
+            child.assertEndsWell(Duration.ofMinutes(2));
         }
     }
 

@@ -1,13 +1,13 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dozo.file.Digest;
 import dozo.file.Problem;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.remote.SiteAddress;
+import dozo.remote.Tmpfs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
@@ -86,8 +86,7 @@ class RunFaultsIT {
 
     @Test
     void theDiskIsReadOnlyAndThenMended() throws Exception {
-        assumeThat(System.getProperty("user.name")).as("mounting needs root").isEqualTo("root");
-        try (Tmpfs disk = new Tmpfs(root, "16m");
+        try (Tmpfs disk = new Tmpfs(root, "size=16m");
                 LoopbackSite site = site();
                 Night night = Night.on(site.address())) {
             night.register("E1", source);
@@ -102,14 +101,13 @@ class RunFaultsIT {
 
     @Test
     void theDiskFillsUpAndIsThenEnlarged() throws Exception {
-        assumeThat(System.getProperty("user.name")).as("mounting needs root").isEqualTo("root");
         Random random = new Random(2);
         for (int i = 0; i < 40; i++) {
             byte[] content = new byte[500_000];
             random.nextBytes(content);
             Files.write(source.resolve("f" + i), content);
         }
-        try (Tmpfs disk = new Tmpfs(root, "8m");
+        try (Tmpfs disk = new Tmpfs(root, "size=8m");
                 LoopbackSite site = site();
                 Night night = Night.on(site.address())) {
             night.register("E1", source);
@@ -171,32 +169,5 @@ class RunFaultsIT {
                 .anySatisfy(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNUSABLE));
         assertThat(night.coverage().safe()).isFalse();
         return run;
-    }
-
-    /** A file system of a given size, as long as it is open. */
-    private static final class Tmpfs implements AutoCloseable {
-
-        private final Path at;
-
-        Tmpfs(Path at, String size) throws Exception {
-            this.at = at;
-            execute("mount", "-t", "tmpfs", "-o", "size=" + size, "tmpfs", at.toString());
-        }
-
-        void remount(String options) throws Exception {
-            execute("mount", "-o", "remount," + options, at.toString());
-        }
-
-        @Override
-        public void close() throws Exception {
-            execute("umount", "-l", at.toString());
-        }
-
-        private static void execute(String... command) throws Exception {
-            Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
-            String output = new String(process.getInputStream().readAllBytes());
-            assertThat(process.waitFor()).as(output).isZero();
-        }
     }
 }

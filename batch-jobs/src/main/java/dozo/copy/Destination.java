@@ -1,0 +1,68 @@
+package dozo.copy;
+
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+
+/** The folder that is filled, as what can fail: what one name alone is refused for is told from what ends the copy. */
+record Destination(Path top) {
+
+    /** One name that cannot be had here. */
+    static final class Refused extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        Refused(String message) {
+            super(message);
+        }
+    }
+
+    interface Deed {
+        void run() throws IOException;
+    }
+
+    Path path(FilePath name) {
+        return name.under(top);
+    }
+
+    /** Does something with one name. */
+    void with(FilePath name, Deed deed) throws IOException, Refused {
+        try {
+            deed.run();
+        } catch (FileSystemException e) {
+            if (isFull(e)) {
+                throw unwritable(e);
+            }
+            throw new Refused("%s: cannot be made here: %s".formatted(name, reason(e)));
+        } catch (IOException e) {
+            throw unwritable(e);
+        }
+    }
+
+    /** The failure of the destination as a whole. */
+    IOException unwritable(IOException e) {
+        return new IOException("cannot write in %s: %s".formatted(top, reason(e)), e);
+    }
+
+    private static boolean isFull(FileSystemException e) {
+        String reason = String.valueOf(e.getReason());
+        return reason.startsWith("No space left") || reason.startsWith("Disk quota") || reason.startsWith("Read-only");
+    }
+
+    private static String reason(IOException e) {
+        return switch (e) {
+            case AccessDeniedException _ -> "permission denied";
+            case AtomicMoveNotSupportedException _ -> "another file system is mounted there";
+            case FileAlreadyExistsException _, NotDirectoryException _ -> "something that is no folder has the name";
+            case NoSuchFileException _ -> "the folder it goes into is gone";
+            case FileSystemException system when system.getReason() != null -> system.getReason();
+            default -> String.valueOf(e.getMessage());
+        };
+    }
+}

@@ -1,0 +1,109 @@
+package dozo.copy;
+
+import dozo.file.Digest;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Where files lie under temporary names until they are proven: {@code .dozo-incoming/<key>} in the folder that is filled. */
+final class Incoming {
+
+    /** Lies in the destination, here as at a site, so that a rename is all that a file needs to get its name. */
+    static final String FOLDER = ".dozo-incoming";
+
+    private static final String LARGE = "large-";
+    private static final int LARGE_NAME_BYTES = 16;
+
+    private final Destination destination;
+    private final Path all;
+    private final Path folder;
+    /** Another one in every run: nothing that one makes can be taken for what another one has proven. */
+    private final String run = Long.toHexString(ThreadLocalRandom.current().nextLong());
+
+    private final AtomicLong numbers = new AtomicLong();
+    private final Set<Path> large = ConcurrentHashMap.newKeySet();
+
+    private Incoming(Destination destination, String key) {
+        this.destination = destination;
+        this.all = destination.top().resolve(FOLDER);
+        this.folder = all.resolve(key);
+    }
+
+    /** Makes the folder, if need be, and removes what an earlier run left and nobody can go on with. */
+    static Incoming open(Destination destination, String key) throws IOException {
+        Incoming incoming = new Incoming(destination, key);
+        LocalTree.makeRealFolder(incoming.all);
+        LocalTree.makeRealFolder(incoming.folder);
+        incoming.sweep(false);
+        return incoming;
+    }
+
+    boolean holds(Path path) {
+        return path.startsWith(folder);
+    }
+
+    /** A name that nothing has. */
+    Path newName() {
+        return folder.resolve(run + "-" + numbers.incrementAndGet());
+    }
+
+    /** A file that is to come in; what an earlier run left of a large one, as it is at the site now, is taken up again. */
+    LocalFile create(Found file) throws IOException {
+        try {
+            // NB: a site may name a file twice, and two must not write to one.
+            return Units.isLarge(file.facts().sizeBytes()) && large.add(largeName(file))
+                    ? LocalFile.reopen(destination, largeName(file))
+                    : LocalFile.create(destination, newName());
+        } catch (IOException e) {
+            throw destination.unwritable(e);
+        }
+    }
+
+    /** Gives up what came in. */
+    void discard(Path temporary) throws IOException {
+        Files.deleteIfExists(temporary);
+        large.remove(temporary);
+    }
+
+    /** Removes all temporary names, when nothing is coming in any more. */
+    void end() throws IOException {
+        sweep(true);
+        Files.delete(folder);
+        try {
+            Files.delete(all);
+        } catch (FileSystemException othersAreUnderWay) {
+            // Theirs to remove.
+        }
+    }
+
+    private Path largeName(Found file) {
+        MessageDigest digest = Digest.algorithm();
+        digest.update(file.local().bytes());
+        digest.update(ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(file.facts().sizeBytes())
+                .putLong(file.facts().modifiedSeconds())
+                .flip());
+        return folder.resolve(LARGE + HexFormat.of().formatHex(digest.digest(), 0, LARGE_NAME_BYTES));
+    }
+
+    private void sweep(boolean everything) throws IOException {
+        try (DirectoryStream<Path> left = Files.newDirectoryStream(folder)) {
+            for (Path path : left) {
+                boolean ours = everything || !String.valueOf(path.getFileName()).startsWith(LARGE);
+                if (ours && !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                    Files.delete(path);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dozo.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Work with a site in a process of its own, for tests that kill it or give it little memory. */
+public final class ChildProcess implements AutoCloseable {
+
+    private static final int SITE_ARGUMENTS = 6;
+
+    private final Process process;
+    private final Path log;
+
+    /**
+     * Starts a class of the tests that has a {@code main}; out of memory, it ends at once.
+     *
+     * @param log gets all that it prints
+     */
+    public ChildProcess(Class<?> main, int heapMegabytes, Path log, SiteAddress site, String... arguments)
+            throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Xmx%dm".formatted(heapMegabytes),
+                "-XX:+UseSerialGC",
+                "-XX:+ExitOnOutOfMemoryError",
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName(),
+                site.host(),
+                String.valueOf(site.port()),
+                site.user(),
+                site.root(),
+                site.identity().toString(),
+                site.hostKey()));
+        command.addAll(List.of(arguments));
+        this.log = log;
+        this.process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+    }
+
+    /** In the child: the site it was started with. */
+    public static SiteAddress site(String[] all) {
+        return new SiteAddress(all[0], Integer.parseInt(all[1]), all[2], all[3], Path.of(all[4]), all[5]);
+    }
+
+    /** In the child: the other arguments. */
+    public static String[] arguments(String[] all) {
+        return Arrays.copyOfRange(all, SITE_ARGUMENTS, all.length);
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    public void assertAlive() throws IOException {
+        assertThat(isAlive()).as(Files.readString(log)).isTrue();
+    }
+
+    /** Waits for its end, which has to be a good one. */
+    public void assertEndsWell(Duration limit) throws Exception {
+        assertThat(process.waitFor(limit)).isTrue();
+        assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+    }
+
+    /** Kills it, as by {@code kill -9}, and waits until it is dead. */
+    @Override
+    public void close() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+}

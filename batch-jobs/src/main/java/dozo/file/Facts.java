@@ -28,6 +28,30 @@ public record Facts(
     /** No time: of what was not looked at. */
     public static final long UNKNOWN_NANOS = Long.MIN_VALUE;
 
+    /**
+     * What a file system tells of a thing, without what says nothing: the size of what is no file, the number of one that has no
+     * other name.
+     */
+    public static Facts told(
+            EntryKind kind,
+            long sizeBytes,
+            long modifiedNanos,
+            long changedNanos,
+            int mode,
+            long names,
+            long inode,
+            byte @Nullable [] linkTarget) {
+        boolean isFile = kind == EntryKind.FILE;
+        return new Facts(
+                kind,
+                isFile ? sizeBytes : 0,
+                modifiedNanos,
+                changedNanos,
+                mode,
+                isFile && names > 1 ? inode : null,
+                linkTarget);
+    }
+
     public Facts {
         if (sizeBytes < 0 || (kind != EntryKind.FILE && sizeBytes != 0)) {
             throw new IllegalArgumentException("a size of " + sizeBytes + " for a " + kind);

@@ -91,6 +91,15 @@ public class Sites {
                 .optional();
     }
 
+    /** For whoever names none: the only site; empty while there is none, refused where there are several. */
+    public Optional<Site> only() {
+        List<Site> all = all();
+        if (all.size() > 1) {
+            throw new Refusal("site", "there are %d sites; name one".formatted(all.size()));
+        }
+        return all.stream().findFirst();
+    }
+
     public List<Site> all() {
         return jdbc.sql("select * from site order by name").query(SITE).list();
     }

@@ -7,7 +7,6 @@ import dozo.registry.Sites.Site;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -196,15 +195,7 @@ public class Operations implements SmartLifecycle {
         if (name != null) {
             return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
         }
-        List<Site> all = sites.all();
-        if (all.size() != 1) {
-            throw new Refusal(
-                    "site",
-                    all.isEmpty()
-                            ? "there is no site yet; register one first"
-                            : "there are %d sites; name one".formatted(all.size()));
-        }
-        return all.getFirst();
+        return sites.only().orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
     }
 
     private @Nullable JobExecution lastExecution(Run run) {

@@ -152,14 +152,14 @@ final class CrawlWorker {
 
     /** The facts of what the kernel looked at last. */
     private Facts facts(EntryKind kind, byte @Nullable [] linkTarget) {
-        boolean isFile = kind == EntryKind.FILE;
-        return new Facts(
+        return Facts.told(
                 kind,
-                isFile ? kernel.sizeBytes() : 0,
+                kernel.sizeBytes(),
                 Times.nanos(kernel.modifiedSeconds(), kernel.modifiedNanos()),
                 Times.nanos(kernel.changedSeconds(), kernel.changedNanos()),
                 kernel.mode() & MODE_MASK,
-                isFile && kernel.links() > 1 ? kernel.inode() : null,
+                kernel.links(),
+                kernel.inode(),
                 linkTarget);
     }
 

@@ -57,18 +57,8 @@ final class FindForm implements ListForm {
         if (kind == null) {
             return new Line(path, null, null);
         }
-        boolean isFile = kind == EntryKind.FILE;
-        return new Line(
-                path,
-                kind,
-                new Facts(
-                        kind,
-                        isFile ? sizeBytes : 0,
-                        modified,
-                        changed,
-                        (int) mode,
-                        isFile && links > 1 ? inode : null,
-                        kind == EntryKind.LINK ? text : null));
+        byte[] target = kind == EntryKind.LINK ? text : null;
+        return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, (int) mode, links, inode, target));
     }
 
     /** Null for special files. */

@@ -76,18 +76,7 @@ final class PolicyForm implements ListForm {
         if (kind == null || kind == EntryKind.LINK) {
             return new Line(path, kind, null);
         }
-        boolean isFile = kind == EntryKind.FILE;
-        return new Line(
-                path,
-                kind,
-                new Facts(
-                        kind,
-                        isFile ? sizeBytes : 0,
-                        modified,
-                        changed,
-                        mode,
-                        isFile && links > 1 ? inode : null,
-                        null));
+        return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, mode, links, inode, null));
     }
 
     /** Null for special files. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.registry.RegisteredRows;
 import dozo.verify.Proofs.FileProof;
 import dozo.verify.Receipts.Proof;
 import java.time.Instant;
@@ -25,14 +26,8 @@ class ProofsTest {
 
     @BeforeEach
     void makeAPathThatChanged() {
+        RegisteredRows.insert(jdbc);
         jdbc.sql("""
-                insert into project (code, created_at) values ('p', now());
-                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
-                values (1, 'E1', 'filesystem', '/data', now(), 'test');
-                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
-                values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now());
-                insert into run (kind, site_id, state, requested_by, started_at)
-                values ('nightlyBackup', 1, 'RUNNING', 'test', now());
                 insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                 values (1, 1, 'BUNDLE', '{1,2}', 30, 'VERIFIED', 1, 0);
                 insert into directory values (1, 1, ''), (1, 2, 'a');

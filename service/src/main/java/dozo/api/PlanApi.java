@@ -7,7 +7,6 @@ import dozo.plan.Forecast;
 import dozo.plan.Lot;
 import dozo.plan.Work;
 import dozo.registry.Refusal;
-import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.CostModels;
 import dozo.run.CostModels.KeptModel;
@@ -29,7 +28,7 @@ class PlanApi {
 
     private final Coverage coverage;
     private final CostModels models;
-    private final Sites sites;
+    private final SiteChoice sites;
 
     /**
      * A forecast for a site.
@@ -40,7 +39,7 @@ class PlanApi {
     record ShownPlan(
             String site, int measurements, @Nullable Instant measuredAt, Forecast forecast) {}
 
-    PlanApi(Coverage coverage, CostModels models, Sites sites) {
+    PlanApi(Coverage coverage, CostModels models, SiteChoice sites) {
         this.coverage = coverage;
         this.models = models;
         this.sites = sites;
@@ -63,7 +62,7 @@ class PlanApi {
         if (link != null) {
             check("link", link, Long.MAX_VALUE);
         }
-        Site to = site(site);
+        Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
         Optional<KeptModel> kept = models.kept(to.id());
         List<Lot> lots = coverage.projects(to.id()).stream()
                 .map(PlanApi::lot)
@@ -98,20 +97,5 @@ class PlanApi {
         if (value < 1 || value > max) {
             throw new Refusal(field, "%d is not accepted: 1 to %d is".formatted(value, max));
         }
-    }
-
-    private Site site(@Nullable String name) {
-        if (name != null) {
-            return sites.find(name).orElseThrow(Missing.thing("site", name));
-        }
-        List<Site> all = sites.all();
-        if (all.size() != 1) {
-            throw new Refusal(
-                    "site",
-                    all.isEmpty()
-                            ? "there is no site yet; register one first"
-                            : "there are %d sites; name one".formatted(all.size()));
-        }
-        return all.getFirst();
     }
 }

@@ -1,9 +1,7 @@
 package dozo.api;
 
-import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -26,11 +24,7 @@ class SiteChoice {
         if (name != null) {
             return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
         }
-        List<Site> all = sites.all();
-        if (all.size() > 1) {
-            throw new Refusal("site", "there are %d sites; name one".formatted(all.size()));
-        }
-        return all.stream().findFirst();
+        return sites.only();
     }
 
     /** The site's id; one that no site has while none is registered. */

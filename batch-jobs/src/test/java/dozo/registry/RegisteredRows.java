@@ -1,0 +1,22 @@
+package dozo.registry;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** What has to be registered before anything can be said of an experiment. */
+public final class RegisteredRows {
+
+    private RegisteredRows() {}
+
+    /** Project {@code p} with experiment {@code E1}, site {@code dr}, and a run that goes on; all have the number 1. */
+    public static void insert(JdbcClient jdbc) {
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'E1', 'filesystem', '/data', now(), 'test');
+                insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+                values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', now());
+                insert into run (kind, site_id, state, requested_by, started_at)
+                values ('nightlyBackup', 1, 'RUNNING', 'test', now());
+                """).update();
+    }
+}

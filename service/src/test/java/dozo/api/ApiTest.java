@@ -125,6 +125,9 @@ class ApiTest {
         assertThat(service.put(tripwire, "{\"percent\": 20, \"entries\": 2147483648}")
                         .status())
                 .isEqualTo(400);
+        assertThat(service.put(tripwire, "{\"percent\": 20.5, \"entries\": 100}")
+                        .status())
+                .isEqualTo(400);
         assertThat(service.put("/api/v1/projects/nix/tripwire", "{\"percent\": 20, \"entries\": 100}")
                         .status())
                 .isEqualTo(404);

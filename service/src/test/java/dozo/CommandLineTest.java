@@ -168,6 +168,24 @@ class CommandLineTest {
     }
 
     @Test
+    void theTripwireIsSetAndListed() {
+        assertThat(dozo("project", "add", "P1").code()).isZero();
+        assertThat(dozo("project", "list").out()).contains("TRIPWIRE").contains("20 %, 100 entries");
+
+        assertThat(dozo("project", "tripwire", "P1", "--percent", "50", "--entries", "1000"))
+                .isEqualTo(new Ended(0, "the tripwire of P1 is at 50 %, 1000 entries\n", ""));
+
+        assertThat(dozo("project", "list").out()).contains("50 %, 1000 entries");
+        Ended refused = dozo("project", "tripwire", "P1", "--percent", "101", "--entries", "1000");
+        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        assertThat(refused.err()).startsWith("dozo: percent: 101: 1 to 100 is accepted");
+        assertThat(dozo("project", "tripwire", "nix", "--percent", "50", "--entries", "1000")
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(dozo("project", "tripwire", "P1", "--percent", "50").code()).isEqualTo(Exit.USAGE);
+    }
+
+    @Test
     void refusalsNameTheField() {
         assertThat(dozo("project", "add", "P1").code()).isZero();
         Ended again = dozo("project", "add", "P1");

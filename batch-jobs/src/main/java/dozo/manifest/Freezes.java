@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
@@ -21,6 +22,16 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Component
 public class Freezes {
+
+    private static final RowMapper<Freeze> FREEZE = (row, n) -> new Freeze(
+            row.getInt("experiment_id"),
+            row.getTimestamp("frozen_at").toInstant(),
+            row.getLong("entries_lost"),
+            row.getLong("bytes_lost"),
+            row.getString("message"),
+            row.getTimestamp("released_at") == null
+                    ? null
+                    : row.getTimestamp("released_at").toInstant());
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -64,16 +75,16 @@ public class Freezes {
     public Optional<Freeze> find(int experimentId) {
         return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null")
                 .param("experiment", experimentId)
-                .query((row, n) -> new Freeze(
-                        row.getInt("experiment_id"),
-                        row.getTimestamp("frozen_at").toInstant(),
-                        row.getLong("entries_lost"),
-                        row.getLong("bytes_lost"),
-                        row.getString("message"),
-                        row.getTimestamp("released_at") == null
-                                ? null
-                                : row.getTimestamp("released_at").toInstant()))
+                .query(FREEZE)
                 .optional();
+    }
+
+    /** The freezes of those of a page's experiments of which nothing may be done. */
+    public List<Freeze> frozen(int[] experimentIds) {
+        return jdbc.sql("""
+                        select * from frozen_experiment
+                        where experiment_id = any(:experiments) and ended_at is null and released_at is null
+                        """).param("experiments", experimentIds).query(FREEZE).list();
     }
 
     /**

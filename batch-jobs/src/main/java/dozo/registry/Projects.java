@@ -21,14 +21,40 @@ public class Projects {
             row.getInt("project_id"),
             row.getString("code"),
             row.getString("title"),
+            new Threshold(row.getInt("tripwire_percent"), row.getInt("tripwire_entries")),
             row.getTimestamp("created_at").toInstant());
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
     private final InstantSource clock;
 
+    /**
+     * How much of an experiment has to be lost for the tripwire to hold it (ADR 0019).
+     *
+     * @param percent of a hundred files and links, or bytes: 1 to 100
+     * @param entries at least so many files and links, 10 or more; nine tenths of a smaller experiment
+     */
+    public record Threshold(int percent, int entries) {
+
+        private static final int ENTRIES_MIN = 10;
+
+        /** Refuses what is outside of these limits ({@link Refusal}); the database does so too. */
+        public Threshold {
+            if (percent < 1 || percent > 100) {
+                throw new Refusal("percent", "%d: 1 to 100 is accepted".formatted(percent));
+            }
+            if (entries < ENTRIES_MIN) {
+                throw new Refusal("entries", "%d: %d or more is accepted".formatted(entries, ENTRIES_MIN));
+            }
+        }
+
+        private String text() {
+            return "tripwire at %d %%, %d entries".formatted(percent, entries);
+        }
+    }
+
     /** A project owns experiments; its code names its folder at a site. */
-    public record Project(int id, String code, String title, Instant createdAt) {}
+    public record Project(int id, String code, String title, Threshold tripwire, Instant createdAt) {}
 
     public Projects(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -58,6 +84,38 @@ public class Projects {
         } catch (DuplicateKeyException e) {
             throw new Refusal("code", "there is a project %s already".formatted(code));
         }
+    }
+
+    /**
+     * Sets the threshold of a project's tripwire; it counts from the next look at a source on. What is frozen already stays so.
+     *
+     * @return the project as it is now, nothing if there is none of this code
+     */
+    @Transactional
+    public Optional<Project> setTripwire(String code, Threshold tripwire, String actor) {
+        // Locked, so that the ledger's "before" is what this change replaces.
+        Optional<Project> before = jdbc.sql("select * from project where code = :code for no key update")
+                .param("code", code)
+                .query(PROJECT)
+                .optional();
+        if (before.isEmpty() || before.get().tripwire().equals(tripwire)) {
+            return before;
+        }
+        Project after = jdbc.sql("""
+                        update project set tripwire_percent = :percent, tripwire_entries = :entries
+                        where code = :code returning *
+                        """)
+                .param("percent", tripwire.percent())
+                .param("entries", tripwire.entries())
+                .param("code", code)
+                .query(PROJECT)
+                .single();
+        ledger.append(
+                actor,
+                "project.changed",
+                code,
+                Map.of("before", before.get().tripwire().text(), "after", tripwire.text()));
+        return Optional.of(after);
     }
 
     public Optional<Project> find(String code) {

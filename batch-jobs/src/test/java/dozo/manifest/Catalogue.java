@@ -28,6 +28,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class Catalogue {
 
     final JdbcClient jdbc;
+    final Projects projects;
     final Manifests manifests;
     final Freezes freezes;
     final Ingest ingest;
@@ -41,7 +42,7 @@ final class Catalogue {
         JdbcTemplate template = new JdbcTemplate(database);
         jdbc = JdbcClient.create(template);
         Ledger ledger = new Ledger(jdbc, () -> now);
-        Projects projects = new Projects(jdbc, ledger, () -> now);
+        projects = new Projects(jdbc, ledger, () -> now);
         manifests = new Manifests(jdbc);
         freezes = new Freezes(jdbc, ledger, () -> now);
         ingest = new Ingest(template, manifests, freezes, ledger, () -> now);

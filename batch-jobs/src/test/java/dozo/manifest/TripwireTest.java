@@ -10,6 +10,7 @@ import dozo.manifest.Catalogue.Tree;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Tripwire.Lost;
+import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -179,10 +180,20 @@ class TripwireTest {
 
     @Test
     void theThresholdIsTheProjects() {
-        catalogue.jdbc.sql("update project set tripwire_percent = 50").update();
+        catalogue.projects.setTripwire("p", new Threshold(50, 100), "test");
         change(300);
 
         assertThat(catalogue.night(tree).sealed()).isTrue();
+    }
+
+    @Test
+    void anotherThresholdReleasesNothing() {
+        change(300);
+        assertFrozen(catalogue.night(tree));
+
+        catalogue.projects.setTripwire("p", new Threshold(100, 1_000), "test");
+
+        assertFrozen(catalogue.night(tree));
     }
 
     /** Limits on both sides of each edge: 20 %, 100 entries, nine tenths of fewer, ten. */

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.file.FilePath;
 import dozo.manifest.Freezes;
+import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -15,6 +16,9 @@ import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -80,6 +84,21 @@ class ExperimentApi {
         }
     }
 
+    /** Why nothing of an experiment is done, and since when. */
+    record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
+
+        static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
+            return freeze == null
+                    ? null
+                    : new ShownFreeze(freeze.frozenAt(), freeze.entriesLost(), freeze.bytesLost(), freeze.message());
+        }
+    }
+
+    /**
+     * An experiment.
+     *
+     * @param frozen missing when it is not, or is released
+     */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     record ShownExperiment(
             int id,
@@ -93,9 +112,10 @@ class ExperimentApi {
             @Nullable String scanner,
             @Nullable LocalDate acquired,
             Instant registeredAt,
-            String registeredBy) {
+            String registeredBy,
+            @Nullable ShownFreeze frozen) {
 
-        static ShownExperiment of(Experiment experiment) {
+        static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
             byte[] source = FilePath.rawBytes(experiment.source());
             return new ShownExperiment(
                     experiment.id(),
@@ -109,7 +129,8 @@ class ExperimentApi {
                     experiment.acquisition().scanner(),
                     experiment.acquisition().day(),
                     experiment.registeredAt(),
-                    experiment.registeredBy());
+                    experiment.registeredBy(),
+                    ShownFreeze.of(freeze));
         }
     }
 
@@ -121,16 +142,20 @@ class ExperimentApi {
     @GetMapping
     Page<ShownExperiment> list(
             @RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        return Page.of(limit, most -> experiments.page(after, most), Experiment::id)
-                .map(ShownExperiment::of);
+        Page<Experiment> page = Page.of(limit, most -> experiments.page(after, most), Experiment::id);
+        int[] ids = page.items().stream().mapToInt(Experiment::id).toArray();
+        Map<Integer, Freeze> frozen =
+                freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
+        return page.map(experiment -> ShownExperiment.of(experiment, frozen.get(experiment.id())));
     }
 
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
-        return experiments
-                .find(project, code)
-                .map(ShownExperiment::of)
-                .orElseThrow(Missing.thing("experiment", project + "/" + code));
+        Experiment experiment =
+                experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+        Freeze freeze =
+                freezes.find(experiment.id()).filter(found -> !found.released()).orElse(null);
+        return ShownExperiment.of(experiment, freeze);
     }
 
     /** Lets the next run seal what a frozen experiment's source holds. */
@@ -143,7 +168,7 @@ class ExperimentApi {
         } catch (Refusal notFrozen) {
             throw Conflict.unless(false, notFrozen);
         }
-        return ShownExperiment.of(experiment);
+        return ShownExperiment.of(experiment, null);
     }
 
     @PostMapping
@@ -159,7 +184,7 @@ class ExperimentApi {
                     acquisition,
                     actor.getName());
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
-                    .body(ShownExperiment.of(experiment));
+                    .body(ShownExperiment.of(experiment, null));
         } catch (Refusal refusal) {
             boolean free = experiments.find(asked.project(), asked.code()).isEmpty()
                     && experiments.withSource(source.normalize()).isEmpty();

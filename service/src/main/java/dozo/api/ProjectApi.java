@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
+import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
@@ -13,6 +14,7 @@ import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -29,10 +31,25 @@ class ProjectApi {
             @NotBlank(message = "a code is needed") String code,
             @Nullable String title) {}
 
-    record ShownProject(String code, String title, Instant createdAt) {
+    /** A threshold in whole: the percentage, and how many entries at least. */
+    record NewTripwire(@Nullable Integer percent, @Nullable Integer entries) {
+
+        Threshold checked() {
+            return new Threshold(given("percent", percent), given("entries", entries));
+        }
+
+        private static int given(String field, @Nullable Integer number) {
+            if (number == null) {
+                throw new Refusal(field, "a whole number is needed");
+            }
+            return number;
+        }
+    }
+
+    record ShownProject(String code, String title, Threshold tripwire, Instant createdAt) {
 
         static ShownProject of(Project project) {
-            return new ShownProject(project.code(), project.title(), project.createdAt());
+            return new ShownProject(project.code(), project.title(), project.tripwire(), project.createdAt());
         }
     }
 
@@ -49,6 +66,14 @@ class ProjectApi {
     @GetMapping("/{code}")
     ShownProject one(@PathVariable String code) {
         return projects.find(code).map(ShownProject::of).orElseThrow(Missing.thing("project", code));
+    }
+
+    /** Sets how much of an experiment may be lost in a night before it is frozen. */
+    @PutMapping("/{code}/tripwire")
+    ShownProject setTripwire(@PathVariable String code, @RequestBody NewTripwire asked, Principal actor) {
+        return projects.setTripwire(code, asked.checked(), actor.getName())
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", code));
     }
 
     @PostMapping

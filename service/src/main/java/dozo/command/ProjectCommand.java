@@ -12,7 +12,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
 /** Projects. */
-@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list.")
+@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list, tripwire.")
 final class ProjectCommand {
 
     @Spec
@@ -37,13 +37,47 @@ final class ProjectCommand {
             out().flush();
             return Exit.WELL;
         }
-        Table table = new Table("CODE", "CREATED", "TITLE");
+        Table table = new Table("CODE", "CREATED", "TRIPWIRE", "TITLE");
         projects.forEach(project -> table.row(
                 project.path("code").asString(),
                 project.path("createdAt").asString(),
+                threshold(project),
                 Connection.visible(project.path("title").asString(""))));
         table.print(out());
         return Exit.WELL;
+    }
+
+    @Command(
+            name = "tripwire",
+            mixinStandardHelpOptions = true,
+            description = "Sets how much may be lost at once before an experiment is frozen.")
+    int tripwire(
+            @Mixin Connection service,
+            @Parameters(paramLabel = "CODE", description = "The project's code.") String code,
+            @Option(
+                            names = "--percent",
+                            required = true,
+                            paramLabel = "N",
+                            description = "So many of a hundred files and links, or bytes: 1 to 100.")
+                    int percent,
+            @Option(
+                            names = "--entries",
+                            required = true,
+                            paramLabel = "N",
+                            description = "But at least so many files and links: 10 or more.")
+                    int entries) {
+        JsonNode project = service.put(
+                "/api/v1/projects/%s/tripwire".formatted(Connection.encoded(code)),
+                Map.of("percent", percent, "entries", entries));
+        Dozo.say(out(), service, project, "the tripwire of %s is at %s".formatted(code, threshold(project)));
+        return Exit.WELL;
+    }
+
+    private static String threshold(JsonNode project) {
+        return "%d %%, %d entries"
+                .formatted(
+                        project.at("/tripwire/percent").asInt(),
+                        project.at("/tripwire/entries").asInt());
     }
 
     private java.io.PrintWriter out() {

@@ -72,6 +72,68 @@ class ApiTest {
     }
 
     @Test
+    void theTripwireIsSetAndTheLedgerSaysFromWhatToWhat() {
+        String tripwire = "/api/v1/projects/" + project + "/tripwire";
+        assertThat(service.get("/api/v1/projects/" + project).at("/tripwire").toString())
+                .isEqualTo("{\"percent\":20,\"entries\":100}");
+
+        Answer set = service.put(tripwire, "{\"percent\": 50, \"entries\": 1000}");
+        Answer again = service.put(tripwire, "{\"percent\": 50, \"entries\": 1000}");
+
+        assertThat(set.status()).isEqualTo(200);
+        assertThat(again.text()).isEqualTo(set.text());
+        assertThat(service.get("/api/v1/projects?limit=500").text())
+                .contains("\"tripwire\":{\"percent\":50,\"entries\":1000}");
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .filteredOn(entry ->
+                        entry.subject().equals(project) && entry.action().equals("project.changed"))
+                .singleElement()
+                .satisfies(entry -> {
+                    assertThat(entry.actor()).isEqualTo("admin");
+                    assertThat(entry.detail())
+                            .contains("\"before\": \"tripwire at 20 %, 100 entries\"")
+                            .contains("\"after\": \"tripwire at 50 %, 1000 entries\"");
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{\"percent\": 0, \"entries\": 100} | percent",
+                "{\"percent\": 101, \"entries\": 100} | percent",
+                "{\"percent\": 20, \"entries\": 9} | entries",
+                "{\"entries\": 100} | percent",
+                "{\"percent\": 20, \"entries\": null} | entries"
+            })
+    void aTripwireThatCannotBeIsRefusedAndChangesNothing(String body, String field) {
+        assertRefused(service.put("/api/v1/projects/" + project + "/tripwire", body), 422, field);
+
+        assertThat(service.get("/api/v1/projects/" + project).at("/tripwire").toString())
+                .isEqualTo("{\"percent\":20,\"entries\":100}");
+    }
+
+    @Test
+    void aTripwireTakesTheLeastAndTheMostOfANumberAndNoOther() {
+        String tripwire = "/api/v1/projects/" + project + "/tripwire";
+
+        assertThat(service.put(tripwire, "{\"percent\": 1, \"entries\": 10}").status())
+                .isEqualTo(200);
+        assertThat(service.put(tripwire, "{\"percent\": 100, \"entries\": 2147483647}")
+                        .status())
+                .isEqualTo(200);
+        assertThat(service.put(tripwire, "{\"percent\": 20, \"entries\": 2147483648}")
+                        .status())
+                .isEqualTo(400);
+        assertThat(service.put(tripwire, "{\"percent\": 20.5, \"entries\": 100}")
+                        .status())
+                .isEqualTo(400);
+        assertThat(service.put("/api/v1/projects/nix/tripwire", "{\"percent\": 20, \"entries\": 100}")
+                        .status())
+                .isEqualTo(404);
+    }
+
+    @Test
     void pagesFollowEachOtherToTheEnd() {
         assertThat(service.post("/api/v1/projects", "{\"code\": \"%sb\"}".formatted(project))
                         .status())
@@ -116,8 +178,16 @@ class ApiTest {
                         values (:id, 1, now(), 100, 1000, 'much is gone')
                         """).param("id", id).update();
 
+        String experiment = "/api/v1/experiments/" + project + "/S1";
+        assertThat(service.get(experiment).at("/frozen/message").asString()).isEqualTo("much is gone");
+        assertThat(service.get("/api/v1/experiments?limit=1&after=" + (id - 1))
+                        .at("/items/0/frozen/entriesLost")
+                        .asInt())
+                .isEqualTo(100);
+
         assertThat(service.post(release, "").status()).isEqualTo(200);
 
+        assertThat(service.get(experiment).at("/frozen").isMissingNode()).isTrue();
         assertThat(service.bean(Ledger.class).after(0, 10_000))
                 .filteredOn(entry -> entry.subject().equals(project + "/S1"))
                 .last()

@@ -186,6 +186,46 @@ class CommandLineTest {
     }
 
     @Test
+    void whatAListNamesIsSentAndNothingElse() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Path list = folder.resolve("list");
+        Files.writeString(source.resolve("listed"), "hello");
+        Process find = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "find \"$1\" -mindepth 1 -printf '%y %s %T@ %C@ %m %n %i %P//%l\\0' > \"$2\""
+                                + " && printf 'end\\0' >> \"$2\"",
+                        "sh",
+                        source.toString(),
+                        list.toString())
+                .inheritIO()
+                .start();
+        assertThat(find.waitFor()).isZero();
+        Files.writeString(source.resolve("unlisted"), "came later");
+        dozo("project", "add", "P1");
+        service.register("dr", site.address());
+        String[] register = {"register", "--project", "P1", "--code", "S1", "--list", list.toString()};
+        Ended withoutForm = dozo(Stream.concat(Arrays.stream(register), Stream.of(source.toString()))
+                .toArray(String[]::new));
+        assertThat(withoutForm.code()).isEqualTo(Exit.REFUSED);
+        assertThat(withoutForm.err()).startsWith("dozo: listForm: ");
+
+        assertThat(dozo(Stream.concat(Arrays.stream(register), Stream.of("--list-form", "find", source.toString()))
+                        .toArray(String[]::new)))
+                .extracting(Ended::code, Ended::err)
+                .containsExactly(0, "");
+        Ended ran = dozo("run", "--wait");
+
+        assertThat(ran.out()).contains("is complete: 100%").contains("findings: 0");
+        assertThat(folder.resolve("dr/P1/S1/data/listed")).hasContent("hello");
+        assertThat(folder.resolve("dr/P1/S1/data/unlisted")).doesNotExist();
+        Files.delete(list);
+        Ended without = dozo("run", "--wait");
+        assertThat(without.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(without.out()).contains("SOURCE_MISSING").contains(list.toString());
+    }
+
+    @Test
     void refusalsNameTheField() {
         assertThat(dozo("project", "add", "P1").code()).isZero();
         Ended again = dozo("project", "add", "P1");

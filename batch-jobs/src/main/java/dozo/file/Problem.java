@@ -2,7 +2,7 @@ package dozo.file;
 
 /** Why something could not be protected: the reason of a finding. */
 public enum Problem {
-    /** The source folder is not there, or is no folder. */
+    /** The source folder is not there, or is no folder; or the list that says what it holds is not there, or is no file. */
     SOURCE_MISSING,
     /** The source folder holds nothing: more likely a file system that is not mounted than an experiment. */
     SOURCE_EMPTY,

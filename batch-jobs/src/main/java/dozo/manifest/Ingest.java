@@ -11,11 +11,15 @@ import dozo.manifest.Freezes.Freeze;
 import dozo.manifest.Manifests.Manifest;
 import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.SourceList;
 import dozo.source.Crawl;
+import dozo.source.FileList;
 import dozo.source.Listed;
 import dozo.source.Listings;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
@@ -87,16 +91,32 @@ public class Ingest {
         this.clock = clock;
     }
 
-    /** Looks at the source and seals what is there, in one transaction: all of it or nothing. */
+    /** Looks at the source, or reads its list, and seals what is there, in one transaction: all of it or nothing. */
     @Transactional
     public Ingested ingest(Experiment experiment) {
         if (!Files.isDirectory(experiment.source())) {
-            return new Ingested(
-                    false,
-                    List.of(finding(
-                            experiment, Problem.SOURCE_MISSING, "there is no folder %s; is its file system mounted?")));
+            return missing(
+                    experiment,
+                    "there is no folder %s; is its file system mounted?".formatted(shown(experiment.source())));
         }
-        return ingest(experiment, new Crawl(experiment.source())::into);
+        SourceList list = experiment.list();
+        return list == null ? ingest(experiment, new Crawl(experiment.source())::into) : ingest(experiment, list);
+    }
+
+    private Ingested ingest(Experiment experiment, SourceList list) {
+        // NB: to open anything but a file, a fifo for one, could wait for ever.
+        if (!Files.isRegularFile(list.file())) {
+            return missing(experiment, "there is no list %s; was it made?".formatted(shown(list.file())));
+        }
+        FileList form = switch (list.form()) {
+            case FIND -> FileList.byFind(experiment.source());
+            case POLICY -> FileList.byPolicy(experiment.source());
+        };
+        return ingestList(experiment, listed -> {
+            try (InputStream lines = Files.newInputStream(list.file())) {
+                form.into(listed, lines);
+            }
+        });
     }
 
     /** Seals what a walk tells. */
@@ -109,7 +129,7 @@ public class Ingest {
     @Transactional
     public Ingested ingestList(Experiment experiment, EntryList list) {
         return seal(experiment, (connection, load) -> {
-            LooseEntries entries = new LooseEntries(connection, load);
+            LooseEntries entries = new LooseEntries(connection, experiment.source(), load);
             list.tell(entries);
             entries.tellByFolder();
         });
@@ -123,7 +143,10 @@ public class Ingest {
         if (load.nothingKnown()) {
             return refused(
                     load,
-                    finding(experiment, Problem.UNREADABLE, "the folder %s cannot be read by the service's user"));
+                    finding(
+                            experiment,
+                            Problem.UNREADABLE,
+                            "%s cannot be read by the service's user".formatted(toldBy(experiment))));
         }
         if (load.sums().entries() == 0) {
             return refused(
@@ -131,7 +154,8 @@ public class Ingest {
                     finding(
                             experiment,
                             Problem.SOURCE_EMPTY,
-                            "the folder %s holds nothing that could be backed up; is its file system mounted?"));
+                            "%s holds nothing that could be backed up; is its file system mounted?"
+                                    .formatted(toldBy(experiment))));
         }
         return before.isEmpty() ? sealFirst(experiment, load) : compare(experiment, before.get(), load);
     }
@@ -248,12 +272,21 @@ public class Ingest {
         return new Ingested(false, findings);
     }
 
+    private static Ingested missing(Experiment experiment, String message) {
+        return new Ingested(false, List.of(finding(experiment, Problem.SOURCE_MISSING, message)));
+    }
+
     private static Finding finding(Experiment experiment, Problem problem, String message) {
-        return new Finding(
-                experiment.id(),
-                problem,
-                null,
-                message.formatted(FilePath.render(FilePath.rawBytes(experiment.source()))));
+        return new Finding(experiment.id(), problem, null, message);
+    }
+
+    private static String toldBy(Experiment experiment) {
+        SourceList list = experiment.list();
+        return list == null ? "the folder " + shown(experiment.source()) : "the list " + shown(list.file());
+    }
+
+    private static String shown(Path path) {
+        return FilePath.render(FilePath.rawBytes(path));
     }
 
     /** The thread was asked to stop: the transaction goes, the run is gone on with later. */

@@ -7,6 +7,8 @@ import dozo.file.Problem;
 import dozo.source.Listed;
 import dozo.source.Listings;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -24,13 +26,15 @@ final class LooseEntries implements Listed {
     private static final int FETCH = 1_000;
 
     private final Connection connection;
+    private final Path source;
     private final Listings listings;
     private final CopyTable loose;
     private int ordinal;
     private boolean lacking;
 
-    LooseEntries(Connection connection, Listings listings) throws SQLException {
+    LooseEntries(Connection connection, Path source, Listings listings) throws SQLException {
         this.connection = connection;
+        this.source = source;
         this.listings = listings;
         this.loose = new CopyTable(
                 connection,
@@ -69,7 +73,7 @@ final class LooseEntries implements Listed {
     public void problem(long line, @Nullable FilePath path, Problem problem, String message)
             throws IOException, InterruptedException {
         lacking |= problem == Problem.UNPARSED;
-        listings.problem(path == null ? FilePath.ROOT : path, problem, "line " + line + ": " + message);
+        listings.problem(path == null ? FilePath.ROOT : path, problem, message);
     }
 
     /** All is told: tells it on, folder by folder. */
@@ -88,20 +92,39 @@ final class LooseEntries implements Listed {
     private void tell(ResultSet row) throws SQLException, IOException, InterruptedException {
         byte @Nullable [] directory = null;
         Listings.Listing listing = null;
+        boolean outside = false;
         while (row.next()) {
             byte[] next = row.getBytes("directory");
             if (listing == null || !Arrays.equals(directory, next)) {
                 end(listing);
-                listing = listings.folder(FilePath.of(next));
+                FilePath folder = FilePath.of(next);
+                listing = listings.folder(folder);
                 directory = next;
+                outside = isBelowALink(folder);
+                if (outside) {
+                    listings.problem(
+                            folder, Problem.OUTSIDE, "a link is on the way to it: what it holds is not the source's");
+                }
             }
-            listing.entry(row.getBytes("name"), facts(row));
+            if (!outside) {
+                listing.entry(row.getBytes("name"), facts(row));
+            }
         }
         end(listing);
         if (lacking) {
             listings.problem(
                     FilePath.ROOT, Problem.UNREADABLE, "not all of the list was understood: nothing is taken for gone");
         }
+    }
+
+    /** A walk never follows a link; a list may name what lies behind one. */
+    private boolean isBelowALink(FilePath folder) {
+        for (FilePath above = folder; !above.isRoot(); above = above.parent()) {
+            if (Files.isSymbolicLink(above.under(source))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** What a line that was not understood names may lie in any folder: none is known to have been told to its end. */

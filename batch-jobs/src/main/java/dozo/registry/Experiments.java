@@ -2,14 +2,18 @@ package dozo.registry;
 
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.registry.SourceList.Form;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,7 +28,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Experiments {
 
-    private static final int ROOT_LENGTH_BYTES_MAX = 4_096;
+    private static final int PATH_LENGTH_BYTES_MAX = 4_096;
 
     private static final String SELECT = """
             select e.*, p.code as project from experiment e join project p using (project_id)
@@ -37,6 +41,7 @@ public class Experiments {
             row.getString("title"),
             SourceKind.of(row.getString("source_kind")),
             FilePath.pathOf(row.getBytes("source_root")),
+            list(row),
             new Acquisition(
                     row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
             row.getTimestamp("registered_at").toInstant(),
@@ -53,6 +58,7 @@ public class Experiments {
      * @param project its project's code
      * @param code opaque; with the project's it names the folder at a site
      * @param source the folder its files are in
+     * @param list what says what the source holds; null: it is walked
      * @param acquisition what it was acquired with, and when, as far as that is known
      */
     public record Experiment(
@@ -62,6 +68,7 @@ public class Experiments {
             String title,
             SourceKind kind,
             Path source,
+            @Nullable SourceList list,
             Acquisition acquisition,
             Instant registeredAt,
             String registeredBy) {
@@ -79,21 +86,27 @@ public class Experiments {
         this.clock = clock;
     }
 
-    /** Registers an experiment of which it is unknown what it was acquired with, and when. */
+    /** Registers an experiment that is walked, and of which it is unknown what it was acquired with, and when. */
     @Transactional
     public Experiment register(String project, String code, String title, Path source, String actor) {
-        return register(project, code, title, source, Acquisition.UNKNOWN, actor);
+        return register(project, code, title, source, null, Acquisition.UNKNOWN, actor);
     }
 
     /**
      * Registers an experiment whose files are in a folder of the service's machine.
      *
      * @throws Refusal when the project is not there, the code is malformed or taken, the folder is not there or another
-     *     experiment's, or it was acquired in the future
+     *     experiment's, the list is not there, or it was acquired in the future
      */
     @Transactional
     public Experiment register(
-            String project, String code, String title, Path source, Acquisition acquisition, String actor) {
+            String project,
+            String code,
+            String title,
+            Path source,
+            @Nullable SourceList list,
+            Acquisition acquisition,
+            String actor) {
         Code.checked("code", code);
         checkDay(acquisition);
         Code.checkedTitle(title);
@@ -102,17 +115,24 @@ public class Experiments {
                         () -> new Refusal("project", "there is no project \"%s\"; create it first".formatted(project)))
                 .id();
         Path root = checkedSource(source);
+        SourceList checkedList = list == null ? null : checkedList(list);
         refuseDuplicate(project, code, root);
         try {
             jdbc.sql("""
-                            insert into experiment (project_id, code, title, source_kind, source_root, modality, scanner,
-                                                    acquired_on, registered_at, registered_by)
-                            values (:project, :code, :title, 'filesystem', :root, :modality, :scanner, :day, :now, :actor)
+                            insert into experiment (project_id, code, title, source_kind, source_root, list_file, list_form,
+                                                    modality, scanner, acquired_on, registered_at, registered_by)
+                            values (:project, :code, :title, 'filesystem', :root, :list, :form,
+                                    :modality, :scanner, :day, :now, :actor)
                             """)
                     .param("project", projectId)
                     .param("code", code)
                     .param("title", title)
                     .param("root", FilePath.rawBytes(root))
+                    .param("list", checkedList == null ? null : FilePath.rawBytes(checkedList.file()), Types.BINARY)
+                    .param(
+                            "form",
+                            checkedList == null ? null : checkedList.form().word(),
+                            Types.VARCHAR)
                     .param("modality", acquisition.modality(), Types.VARCHAR)
                     .param("scanner", acquisition.scanner(), Types.VARCHAR)
                     .param("day", acquisition.day(), Types.DATE)
@@ -124,17 +144,24 @@ public class Experiments {
                     "code", "experiment %s/%s or its folder was registered just now".formatted(project, code));
         }
         Experiment registered = find(project, code).orElseThrow();
-        ledger.append(
-                actor,
-                "experiment.registered",
-                registered.name(),
-                Map.of(
-                        "source", FilePath.render(FilePath.rawBytes(root)),
-                        "kind", "filesystem",
-                        "modality", known(acquisition.modality()),
-                        "scanner", known(acquisition.scanner()),
-                        "acquired", known(acquisition.day())));
+        ledger.append(actor, "experiment.registered", registered.name(), detail(registered));
         return registered;
+    }
+
+    private static Map<String, String> detail(Experiment registered) {
+        Acquisition acquisition = registered.acquisition();
+        Map<String, String> detail = new HashMap<>(Map.of(
+                "source", shown(registered.source()),
+                "kind", registered.kind().word(),
+                "modality", known(acquisition.modality()),
+                "scanner", known(acquisition.scanner()),
+                "acquired", known(acquisition.day())));
+        SourceList list = registered.list();
+        if (list != null) {
+            detail.put("list", shown(list.file()));
+            detail.put("list_form", list.form().word());
+        }
+        return detail;
     }
 
     public Optional<Experiment> find(String project, String code) {
@@ -181,18 +208,36 @@ public class Experiments {
         return attribute == null ? "unknown" : attribute.toString();
     }
 
+    private static @Nullable SourceList list(ResultSet row) throws SQLException {
+        byte[] file = row.getBytes("list_file");
+        return file == null ? null : new SourceList(FilePath.pathOf(file), Form.of(row.getString("list_form")));
+    }
+
+    private static SourceList checkedList(SourceList list) {
+        Path file = checkedPath("list", list.file());
+        if (!Files.isRegularFile(file)) {
+            throw new Refusal("list", "there is no file %s on the service's machine".formatted(shown(file)));
+        }
+        return new SourceList(file, list.form());
+    }
+
     private static Path checkedSource(Path source) {
-        if (!source.isAbsolute()) {
-            throw new Refusal("source", "\"%s\" is no absolute path".formatted(shown(source)));
-        }
-        Path root = source.normalize();
-        if (FilePath.rawBytes(root).length > ROOT_LENGTH_BYTES_MAX) {
-            throw new Refusal("source", "a path has at most %d bytes".formatted(ROOT_LENGTH_BYTES_MAX));
-        }
+        Path root = checkedPath("source", source);
         if (!Files.isDirectory(root)) {
             throw new Refusal("source", "there is no folder %s on the service's machine".formatted(shown(root)));
         }
         return root;
+    }
+
+    private static Path checkedPath(String field, Path path) {
+        if (!path.isAbsolute()) {
+            throw new Refusal(field, "\"%s\" is no absolute path".formatted(shown(path)));
+        }
+        Path plain = path.normalize();
+        if (FilePath.rawBytes(plain).length > PATH_LENGTH_BYTES_MAX) {
+            throw new Refusal(field, "a path has at most %d bytes".formatted(PATH_LENGTH_BYTES_MAX));
+        }
+        return plain;
     }
 
     private void refuseDuplicate(String project, String code, Path root) {

@@ -7,9 +7,11 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Ingest.Walk;
+import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
+import dozo.registry.SourceList;
 import dozo.source.Listings;
 import dozo.source.Listings.Listing;
 import java.io.IOException;
@@ -19,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -38,6 +41,10 @@ final class Catalogue {
     private final TransactionTemplate transaction;
 
     Catalogue(Path source) {
+        this(source, null);
+    }
+
+    Catalogue(Path source, @Nullable SourceList list) {
         var database = TestDatabase.fresh();
         JdbcTemplate template = new JdbcTemplate(database);
         jdbc = JdbcClient.create(template);
@@ -48,7 +55,8 @@ final class Catalogue {
         ingest = new Ingest(template, manifests, freezes, ledger, () -> now);
         transaction = new TransactionTemplate(new JdbcTransactionManager(database));
         projects.create("p", "", "test");
-        experiment = new Experiments(jdbc, projects, ledger, () -> now).register("p", "E", "", source, "test");
+        experiment = new Experiments(jdbc, projects, ledger, () -> now)
+                .register("p", "E", "", source, list, Acquisition.UNKNOWN, "test");
     }
 
     /** One more look at the source, a day after the last. */

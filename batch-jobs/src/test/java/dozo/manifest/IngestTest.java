@@ -311,6 +311,19 @@ class IngestTest {
     }
 
     @Test
+    void whatAListNamesBehindALinkIsNotTheSources() throws IOException {
+        Files.createSymbolicLink(source.resolve("link"), Path.of("/etc"));
+
+        Ingested night = catalogue.nightOfList(list -> {
+            list.entry(FilePath.of("a"), Catalogue.file(1, 1));
+            list.entry(FilePath.of("link/hostname"), Catalogue.file(1, 1));
+        });
+
+        assertThat(catalogue.holds(1)).containsExactly("a:1");
+        assertThat(night.findings()).extracting(Finding::reason).containsExactly(Problem.OUTSIDE);
+    }
+
+    @Test
     void aPathTwiceInAListCountsOnceAsItWasToldLast() {
         catalogue.nightOfList(visitor -> {
             visitor.entry(FilePath.of("a"), Catalogue.file(1, 1));

@@ -33,7 +33,7 @@ class AcquisitionTest {
         projects.create("p", "", "test");
         Acquisition acquisition = new Acquisition("MR", "T7-1", LocalDate.of(2026, 10, 2));
 
-        experiments.register("p", "E1", "", source, acquisition, "test");
+        experiments.register("p", "E1", "", source, null, acquisition, "test");
 
         assertThat(experiments.find("p", "E1").orElseThrow().acquisition()).isEqualTo(acquisition);
         assertThat(ledger.after(1, 1).getFirst().detail()).contains("\"acquired\": \"2026-10-02\"");
@@ -53,7 +53,7 @@ class AcquisitionTest {
         projects.create("p", "", "test");
         Acquisition future = new Acquisition(null, null, LocalDate.of(2026, 10, 3));
 
-        assertThatThrownBy(() -> experiments.register("p", "E1", "", source, future, "test"))
+        assertThatThrownBy(() -> experiments.register("p", "E1", "", source, null, future, "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("future");
     }

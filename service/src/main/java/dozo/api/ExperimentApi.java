@@ -7,6 +7,7 @@ import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
+import dozo.registry.SourceList;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -42,6 +43,8 @@ class ExperimentApi {
      *
      * @param source the folder, as text
      * @param sourceBytes the folder's bytes in base64, instead of the text: for names that are no UTF-8
+     * @param list a file list to read in place of a walk, with {@code listForm}: find or policy
+     * @param listBytes the list's path in base64, instead of the text
      * @param modality with {@code scanner} and {@code acquired}, a day as 2026-10-01: missing where it is not known
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
@@ -53,6 +56,9 @@ class ExperimentApi {
             @Nullable String title,
             @Nullable String source,
             byte @Nullable [] sourceBytes,
+            @Nullable String list,
+            byte @Nullable [] listBytes,
+            @Nullable String listForm,
             @Nullable String modality,
             @Nullable String scanner,
             @Nullable String acquired) {
@@ -69,17 +75,36 @@ class ExperimentApi {
             if ((source == null) == (sourceBytes == null)) {
                 throw new Refusal("source", "either source or sourceBytes is needed: the folder's absolute path");
             }
-            byte[] path = source == null ? sourceBytes : source.getBytes(StandardCharsets.UTF_8);
+            return path("source", source, sourceBytes);
+        }
+
+        @Nullable
+        SourceList sourceList() {
+            if (list == null && listBytes == null && listForm == null) {
+                return null;
+            }
+            if ((list == null) == (listBytes == null)) {
+                throw new Refusal(
+                        "list", "with listForm, either list or listBytes is needed: the file's absolute path");
+            }
+            if (listForm == null) {
+                throw new Refusal("listForm", "with a list its form is needed: find or policy");
+            }
+            return new SourceList(path("list", list, listBytes), SourceList.Form.of(listForm));
+        }
+
+        private static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
+            byte[] path = text == null ? bytes : text.getBytes(StandardCharsets.UTF_8);
             if (path == null || path.length == 0 || path[0] != '/') {
                 throw new Refusal(
-                        "source",
+                        field,
                         "\"%s\" is no absolute path: one that begins with / is accepted"
                                 .formatted(path == null ? "" : FilePath.render(path)));
             }
             try {
                 return FilePath.pathOf(path);
             } catch (IllegalArgumentException e) {
-                throw new Refusal("source", "\"%s\" is no path".formatted(FilePath.render(path)));
+                throw new Refusal(field, "\"%s\" is no path".formatted(FilePath.render(path)));
             }
         }
     }
@@ -108,6 +133,9 @@ class ExperimentApi {
             String kind,
             String source,
             byte[] sourceBytes,
+            @Nullable String list,
+            byte @Nullable [] listBytes,
+            @Nullable String listForm,
             @Nullable String modality,
             @Nullable String scanner,
             @Nullable LocalDate acquired,
@@ -117,6 +145,8 @@ class ExperimentApi {
 
         static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
             byte[] source = FilePath.rawBytes(experiment.source());
+            SourceList list = experiment.list();
+            byte[] listFile = list == null ? null : FilePath.rawBytes(list.file());
             return new ShownExperiment(
                     experiment.id(),
                     experiment.project(),
@@ -125,6 +155,9 @@ class ExperimentApi {
                     experiment.kind().word(),
                     FilePath.render(source),
                     source,
+                    listFile == null ? null : FilePath.render(listFile),
+                    listFile,
+                    list == null ? null : list.form().word(),
                     experiment.acquisition().modality(),
                     experiment.acquisition().scanner(),
                     experiment.acquisition().day(),
@@ -174,6 +207,7 @@ class ExperimentApi {
     @PostMapping
     ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
         Path source = asked.folder();
+        SourceList list = asked.sourceList();
         Acquisition acquisition = asked.acquisition();
         try {
             Experiment experiment = experiments.register(
@@ -181,6 +215,7 @@ class ExperimentApi {
                     asked.code(),
                     asked.title() == null ? "" : asked.title(),
                     source,
+                    list,
                     acquisition,
                     actor.getName());
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))

@@ -91,6 +91,12 @@ public final class Dozo {
             @Option(names = "--acquired", paramLabel = "DAY", description = "The day of the visit, as 2026-10-01.")
                     @Nullable
                     String acquired,
+            @Option(names = "--list", paramLabel = "FILE", description = "A file list to read in place of a walk.")
+                    @Nullable
+                    String list,
+            @Option(names = "--list-form", paramLabel = "FORM", description = "What wrote it: find or policy.")
+                    @Nullable
+                    String listForm,
             @Parameters(paramLabel = "SOURCE", description = "The folder, on the service's machine.") String source) {
         byte[] folder = RawArgument.path(source);
         Map<String, Object> asked =
@@ -98,6 +104,8 @@ public final class Dozo {
         asked.put("modality", modality);
         asked.put("scanner", scanner);
         asked.put("acquired", acquired);
+        asked.put("listBytes", list == null ? null : RawArgument.path(list));
+        asked.put("listForm", listForm);
         JsonNode experiment = service.post("/api/v1/experiments", asked);
         say(service, experiment, "registered %s/%s: %s".formatted(project, code, FilePath.render(folder)));
         return Exit.WELL;

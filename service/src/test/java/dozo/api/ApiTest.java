@@ -215,6 +215,55 @@ class ApiTest {
     }
 
     @Test
+    void anExperimentIsFedFromAList() throws Exception {
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+        byte[] list = (folder + "/" + project + "-脳機能").getBytes(Charset.forName("windows-31j"));
+        Files.createFile(FilePath.pathOf(list));
+        String base64 = Base64.getEncoder().encodeToString(list);
+
+        Answer registered = service.post("/api/v1/experiments", """
+                {"project": "%s", "code": "S1", "source": "%s", "listBytes": "%s", "listForm": "policy"}
+                """.formatted(project, source, base64));
+
+        assertThat(registered.status()).as(registered.text()).isEqualTo(201);
+        Answer shown = service.get("/api/v1/experiments/" + project + "/S1");
+        assertThat(shown.at("/listBytes").asString()).isEqualTo(base64);
+        assertThat(shown.at("/list").asString()).endsWith("脳機能");
+        assertThat(shown.at("/listForm").asString()).isEqualTo("policy");
+        assertThat(service.bean(Ledger.class).after(0, 1_000))
+                .anySatisfy(entry -> assertThat(entry.detail()).contains("\"list_form\": \"policy\""));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    "listForm": "find"                                             | list
+                    "list": "%1$s"                                                 | listForm
+                    "listBytes": "L2E="                                            | listForm
+                    "list": "%1$s", "listForm": "ls"                               | listForm
+                    "list": "%1$s", "listForm": "FIND"                             | listForm
+                    "list": "%1$s", "listForm": ""                                 | listForm
+                    "list": "%1$s", "listBytes": "L2E=", "listForm": "find"        | list
+                    "list": "list", "listForm": "find"                             | list
+                    "list": "", "listForm": "find"                                 | list
+                    "list": "/a\\u0000b", "listForm": "find"                     | list
+                    "list": "/not/there", "listForm": "find"                       | list
+                    "list": "%2$s", "listForm": "find"                             | list
+                    """)
+    void aListThatCannotBeReadIsRefusedWithItsField(String fields, String field) throws Exception {
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+        Path list = Files.createFile(folder.resolve(project + "-list"));
+
+        Answer answer = service.post(
+                "/api/v1/experiments",
+                "{\"project\": \"%s\", \"code\": \"S1\", \"source\": \"%s\", %s}"
+                        .formatted(project, source, fields.formatted(list, source)));
+
+        assertRefused(answer, 422, field);
+        assertThat(service.get("/api/v1/experiments/" + project + "/S1").status())
+                .isEqualTo(404);
+    }
+
+    @Test
     void aPlanIsForecastFromWhatIsNotSafeYet() {
         Answer plan = service.get("/api/v1/plan?site=dr&lanes=4&lanes=8&rate=75000000&link=952500000");
 

@@ -97,12 +97,7 @@ final class SiteProbe {
             }
         }
         for (Future<?> over : running) {
-            if (over.state() == Future.State.FAILED) {
-                if (over.exceptionNow() instanceof RemoteException failed) {
-                    throw new RemoteException(failed.reason(), String.valueOf(failed.getMessage()), failed);
-                }
-                throw new IllegalStateException(over.exceptionNow());
-            }
+            RemoteException.join(over);
         }
         if (Thread.interrupted()) {
             throw new InterruptedException("stopped while looking at a site");

@@ -1,7 +1,6 @@
 package dozo.source;
 
 import dozo.file.EntryKind;
-import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.source.Listings.Listing;
@@ -11,16 +10,9 @@ import dozo.source.Waiting.Opened;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** One thread of a {@link Crawl}: reads folder after folder, until none waits. */
 final class CrawlWorker {
-
-    private static final int TYPE_MASK = 0170000;
-    private static final int REGULAR = 0100000;
-    private static final int DIRECTORY = 0040000;
-    private static final int LINK = 0120000;
-    private static final int MODE_MASK = 07777;
 
     private final Kernel kernel;
     private final FolderOpener opener;
@@ -58,7 +50,7 @@ final class CrawlWorker {
     }
 
     private Names read(Folder folder, int open) throws IOException, InterruptedException {
-        int error = kernel.lookAtFolder(open);
+        int error = kernel.lookAtOpen(open);
         if (error < 0) {
             unreadable(folder.path(), -error);
             return Names.none();
@@ -105,17 +97,17 @@ final class CrawlWorker {
             notSeen(folder, name, -error);
             return;
         }
-        Optional<EntryKind> kind = kind(kernel.mode());
+        Optional<EntryKind> kind = kernel.kind();
         if (kind.isEmpty()) {
             listings.problem(
                     folder.resolve(name), Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
             return;
         }
         switch (kind.get()) {
-            case FILE -> listing.entry(name, facts(EntryKind.FILE, null));
+            case FILE -> listing.entry(name, kernel.facts(EntryKind.FILE, null));
             case LINK -> tellLink(folder, name, open, at, listing);
             case DIRECTORY -> {
-                listing.entry(name, facts(EntryKind.DIRECTORY, null));
+                listing.entry(name, kernel.facts(EntryKind.DIRECTORY, null));
                 found.add(name);
             }
         }
@@ -129,7 +121,7 @@ final class CrawlWorker {
         } else if (length == Kernel.LINK_BYTES_MAX) {
             listings.problem(folder.resolve(name), Problem.UNREADABLE, "the link's text is too long");
         } else {
-            listing.entry(name, facts(EntryKind.LINK, kernel.linkText(length)));
+            listing.entry(name, kernel.facts(EntryKind.LINK, kernel.linkText(length)));
         }
     }
 
@@ -148,28 +140,6 @@ final class CrawlWorker {
                 folder,
                 Problem.UNREADABLE,
                 "folder cannot be read: %s; let the service's user read it".formatted(reason));
-    }
-
-    /** The facts of what the kernel looked at last. */
-    private Facts facts(EntryKind kind, byte @Nullable [] linkTarget) {
-        return Facts.told(
-                kind,
-                kernel.sizeBytes(),
-                Times.nanos(kernel.modifiedSeconds(), kernel.modifiedNanos()),
-                Times.nanos(kernel.changedSeconds(), kernel.changedNanos()),
-                kernel.mode() & MODE_MASK,
-                kernel.links(),
-                kernel.inode(),
-                linkTarget);
-    }
-
-    private static Optional<EntryKind> kind(int mode) {
-        return switch (mode & TYPE_MASK) {
-            case REGULAR -> Optional.of(EntryKind.FILE);
-            case DIRECTORY -> Optional.of(EntryKind.DIRECTORY);
-            case LINK -> Optional.of(EntryKind.LINK);
-            default -> Optional.empty();
-        };
     }
 
     private static boolean isDots(byte[] name) {

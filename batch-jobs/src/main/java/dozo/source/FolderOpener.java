@@ -27,14 +27,23 @@ final class FolderOpener {
 
     /** The folder, open for reading: to be closed; or an error number as a negative value. */
     int open(FilePath path) {
+        return open(path, true);
+    }
+
+    /** The same, open only for what is in it to be opened: it need not be readable. */
+    int openToPass(FilePath path) {
+        return open(path, false);
+    }
+
+    private int open(FilePath path, boolean toRead) {
         byte[] bytes = path.isRoot() ? ROOT_ITSELF : path.bytes();
         int folder = root;
         for (int start = 0; ; ) {
             int end = pieceEnd(bytes, start);
             boolean isLast = end == bytes.length;
             int next = byNames
-                    ? kernel.openName(folder, bytes, start, end, isLast)
-                    : kernel.openBelow(folder, bytes, start, end, isLast);
+                    ? kernel.openName(folder, bytes, start, end, isLast && toRead)
+                    : kernel.openBelow(folder, bytes, start, end, isLast && toRead);
             if (folder != root) {
                 kernel.close(folder);
             }

@@ -1,5 +1,7 @@
 package dozo.source;
 
+import dozo.file.EntryKind;
+import dozo.file.Facts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -10,11 +12,13 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The system calls of Linux that look at folders, for one thread, with the memory they work in (ADR 0017). Each gives back what the
- * call does, or an error number as a negative value. Names are addresses of bytes that end with a NUL.
+ * The system calls of Linux that look at folders and files, for one thread at a time, with the memory they work in (ADR 0017). Each
+ * gives back what the call does, or an error number as a negative value. Names are addresses of bytes that end with a NUL.
  *
  * <p>Numbers and layouts are those of x86-64 and aarch64: {@code struct statx} and {@code struct linux_dirent64} are the
  * same on both.
@@ -49,6 +53,12 @@ final class Kernel implements AutoCloseable {
 
     private static final int NAME_IN_RECORD = 19;
 
+    private static final int TYPE_MASK = 0170000;
+    private static final int REGULAR = 0100000;
+    private static final int DIRECTORY = 0040000;
+    private static final int LINK = 0120000;
+    private static final int MODE_MASK = 07777;
+
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     private static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
@@ -67,14 +77,31 @@ final class Kernel implements AutoCloseable {
             call("readlinkat", FunctionDescriptor.of(LONG, INT, LONG, LONG, LONG));
     private static final MethodHandle CLOSE = call("close", FunctionDescriptor.of(INT, INT));
 
-    private final Arena arena = Arena.ofConfined();
-    private final MemorySegment errno = arena.allocate(CAPTURED);
-    private final MemorySegment how = arena.allocate(24, Long.BYTES);
-    private final MemorySegment path = arena.allocate(PATH_BYTES_MAX + 1);
-    private final MemorySegment empty = arena.allocate(1);
-    private final MemorySegment link = arena.allocate(LINK_BYTES_MAX);
-    private final MemorySegment facts = arena.allocate(256, Long.BYTES);
-    private final MemorySegment names = arena.allocate(FOLDER_BYTES, Long.BYTES);
+    private final Arena arena;
+    private final MemorySegment errno;
+    private final MemorySegment how;
+    private final MemorySegment path;
+    private final MemorySegment empty;
+    private final MemorySegment link;
+    private final MemorySegment facts;
+    private final MemorySegment names;
+
+    /** @param arena whose threads may call; it is closed with this */
+    Kernel(Arena arena) {
+        this.arena = arena;
+        errno = arena.allocate(CAPTURED);
+        how = arena.allocate(24, Long.BYTES);
+        path = arena.allocate(PATH_BYTES_MAX + 1);
+        empty = arena.allocate(1);
+        link = arena.allocate(LINK_BYTES_MAX);
+        facts = arena.allocate(256, Long.BYTES);
+        names = arena.allocate(FOLDER_BYTES, Long.BYTES);
+    }
+
+    /** For the calling thread alone. */
+    Kernel() {
+        this(Arena.ofConfined());
+    }
 
     /** Whether these calls are those of this machine. */
     static boolean isHere() {
@@ -111,6 +138,11 @@ final class Kernel implements AutoCloseable {
         return openat(folder, bytes, start, end, O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW | (toRead ? 0 : O_PATH));
     }
 
+    /** Opens what has the name {@code bytes[start, end)} in an open folder, a link itself too, but not to be read. */
+    int openToLook(int folder, byte[] bytes, int start, int end) {
+        return openat(folder, bytes, start, end, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    }
+
     /** Reads on in an open folder: how many bytes of records were read, 0 at its end. */
     int readFolder(int folder) {
         try {
@@ -143,42 +175,36 @@ final class Kernel implements AutoCloseable {
         return statx(folder, names.address() + at + NAME_IN_RECORD, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
     }
 
-    /** Looks at an open folder itself. */
-    int lookAtFolder(int folder) {
-        return statx(folder, empty.address(), AT_EMPTY_PATH);
+    /** Looks at an open folder or file itself. */
+    int lookAtOpen(int opened) {
+        return statx(opened, empty.address(), AT_EMPTY_PATH);
     }
 
-    int mode() {
-        return Short.toUnsignedInt(facts.get(ValueLayout.JAVA_SHORT, 28));
+    /** What was looked at last; empty: a socket, device or fifo. */
+    Optional<EntryKind> kind() {
+        return switch (mode() & TYPE_MASK) {
+            case REGULAR -> Optional.of(EntryKind.FILE);
+            case DIRECTORY -> Optional.of(EntryKind.DIRECTORY);
+            case LINK -> Optional.of(EntryKind.LINK);
+            default -> Optional.empty();
+        };
     }
 
-    int links() {
-        return facts.get(INT, 16);
+    /** The facts of what was looked at last. */
+    Facts facts(EntryKind kind, byte @Nullable [] linkTarget) {
+        return Facts.told(
+                kind,
+                facts.get(LONG, 40),
+                Times.nanos(facts.get(LONG, 112), facts.get(INT, 120)),
+                Times.nanos(facts.get(LONG, 96), facts.get(INT, 104)),
+                mode() & MODE_MASK,
+                facts.get(INT, 16),
+                inode(),
+                linkTarget);
     }
 
     long inode() {
         return facts.get(LONG, 32);
-    }
-
-    long sizeBytes() {
-        return facts.get(LONG, 40);
-    }
-
-    /** Seconds since 1970, negative before. */
-    long changedSeconds() {
-        return facts.get(LONG, 96);
-    }
-
-    int changedNanos() {
-        return facts.get(INT, 104);
-    }
-
-    long modifiedSeconds() {
-        return facts.get(LONG, 112);
-    }
-
-    int modifiedNanos() {
-        return facts.get(INT, 120);
     }
 
     /** Major and minor number of the device. */
@@ -213,6 +239,10 @@ final class Kernel implements AutoCloseable {
     @Override
     public void close() {
         arena.close();
+    }
+
+    private int mode() {
+        return Short.toUnsignedInt(facts.get(ValueLayout.JAVA_SHORT, 28));
     }
 
     private int statx(int folder, long name, int flags) {

@@ -54,8 +54,7 @@ final class LargeFile {
     Digest send() throws SourceProblem, RemoteException, InterruptedException {
         FilePath temporary = route.temporaryName(entry);
         long size = entry.facts().sizeBytes();
-        try (SourceFile source = SourceFile.open(
-                entry.path().under(route.source()), entry.facts(), entry.path().toString())) {
+        try (SourceFile source = SourceFile.open(route.source(), entry)) {
             Map<Integer, Digest> there = rangesThere(temporary);
             try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
                 for (long at = 0; at < size; at += RANGE_BYTES) {

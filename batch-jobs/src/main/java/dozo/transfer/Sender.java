@@ -304,8 +304,7 @@ public final class Sender implements AutoCloseable {
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entryWork(file, Missing::new, lane -> {
             // The source first: for a file that cannot be read nothing is made at the site.
-            try (SourceFile source = SourceFile.open(
-                    file.path().under(route.source()), file.facts(), file.path().toString())) {
+            try (SourceFile source = SourceFile.open(route.source(), file)) {
                 FilePath finalName = route.finalName(file);
                 Optional<RemoteFacts> there =
                         look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
@@ -397,10 +396,7 @@ public final class Sender implements AutoCloseable {
             FilePath finalName = route.finalName(file);
             Optional<RemoteFacts> there = standing(lane, finalName, file);
             if (there.isPresent()) {
-                try (SourceFile source = SourceFile.open(
-                        file.path().under(route.source()),
-                        file.facts(),
-                        file.path().toString())) {
+                try (SourceFile source = SourceFile.open(route.source(), file)) {
                     Arrived standing = new Arrived(
                             file,
                             source.digest(file.facts().sizeBytes()),

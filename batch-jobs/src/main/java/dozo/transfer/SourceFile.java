@@ -1,18 +1,15 @@
 package dozo.transfer;
 
 import dozo.file.Digest;
-import dozo.file.Facts;
+import dozo.file.Entry;
 import dozo.file.Problem;
-import dozo.source.DirectoryTree;
+import dozo.source.OpenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 
 /** An open file of a manifest, and whether what is read of it is what the manifest means. */
@@ -20,10 +17,8 @@ final class SourceFile implements AutoCloseable {
 
     private static final int DIGEST_BYTES = 128 << 10;
 
-    private final Path path;
-    private final Facts before;
+    private final OpenFile file;
     private final String name;
-    private final FileChannel channel;
 
     /** The source cannot be used as the manifest has it. */
     static final class SourceProblem extends Exception {
@@ -42,42 +37,39 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    private SourceFile(Path path, Facts before, String name, FileChannel channel) {
-        this.path = path;
-        this.before = before;
+    private SourceFile(OpenFile file, String name) {
+        this.file = file;
         this.name = name;
-        this.channel = channel;
     }
 
     /**
      * Opens a file.
      *
-     * @param sealed what the manifest says of it
-     * @param name the name for messages
+     * @param root the source's folder
+     * @param sealed what the manifest says of the file
      * @throws SourceProblem when it cannot be opened, or is not what the manifest says
      */
-    static SourceFile open(Path path, Facts sealed, String name) throws SourceProblem {
+    static SourceFile open(Path root, Entry sealed) throws SourceProblem {
+        String name = sealed.path().toString();
+        OpenFile file;
         try {
-            Facts now = DirectoryTree.facts(path);
-            if (!now.sameContentAs(sealed)) {
-                throw new SourceProblem(
-                        Problem.CHANGED,
-                        name + ": not what the manifest says any more; the next run takes it as it is then");
-            }
-            FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
-            return new SourceFile(path, now, name, channel);
+            file = OpenFile.open(root, sealed.path());
+        } catch (OpenFile.NoFile e) {
+            throw replaced(name);
         } catch (IOException e) {
             throw unreadable(name, e);
         }
+        if (!file.factsWhenOpened().sameContentAs(sealed.facts())) {
+            file.close();
+            throw replaced(name);
+        }
+        return new SourceFile(file, name);
     }
 
     /** Fills the buffer from this place on, as far as the file reaches. */
     void read(ByteBuffer into, long offset) throws SourceProblem {
         try {
-            int n = 0;
-            for (long at = offset; into.hasRemaining() && n >= 0; at += n) {
-                n = channel.read(into, at);
-            }
+            file.read(into, offset);
         } catch (IOException e) {
             throw unreadable(name, e);
         }
@@ -102,7 +94,7 @@ final class SourceFile implements AutoCloseable {
     /** Makes sure that the file has not changed since it was opened: call it after the last byte is read. */
     void checkUnchanged() throws SourceProblem {
         try {
-            if (DirectoryTree.facts(path).equals(before)) {
+            if (file.facts().equals(file.factsWhenOpened())) {
                 return;
             }
         } catch (IOException e) {
@@ -114,11 +106,12 @@ final class SourceFile implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            channel.close();
-        } catch (IOException e) {
-            // It was only read: nothing can be lost.
-        }
+        file.close();
+    }
+
+    private static SourceProblem replaced(String name) {
+        return new SourceProblem(
+                Problem.CHANGED, name + ": not what the manifest says any more; the next run takes it as it is then");
     }
 
     private static SourceProblem unreadable(String name, IOException cause) {

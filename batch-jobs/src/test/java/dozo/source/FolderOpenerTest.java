@@ -61,7 +61,7 @@ class FolderOpenerTest {
             int top = kernel.openRoot(FilePath.rawBytes(root));
             int folder = new FolderOpener(kernel, top, byNames).open(FilePath.of(path));
             try {
-                return folder < 0 || kernel.lookAtFolder(folder) < 0 ? folder : kernel.inode();
+                return folder < 0 || kernel.lookAtOpen(folder) < 0 ? folder : kernel.inode();
             } finally {
                 kernel.close(top);
                 if (folder >= 0) {

@@ -21,6 +21,7 @@ import dozo.transfer.Outcome.Verified;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -74,6 +75,32 @@ class SenderIT {
                 .isDirectoryContaining("glob:**/good")
                 .isDirectoryNotContaining("glob:**/changed");
         assertThat(root.resolve(".dozo/incoming/p/E1")).isEmptyDirectory();
+    }
+
+    @Test
+    void whatALinkOnTheWayToAFileLeadsToIsNotRead() throws Exception {
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Files.createDirectory(source.resolve("sub"));
+        Entry small = file(1, "sub/small", "the same size and time");
+        Entry large = file(2, "sub/large", "the same size and time");
+        for (String name : List.of("small", "large")) {
+            Path secret = Files.writeString(elsewhere.resolve(name), "but of another's thing");
+            Files.setLastModifiedTime(
+                    secret, Files.getLastModifiedTime(source.resolve("sub").resolve(name)));
+        }
+        Files.move(source.resolve("sub"), folder.resolve("away"));
+        Files.createSymbolicLink(source.resolve("sub"), elsewhere);
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            List<Outcome> outcomes = new ArrayList<>(sender.send(route, new Unit.Bundle(List.of(small))));
+            outcomes.addAll(sender.send(route, new Unit.Large(large)));
+
+            assertThat(outcomes)
+                    .extracting(outcome -> ((Failed) outcome).problem())
+                    .containsExactly(Problem.CHANGED, Problem.CHANGED);
+        }
+        assertThat(root.resolve("p")).doesNotExist();
     }
 
     @Test

@@ -1,0 +1,156 @@
+package dozo.source;
+
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * A file of a source, open for reading: the one that had the name when it was opened, whatever becomes of the name. Below the
+ * root no link is followed, also none that somebody has put into the way since the source was walked: what such a link leads to
+ * is not the source's, and perhaps nobody else's either. Linux only, as {@link Crawl}; needs {@code /proc}.
+ */
+public final class OpenFile implements AutoCloseable {
+
+    /** One is taken for each call and given back: there are no more than threads that call at the same time. */
+    private static final Queue<Kernel> KERNELS = new ConcurrentLinkedQueue<>();
+
+    private final FilePath path;
+    private final int opened;
+    private final Facts factsWhenOpened;
+    private final FileChannel channel;
+
+    /** Something else has the name, or that of a folder above it: a link, a folder, a socket. */
+    public static final class NoFile extends FileSystemException {
+
+        private static final long serialVersionUID = 1L;
+
+        NoFile(FilePath path) {
+            super(path.toString(), null, "it is no file any more, or lies in no folder any more");
+        }
+    }
+
+    private interface Call<T> {
+        T by(Kernel kernel) throws IOException;
+    }
+
+    private OpenFile(FilePath path, int opened, Facts factsWhenOpened, FileChannel channel) {
+        this.path = path;
+        this.opened = opened;
+        this.factsWhenOpened = factsWhenOpened;
+        this.channel = channel;
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param root the source's folder; it may itself be reached through links
+     * @throws NoSuchFileException when nothing has the name
+     * @throws NoFile when something else has it
+     * @throws IOException when it cannot be read
+     */
+    public static OpenFile open(Path root, FilePath path) throws IOException {
+        return call(kernel -> {
+            int top = checked(kernel.openRoot(FilePath.rawBytes(root)), path);
+            try {
+                int folder = checked(new FolderOpener(kernel, top).openToPass(path.parent()), path);
+                try {
+                    return open(kernel, folder, path);
+                } finally {
+                    kernel.close(folder);
+                }
+            } finally {
+                kernel.close(top);
+            }
+        });
+    }
+
+    private static OpenFile open(Kernel kernel, int folder, FilePath path) throws IOException {
+        byte[] name = path.name();
+        int opened = checked(kernel.openToLook(folder, name, 0, name.length), path);
+        try {
+            checked(kernel.lookAtOpen(opened), path);
+            if (kernel.kind().filter(EntryKind.FILE::equals).isEmpty()) {
+                throw new NoFile(path);
+            }
+            Facts facts = kernel.facts(EntryKind.FILE, null);
+            // By its number and not by its name, which may be another's by now.
+            FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + opened), StandardOpenOption.READ);
+            return new OpenFile(path, opened, facts, channel);
+        } catch (IOException | RuntimeException e) {
+            kernel.close(opened);
+            throw e;
+        }
+    }
+
+    /** What the file system said of the file when it was opened. */
+    public Facts factsWhenOpened() {
+        return factsWhenOpened;
+    }
+
+    /** What the file system says of the open file now. */
+    public Facts facts() throws IOException {
+        return call(kernel -> {
+            checked(kernel.lookAtOpen(opened), path);
+            return kernel.facts(EntryKind.FILE, null);
+        });
+    }
+
+    /** Fills the buffer from this place on, as far as the file reaches. */
+    public void read(ByteBuffer into, long offset) throws IOException {
+        int n = 0;
+        for (long at = offset; into.hasRemaining() && n >= 0; at += n) {
+            n = channel.read(into, at);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // It was only read: nothing can be lost.
+        }
+        try {
+            call(kernel -> {
+                kernel.close(opened);
+                return opened;
+            });
+        } catch (IOException e) {
+            throw new IllegalStateException("closing says nothing", e);
+        }
+    }
+
+    private static <T> T call(Call<T> call) throws IOException {
+        Kernel free = KERNELS.poll();
+        Kernel kernel = free == null ? new Kernel(Arena.ofShared()) : free;
+        try {
+            return call.by(kernel);
+        } finally {
+            KERNELS.add(kernel);
+        }
+    }
+
+    private static int checked(int result, FilePath path) throws IOException {
+        if (result >= 0) {
+            return result;
+        }
+        String name = path.toString();
+        throw switch (Errno.of(-result)) {
+            case GONE -> new NoSuchFileException(name);
+            case NO_FOLDER -> new NoFile(path);
+            case REFUSED -> new AccessDeniedException(name);
+            case EXHAUSTED, OTHER -> new FileSystemException(name, null, Errno.reason(-result));
+        };
+    }
+}

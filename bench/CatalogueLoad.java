@@ -7,6 +7,7 @@ import dozo.file.Problem;
 import dozo.ledger.Ledger;
 import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
+import dozo.manifest.IngestSettings;
 import dozo.manifest.Manifests;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -63,7 +64,7 @@ final class CatalogueLoad {
         Ledger ledger = new Ledger(jdbc, clock);
         Projects projects = new Projects(jdbc, ledger, clock);
         experiments = new Experiments(jdbc, projects, ledger, clock);
-        ingest = new Ingest(template, manifests, new Freezes(jdbc, ledger, clock), ledger, clock);
+        ingest = new Ingest(template, manifests, new Freezes(jdbc, ledger, clock), ledger, clock, new IngestSettings(Duration.ofDays(1)));
         projects.create("p", "", "bench");
     }
 

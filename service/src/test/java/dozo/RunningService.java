@@ -106,6 +106,10 @@ public final class RunningService implements AutoCloseable {
         return ask("PUT", path, body, password());
     }
 
+    public Answer delete(String path) {
+        return ask("DELETE", path, null, password());
+    }
+
     /** Asks as the administrator with this password; as nobody if it is null. */
     public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))

@@ -20,6 +20,8 @@ public enum Problem {
     CYCLE,
     /** A line of a file list that cannot be understood: nobody knows what it names. */
     UNPARSED,
+    /** A file list that is older than it may be: what came to the source since is in nobody's list. */
+    LIST_OLD,
     /** A line of a file list that names something outside the source. */
     OUTSIDE,
     /** The site's copy has another digest than the source. */

@@ -22,11 +22,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -39,6 +42,7 @@ import org.springframework.transaction.annotation.Transactional;
  * costs beside the walk itself grows with the folders, by a comparison each, and with the entries of those that changed.
  */
 @Component
+@EnableConfigurationProperties(IngestSettings.class)
 public class Ingest {
 
     private final JdbcTemplate template;
@@ -47,6 +51,7 @@ public class Ingest {
     private final Freezes freezes;
     private final Ledger ledger;
     private final InstantSource clock;
+    private final IngestSettings settings;
 
     /**
      * What came of it.
@@ -82,13 +87,20 @@ public class Ingest {
         void tell(Connection connection, FolderLoad load) throws IOException, InterruptedException, SQLException;
     }
 
-    public Ingest(JdbcTemplate template, Manifests manifests, Freezes freezes, Ledger ledger, InstantSource clock) {
+    public Ingest(
+            JdbcTemplate template,
+            Manifests manifests,
+            Freezes freezes,
+            Ledger ledger,
+            InstantSource clock,
+            IngestSettings settings) {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
         this.manifests = manifests;
         this.freezes = freezes;
         this.ledger = ledger;
         this.clock = clock;
+        this.settings = settings;
     }
 
     /** Looks at the source, or reads its list, and seals what is there, in one transaction: all of it or nothing. */
@@ -112,11 +124,36 @@ public class Ingest {
             case FIND -> FileList.byFind(experiment.source());
             case POLICY -> FileList.byPolicy(experiment.source());
         };
-        return ingestList(experiment, listed -> {
+        Ingested ingested = ingestList(experiment, listed -> {
             try (InputStream lines = Files.newInputStream(list.file())) {
                 form.into(listed, lines);
             }
         });
+        Optional<Finding> old = old(experiment, list);
+        if (old.isEmpty()) {
+            return ingested;
+        }
+        List<Finding> findings = new ArrayList<>(ingested.findings());
+        findings.add(old.get());
+        return new Ingested(ingested.sealed(), findings);
+    }
+
+    /** What an old list says is sealed, for it was so once; but nobody may take it for all that there is. */
+    private Optional<Finding> old(Experiment experiment, SourceList list) {
+        Instant made;
+        try {
+            made = Files.getLastModifiedTime(list.file()).toInstant();
+        } catch (IOException e) {
+            return Optional.of(finding(experiment, Problem.LIST_OLD, "nobody knows how old the list is: " + e));
+        }
+        if (!made.isBefore(clock.instant().minus(settings.listAgeMax()))) {
+            return Optional.empty();
+        }
+        return Optional.of(finding(
+                experiment,
+                Problem.LIST_OLD,
+                "the list %s is of %s: what came since is not looked at; does what makes it still run?"
+                        .formatted(shown(list.file()), made.truncatedTo(ChronoUnit.SECONDS))));
     }
 
     /** Seals what a walk tells. */

@@ -16,6 +16,7 @@ import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
@@ -146,6 +147,45 @@ public class Experiments {
         Experiment registered = find(project, code).orElseThrow();
         ledger.append(actor, "experiment.registered", registered.name(), detail(registered));
         return registered;
+    }
+
+    /**
+     * Sets what says what an experiment's source holds; it counts from the next look on.
+     *
+     * @param list null: it is walked
+     * @return the experiment as it is now, nothing if there is none
+     * @throws Refusal when the list is not there
+     */
+    @Transactional
+    public Optional<Experiment> setList(String project, String code, @Nullable SourceList list, String actor) {
+        SourceList checked = list == null ? null : checkedList(list);
+        // Locked, so that the ledger's "before" is what this change replaces.
+        Optional<Experiment> before = jdbc.sql(
+                        SELECT + "where p.code = :project and e.code = :code for no key update of e")
+                .param("project", project)
+                .param("code", code)
+                .query(EXPERIMENT)
+                .optional();
+        if (before.isEmpty() || Objects.equals(before.get().list(), checked)) {
+            return before;
+        }
+        jdbc.sql("update experiment set list_file = :list, list_form = :form where experiment_id = :id")
+                .param("list", checked == null ? null : FilePath.rawBytes(checked.file()), Types.BINARY)
+                .param("form", checked == null ? null : checked.form().word(), Types.VARCHAR)
+                .param("id", before.get().id())
+                .update();
+        ledger.append(
+                actor,
+                "experiment.changed",
+                before.get().name(),
+                Map.of("before", toldBy(before.get().list()), "after", toldBy(checked)));
+        return find(project, code);
+    }
+
+    private static String toldBy(@Nullable SourceList list) {
+        return list == null
+                ? "walked"
+                : "list %s by %s".formatted(shown(list.file()), list.form().word());
     }
 
     private static Map<String, String> detail(Experiment registered) {

@@ -16,6 +16,7 @@ import dozo.source.Listings;
 import dozo.source.Listings.Listing;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,9 @@ final class Catalogue {
     final Experiment experiment;
     Instant now = Instant.parse("2026-11-01T00:00:00Z");
 
+    /** Tests that ask for no age write their lists by the machine's clock. */
+    private static final IngestSettings LISTS_OF_A_YEAR = new IngestSettings(Duration.ofDays(366));
+
     private final TransactionTemplate transaction;
 
     Catalogue(Path source) {
@@ -52,7 +56,7 @@ final class Catalogue {
         projects = new Projects(jdbc, ledger, () -> now);
         manifests = new Manifests(jdbc);
         freezes = new Freezes(jdbc, ledger, () -> now);
-        ingest = new Ingest(template, manifests, freezes, ledger, () -> now);
+        ingest = new Ingest(template, manifests, freezes, ledger, () -> now, LISTS_OF_A_YEAR);
         transaction = new TransactionTemplate(new JdbcTransactionManager(database));
         projects.create("p", "", "test");
         experiment = new Experiments(jdbc, projects, ledger, () -> now)

@@ -15,6 +15,8 @@ import dozo.source.Crawl;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,6 +116,30 @@ class ListedSourceTest {
 
         assertNotSealed(catalogue, Problem.UNREADABLE);
         assertThat(catalogue.count("select count(*) from entry")).isZero();
+    }
+
+    @Test
+    void whatAnOldListSaysIsSealedAndItsAgeIsAFinding() throws Exception {
+        find();
+        Catalogue catalogue = new Catalogue(source, new SourceList(list, Form.FIND));
+        Files.setLastModifiedTime(list, FileTime.from(catalogue.now.minus(Duration.ofDays(365))));
+
+        Ingested night = catalogue.night();
+        Ingested nextNight = catalogue.night();
+
+        assertThat(night).isEqualTo(new Ingested(true, List.of()));
+        assertThat(nextNight.findings()).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.LIST_OLD);
+            assertThat(finding.message()).contains("the list " + list + " is of 2025-11-01T00:00:00Z");
+        });
+    }
+
+    @Test
+    void theAgeThatAListMayHaveHasLimits() {
+        for (Duration age : List.of(Duration.ofSeconds(59), Duration.ofDays(366).plusSeconds(1), Duration.ZERO)) {
+            assertThatThrownBy(() -> new IngestSettings(age))
+                    .hasMessageContaining("dozo.ingest.list-age-max is " + age);
+        }
     }
 
     @Test

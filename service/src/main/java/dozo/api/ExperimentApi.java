@@ -18,13 +18,16 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -80,9 +83,20 @@ class ExperimentApi {
 
         @Nullable
         SourceList sourceList() {
-            if (list == null && listBytes == null && listForm == null) {
-                return null;
-            }
+            return list == null && listBytes == null && listForm == null
+                    ? null
+                    : new NewList(list, listBytes, listForm).sourceList();
+        }
+    }
+
+    /** What says what a source holds: a file by its absolute path as text or in base64, and find or policy. */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
+    record NewList(
+            @Nullable String list,
+            byte @Nullable [] listBytes,
+            @Nullable String listForm) {
+
+        SourceList sourceList() {
             if ((list == null) == (listBytes == null)) {
                 throw new Refusal(
                         "list", "with listForm, either list or listBytes is needed: the file's absolute path");
@@ -92,20 +106,20 @@ class ExperimentApi {
             }
             return new SourceList(path("list", list, listBytes), SourceList.Form.of(listForm));
         }
+    }
 
-        private static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
-            byte[] path = text == null ? bytes : text.getBytes(StandardCharsets.UTF_8);
-            if (path == null || path.length == 0 || path[0] != '/') {
-                throw new Refusal(
-                        field,
-                        "\"%s\" is no absolute path: one that begins with / is accepted"
-                                .formatted(path == null ? "" : FilePath.render(path)));
-            }
-            try {
-                return FilePath.pathOf(path);
-            } catch (IllegalArgumentException e) {
-                throw new Refusal(field, "\"%s\" is no path".formatted(FilePath.render(path)));
-            }
+    private static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
+        byte[] path = text == null ? bytes : text.getBytes(StandardCharsets.UTF_8);
+        if (path == null || path.length == 0 || path[0] != '/') {
+            throw new Refusal(
+                    field,
+                    "\"%s\" is no absolute path: one that begins with / is accepted"
+                            .formatted(path == null ? "" : FilePath.render(path)));
+        }
+        try {
+            return FilePath.pathOf(path);
+        } catch (IllegalArgumentException e) {
+            throw new Refusal(field, "\"%s\" is no path".formatted(FilePath.render(path)));
         }
     }
 
@@ -184,10 +198,26 @@ class ExperimentApi {
 
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
-        Experiment experiment =
-                experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+        return shown(project, code, experiments.find(project, code));
+    }
+
+    /** From the next run on the source is what this list says. */
+    @PutMapping("/{project}/{code}/list")
+    ShownExperiment setList(
+            @PathVariable String project, @PathVariable String code, @RequestBody NewList list, Principal actor) {
+        return shown(project, code, experiments.setList(project, code, list.sourceList(), actor.getName()));
+    }
+
+    /** From the next run on the source is walked. */
+    @DeleteMapping("/{project}/{code}/list")
+    ShownExperiment walk(@PathVariable String project, @PathVariable String code, Principal actor) {
+        return shown(project, code, experiments.setList(project, code, null, actor.getName()));
+    }
+
+    private ShownExperiment shown(String project, String code, Optional<Experiment> found) {
+        Experiment experiment = found.orElseThrow(Missing.thing("experiment", project + "/" + code));
         Freeze freeze =
-                freezes.find(experiment.id()).filter(found -> !found.released()).orElse(null);
+                freezes.find(experiment.id()).filter(kept -> !kept.released()).orElse(null);
         return ShownExperiment.of(experiment, freeze);
     }
 

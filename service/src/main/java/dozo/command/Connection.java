@@ -69,6 +69,10 @@ final class Connection {
         return ask("PUT", path, body);
     }
 
+    JsonNode delete(String path) {
+        return ask("DELETE", path, null);
+    }
+
     /** The items of all pages of a list. */
     List<JsonNode> all(String path) {
         List<JsonNode> items = new ArrayList<>();

@@ -32,6 +32,7 @@ import tools.jackson.databind.JsonNode;
         subcommands = {
             PlanCommand.class,
             ProjectCommand.class,
+            SourceCommand.class,
             SiteCommand.class,
             CoverageCommand.class,
             ProveCommand.class
@@ -118,14 +119,7 @@ public final class Dozo {
     int release(
             @Mixin Connection service,
             @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
-        String[] codes = name.split("/", -1);
-        if (codes.length != 2 || codes[0].isEmpty() || codes[1].isEmpty()) {
-            throw new ParameterException(commandLineOf(), "\"%s\" is not PROJECT/EXPERIMENT".formatted(name));
-        }
-        JsonNode experiment = service.post(
-                "/api/v1/experiments/%s/%s/release"
-                        .formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1])),
-                Map.of());
+        JsonNode experiment = service.post(experimentAddress(commandLineOf(), name) + "/release", Map.of());
         say(service, experiment, "released %s: the next run seals what its source holds".formatted(name));
         return Exit.WELL;
     }
@@ -184,6 +178,15 @@ public final class Dozo {
         CommandLine commandLine = commandLineOf();
         return CopyCommand.execute(
                 arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
+    }
+
+    /** Where REST has the experiment PROJECT/EXPERIMENT. */
+    static String experimentAddress(CommandLine commandLine, String name) {
+        String[] codes = name.split("/", -1);
+        if (codes.length != 2 || codes[0].isEmpty() || codes[1].isEmpty()) {
+            throw new ParameterException(commandLine, "\"%s\" is not PROJECT/EXPERIMENT".formatted(name));
+        }
+        return "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
     }
 
     /** Prints an answer: as it is for programs, in a line for people. */

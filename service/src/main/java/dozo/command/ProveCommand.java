@@ -39,17 +39,13 @@ final class ProveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        String[] codes = experiment.split("/", -1);
-        if (codes.length != 2) {
-            throw new Failure(Exit.USAGE, "%s: an experiment is named PROJECT/EXPERIMENT".formatted(experiment));
-        }
-        JsonNode proofs = service.get("/api/v1/experiments/%s/%s/proof?pathBytes=%s%s"
+        var commandLine = java.util.Objects.requireNonNull(spec).commandLine();
+        JsonNode proofs = service.get("%s/proof?pathBytes=%s%s"
                 .formatted(
-                        Connection.encoded(codes[0]),
-                        Connection.encoded(codes[1]),
+                        Dozo.experimentAddress(commandLine, experiment),
                         Connection.encoded(Base64.getEncoder().encodeToString(RawArgument.typed(path))),
                         site == null ? "" : "&site=" + Connection.encoded(site)));
-        PrintWriter out = java.util.Objects.requireNonNull(spec).commandLine().getOut();
+        PrintWriter out = commandLine.getOut();
         if (service.json()) {
             out.println(Connection.JSON.writeValueAsString(proofs));
         } else {

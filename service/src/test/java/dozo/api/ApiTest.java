@@ -264,6 +264,35 @@ class ApiTest {
     }
 
     @Test
+    void anExperimentsListIsChangedAndTakenAwayAndTheLedgerSaysFromWhatToWhat() throws Exception {
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+        Path list = Files.createFile(folder.resolve(project + "-list"));
+        register("S1", source.toString());
+        String address = "/api/v1/experiments/" + project + "/S1/list";
+        String body = "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list);
+
+        Answer set = service.put(address, body);
+        Answer again = service.put(address, body);
+        Answer walked = service.delete(address);
+
+        assertThat(set.status()).as(set.text()).isEqualTo(200);
+        assertThat(set.at("/list").asString()).isEqualTo(list.toString());
+        assertThat(again.text()).isEqualTo(set.text());
+        assertThat(walked.status()).isEqualTo(200);
+        assertThat(walked.text()).doesNotContain("listForm");
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .filteredOn(entry -> entry.subject().equals(project + "/S1")
+                        && entry.action().equals("experiment.changed"))
+                .extracting(entry -> entry.detail())
+                .containsExactly(
+                        "{\"after\": \"list %s by find\", \"before\": \"walked\"}".formatted(list),
+                        "{\"after\": \"walked\", \"before\": \"list %s by find\"}".formatted(list));
+        assertRefused(service.put(address, "{\"list\": \"/not/there\", \"listForm\": \"find\"}"), 422, "list");
+        assertThat(service.put("/api/v1/experiments/nix/S1/list", body).status())
+                .isEqualTo(404);
+    }
+
+    @Test
     void aPlanIsForecastFromWhatIsNotSafeYet() {
         Answer plan = service.get("/api/v1/plan?site=dr&lanes=4&lanes=8&rate=75000000&link=952500000");
 

@@ -20,6 +20,7 @@ import machine
 from measure import workspace
 from processes import CannotMeasure, reap_orphans, timed
 from relay import find_java
+from row import print_rows
 from table import markdown, spread
 
 TOP = Path(__file__).resolve().parent.parent
@@ -82,7 +83,7 @@ def measure_others(short):
         module = importlib.import_module(name)
         if hasattr(module, 'rows'):
             found = module.rows(short)
-            module.print_rows(found)
+            print_rows(name, found)
             shortfalls += [f'{row.name}: {row.short}' for row in found if row.short]
         else:
             parser = argparse.ArgumentParser()

@@ -9,13 +9,12 @@ import random
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import data
 from processes import CannotMeasure
 from relay import find_java
-from table import markdown
+from row import Row, print_rows
 
 TOP = Path(__file__).resolve().parent.parent
 CLASSES = TOP / 'batch-jobs' / 'target' / 'classes'
@@ -28,18 +27,6 @@ HEAP_GROWTH_MAX_BYTES = 1_000_000  # what the JVM itself gathers meanwhile
 CURVE = (100_000, 1_000_000, 10_000_000)
 SHORT_CURVE = (100_000, 1_000_000)
 PARTITIONS = (4, 8, 16)
-
-HEADS = ('planner', 'claimed', 'measured', 'short of it')
-
-
-@dataclass(frozen=True)
-class Row:
-    """A figure; `short` is what falls short, empty where nothing does or nothing is claimed."""
-
-    name: str
-    claimed: str
-    measured: str
-    short: str = ''
 
 
 def rows(short=False):
@@ -107,15 +94,11 @@ def plan(sizes, entries, partitions):
     return json.loads(ended.stdout)
 
 
-def print_rows(found):
-    print(markdown(HEADS, [(row.name, row.claimed, row.measured, row.short or '') for row in found]))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--short', action='store_true', help='fewer entries; the rate is not judged')
     found = rows(parser.parse_args().short)
-    print_rows(found)
+    print_rows('planner', found)
     return 1 if any(row.short for row in found) else 0
 
 

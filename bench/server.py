@@ -27,7 +27,7 @@ PermitRootLogin prohibit-password
 Subsystem sftp internal-sftp
 PrintMotd no
 LogLevel ERROR
-SetEnv SHLVL=1
+SetEnv SHLVL=1{environment}
 """
 
 CLIENT_CONFIGURATION = """\
@@ -57,8 +57,10 @@ def free_port():
 class Server:
     """The site's sshd, from `with` to its end."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, environment=''):
+        """`environment`: NAME=VALUE for the programs it starts."""
         self.folder = Path(folder)
+        self.environment = environment and ' ' + environment
         self.key = self.folder / 'user_key'
         self.known_hosts = self.folder / 'known_hosts'
         self.log = self.folder / 'sshd.log'
@@ -75,7 +77,9 @@ class Server:
         if os.geteuid() == 0:
             Path('/run/sshd').mkdir(mode=0o755, exist_ok=True)
         configuration = self.folder / 'sshd_config'
-        configuration.write_text(SERVER_CONFIGURATION.format(port=self.port, folder=self.folder))
+        configuration.write_text(
+            SERVER_CONFIGURATION.format(port=self.port, folder=self.folder, environment=self.environment)
+        )
         command = [sshd, '-D', '-f', configuration, '-E', self.log]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
         try:

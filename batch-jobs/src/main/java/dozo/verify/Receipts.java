@@ -120,7 +120,7 @@ public class Receipts {
                         ), holding as (
                             select p.site_id, e.kind, e.size_bytes
                             from proven p join entry e
-                              on e.experiment_id = :experiment and e.entry_no = p.entry_no and e.until_manifest is null
+                              on e.experiment_id = :experiment and e.entry_no = p.entry_no
                         ), now_safe as (
                             select s.site_id, count(*) filter (where h.kind = 'f') as files,
                                    coalesce(sum(h.size_bytes), 0) as bytes, count(h.kind) as entries
@@ -173,12 +173,12 @@ public class Receipts {
                         ), latest as (
                             select distinct on (e.directory_no, e.name)
                                    entry_path(d.path, e.name) as path, e.entry_no, e.kind, e.size_bytes, proof.digest
-                            from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
+                            from entry_version e join proof using (entry_no) join directory d using (experiment_id, directory_no)
                             where e.experiment_id = :experiment
                             order by e.directory_no, e.name, e.entry_no desc
                         ), was_folder as (
                             select d.path, max(e.entry_no) as entry_no
-                            from entry e join proof using (entry_no)
+                            from entry_version e join proof using (entry_no)
                             join directory p on p.experiment_id = e.experiment_id and p.directory_no = e.directory_no
                             join directory d on d.experiment_id = e.experiment_id
                              and sha256(d.path) = sha256(entry_path(p.path, e.name))

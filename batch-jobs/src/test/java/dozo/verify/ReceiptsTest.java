@@ -76,7 +76,8 @@ class ReceiptsTest {
         add(1, ONE);
         add(2, TWO);
         jdbc.sql("""
-                update entry set until_manifest = 2 where entry_no = 1;
+                with gone as (delete from entry where entry_no = 1 returning *)
+                insert into ended_entry select *, 2 from gone;
                 insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
                                    name)
                 values (1, 3, 1, 2, 11, 0, 420, 'f', 'a');

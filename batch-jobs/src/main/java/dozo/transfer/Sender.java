@@ -148,6 +148,14 @@ public final class Sender implements AutoCloseable {
         }
     }
 
+    /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
+    public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
+        over(lane -> {
+            tree.putAside(lane, route, route.top().resolve(inBag));
+            return Optional.empty();
+        });
+    }
+
     private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
             throws IOException, InterruptedException {
         tree.makeFolders(lane, route, temporary.parent());

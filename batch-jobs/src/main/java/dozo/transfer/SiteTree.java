@@ -202,6 +202,13 @@ final class SiteTree {
         return true;
     }
 
+    /** Makes a name free, if something has it. */
+    void putAside(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
+        if (lane.sftp().lstat(name).isPresent()) {
+            clear(lane, route, name);
+        }
+    }
+
     /** Makes a name free, if the route says how. */
     private void clear(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
         keepVersion(lane, route, route.versions().orElseThrow(() -> inTheWay(name)), name);

@@ -24,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -419,8 +420,9 @@ class NightlyBackupIT {
     }
 
     static void assertChecks(Path bag) throws Exception {
-        for (String manifest : new String[] {"manifest-sha256.txt", "tagmanifest-sha256.txt"}) {
-            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", manifest)
+        String payload = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
+        for (String list : List.of(payload, "tagmanifest-sha256.txt")) {
+            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", list)
                     .directory(bag.toFile())
                     .redirectErrorStream(true)
                     .start();

@@ -35,7 +35,7 @@ final class LedgerRate {
                             insert into ledger (at, actor, action, subject, detail)
                             select now() + n * interval '1 second', 'dozo', 'experiment.settled', 'P001/S' || n || '#3',
                                    jsonb_build_object('run', '12', 'files', n::text, 'files_safe', n::text, 'bytes',
-                                       (n * 4711)::text, 'manifest_sha256', encode(sha256(n::text::bytea), 'hex'))
+                                       (n * 4711::bigint)::text, 'manifest_sha256', encode(sha256(n::text::bytea), 'hex'))
                             from generate_series(1, :rows) as n
                             """).param("rows", rows).update());
             for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
 /** The command line against a running service: what it prints, and how it ends. */
@@ -165,6 +166,51 @@ class CommandLineTest {
         assertThat(ran.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(ran.out()).contains("SPECIAL").contains("P1/S1: pipe");
         assertThat(dozo("status", "1").code()).isEqualTo(Exit.NOT_SAFE);
+    }
+
+    @Test
+    void theLedgerIsListedAndVerifiedAndATamperedOneIsBroken() throws Exception {
+        Ended fresh = dozo("ledger", "verify");
+        assertThat(fresh.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(fresh.out()).startsWith("Nothing is broken, but").contains("none is registered");
+        service.register("dr", site.address());
+        assertThat(dozo("ledger", "verify").out()).contains("dr: 0 anchors, none bears witness yet");
+        dozo("project", "add", "P1", "--title", "Vision");
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").code()).isZero();
+
+        Ended intact = dozo("ledger", "verify");
+
+        assertThat(intact.code()).as(intact.out()).isZero();
+        assertThat(intact.out())
+                .startsWith("The ledger is intact: every row is as it was written.\n  rows     ")
+                .contains("  head     row ")
+                .contains("dr: 1 anchor, the last one bears witness up to row ");
+        assertThat(dozo("ledger", "list", "--action", "project.created").out())
+                .startsWith("2  20")
+                .contains("  admin  project.created  P1  title=Vision");
+        assertThat(dozo("ledger", "list", "--subject", "nix")).isEqualTo(new Ended(0, "", ""));
+        assertThat(dozo("ledger", "list", "--from", "yesterday").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("ledger", "list", "--json").out().lines())
+                .allSatisfy(line -> assertThat(line).startsWith("{\"seq\":"));
+
+        site.close();
+        Ended incomplete = dozo("ledger", "verify");
+        assertThat(incomplete.code()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(incomplete.out()).contains("dr: not compared with the site: ");
+
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("alter table ledger disable trigger ledger_is_append_only").update();
+        jdbc.sql("update ledger set actor = 'nobody' where seq = 2").update();
+        Ended broken = dozo("ledger", "verify");
+        assertThat(broken.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(broken.out())
+                .startsWith("The ledger is BROKEN: row 2 is not as it was appended")
+                .contains("  - EDITED: row 2 ")
+                .contains("  - UNGUARDED: the trigger ledger_is_append_only is disabled");
+        assertThat(dozo("ledger", "verify", "--json").out()).contains("\"verdict\" : \"BROKEN\"");
     }
 
     @Test

@@ -37,5 +37,7 @@ public enum Problem {
     /** The run could not go on for a reason of our own: the database was lost, or a defect. */
     RUN_FAILED,
     /** What has receipts does not add up to the sealed manifest. */
-    UNSETTLED
+    UNSETTLED,
+    /** The ledger's last row could not be written to the site: what is cut off the end of the ledger would not be seen there. */
+    UNANCHORED
 }

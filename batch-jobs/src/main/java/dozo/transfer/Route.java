@@ -34,6 +34,16 @@ public record Route(Path source, FilePath top, FilePath content, FilePath incomi
                 Optional.of(OURS.resolve("versions").resolve(experiment).resolve(String.valueOf(manifest))));
     }
 
+    /**
+     * The route of one file of Dozo's own, which has this name at the site and stays what it is: nothing is moved out of its way,
+     * or replaced.
+     */
+    public static Route alone(FilePath name) {
+        // A folder that no project can have: codes do not begin with a dot.
+        FilePath incoming = FilePath.of(".dozo/incoming/.alone");
+        return new Route(Path.of(""), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
+    }
+
     /** The name of a verified entry. */
     public FilePath finalName(Entry entry) {
         return content.resolve(entry.path());

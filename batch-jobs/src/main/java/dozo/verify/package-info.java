@@ -1,6 +1,6 @@
-/** Evidence against manifest: receipts, and the bag whose manifests let anybody check without us. */
+/** Evidence: receipts against manifests, and the ledger against its anchors at the sites. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file"})
+@ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "remote"})
 package dozo.verify;
 
 import org.jspecify.annotations.NullMarked;

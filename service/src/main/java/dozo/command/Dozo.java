@@ -35,7 +35,8 @@ import tools.jackson.databind.JsonNode;
             SourceCommand.class,
             SiteCommand.class,
             CoverageCommand.class,
-            ProveCommand.class
+            ProveCommand.class,
+            LedgerCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

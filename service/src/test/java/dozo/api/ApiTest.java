@@ -134,6 +134,57 @@ class ApiTest {
     }
 
     @Test
+    void theLedgerIsListedBySubjectActionAndTime() {
+        Answer created = service.get("/api/v1/ledger?subject=" + project);
+
+        assertThat(created.at("/items").size()).isEqualTo(1);
+        assertThat(created.at("/items/0/actor").asString()).isEqualTo("admin");
+        assertThat(created.at("/items/0/action").asString()).isEqualTo("project.created");
+        assertThat(created.at("/items/0/hash").asString()).matches("[0-9a-f]{64}");
+        assertThat(created.at("/items/0/detail").isObject()).isTrue();
+        String at = created.at("/items/0/at").asString();
+        String of = "/api/v1/ledger?subject=" + project + "&action=";
+        assertThat(service.get(of + "project.created&from=" + at).at("/items").size())
+                .isEqualTo(1);
+        assertThat(service.get(of + "project.created&until=" + at).at("/items").size())
+                .as("until is not in it")
+                .isZero();
+        assertThat(service.get(of + "run.started").at("/items").size()).isZero();
+        assertThat(service.get(of + "&from=2020-01-01").at("/items").size()).isZero();
+        assertRefused(service.get("/api/v1/ledger?from=yesterday"), 422, "from");
+        assertRefused(service.get("/api/v1/ledger?until=2999-01-01"), 422, "until");
+        assertRefused(service.get("/api/v1/ledger?limit=501"), 422, "limit");
+        assertRefused(service.get("/api/v1/ledger?after=x"), 422, "after");
+        assertThat(service.ask("GET", "/api/v1/ledger", null, null).status()).isEqualTo(401);
+    }
+
+    @Test
+    void theLedgersPagesFollowEachOtherInOrder() {
+        Answer first = service.get("/api/v1/ledger?limit=1");
+        assertThat(first.at("/items/0/seq").asLong()).isEqualTo(1);
+
+        Answer second =
+                service.get("/api/v1/ledger?limit=1&after=" + first.at("/next").asString());
+
+        assertThat(second.at("/items/0/seq").asLong()).isEqualTo(2);
+    }
+
+    @Test
+    void theLedgerIsVerified() {
+        Answer verified = service.get("/api/v1/ledger/verification");
+
+        assertThat(verified.status()).isEqualTo(200);
+        assertThat(verified.at("/verdict").asString()).isNotEqualTo("BROKEN");
+        assertThat(verified.at("/rows").asLong())
+                .isEqualTo(verified.at("/head/seq").asLong());
+        assertThat(verified.at("/breaches").size()).isZero();
+        assertThat(verified.at("/sites/0/site").asString()).isEqualTo("dr");
+        assertThat(verified.at("/sites/0/compared").asBoolean()).isTrue();
+        assertThat(service.ask("GET", "/api/v1/ledger/verification", null, null).status())
+                .isEqualTo(401);
+    }
+
+    @Test
     void pagesFollowEachOtherToTheEnd() {
         assertThat(service.post("/api/v1/projects", "{\"code\": \"%sb\"}".formatted(project))
                         .status())

@@ -76,6 +76,10 @@ final class Differences {
     void find(Collection<FilePath> unreadable) {
         // Hash tables of a night with many changes; the default would have them written to disk.
         jdbc.sql("set local work_mem = '64MB'").update();
+        // It would look up every entry's link where all of them are read at once sooner: no two entries have one.
+        jdbc.sql("set local enable_memoize = off").update();
+        // What they hold is only roughly of interest, and to look at 30,000 rows of each takes longer than what follows.
+        jdbc.sql("set local default_statistics_target = 5").update();
         jdbc.sql("analyze crawl, crawl_folder, gone_folder").update();
         // NB: "offset 0" keeps the planner from reading all of the experiment's entries for a few folders.
         jdbc.sql("""
@@ -86,12 +90,10 @@ final class Differences {
                                c.kind, c.size_bytes, c.modified_ns,
                                (h.kind, h.size_bytes, h.modified_ns, h.link_target)
                                    is distinct from (c.kind, c.size_bytes, c.modified_ns, c.link_target) as content
-                        from (select e.*, f.complete
+                        from (select e.*, l.hard_link, l.link_target, f.complete
                               from crawl_folder f
-                              cross join lateral (select o.*, l.hard_link, l.link_target
-                                                  from entries_of(:experiment, f.directory_no) o
-                                                  left join entry_link l using (experiment_id, entry_no)
-                                                  offset 0) e) h
+                              cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e
+                              left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no) h
                         full join crawl c on c.directory_no = h.directory_no and c.name = h.name
                         where (h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
                             is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
@@ -156,11 +158,13 @@ final class Differences {
 
     /** Ends what is gone or changed and adds what is new or changed, as of the manifest with this number. */
     void apply(int next) {
+        // NB: as an array, because for a join the planner may read all of the experiment's entries.
         jdbc.sql("""
                         with ended as (
-                            delete from entry e using difference x
-                            where e.experiment_id = :experiment and e.entry_no = x.before_no
-                            returning e.*
+                            delete from entry
+                            where experiment_id = :experiment
+                              and entry_no = any(array(select before_no from difference where before_no is not null))
+                            returning *
                         )
                         insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns,
                                                  mode, kind, name, until_manifest)

@@ -148,6 +148,75 @@ class CommandLineTest {
     }
 
     @Test
+    void anyManifestIsRestoredIntoAFolderOfThisMachine() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.createDirectories(source.resolve("sub"));
+        Files.writeString(source.resolve("sub/a.txt"), "first");
+        byte[] shiftJis = {(byte) 0x94, (byte) 0x5D};
+        Path raw = dozo.file.FilePath.ROOT.resolve(shiftJis).under(source);
+        boolean rawNames = site.kind().contains("OpenSSH");
+        Files.writeString(rawNames ? raw : source.resolve("plain"), "raw name");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/../nowhere"));
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("restore", "P1/S1", folder.resolve("r0").toString()).err())
+                .contains("has no manifest yet");
+        assertThat(dozo("run", "--wait").code()).isZero();
+        Files.writeString(source.resolve("sub/a.txt"), "second");
+        assertThat(dozo("run", "--wait").code()).isZero();
+
+        Ended first =
+                dozo("restore", "P1/S1", "--manifest", "1", folder.resolve("r1").toString());
+        assertThat(first.out()).contains("4 entries, 13 B: all verified here, from 127.0.0.1");
+        assertThat(first.code()).isZero();
+        assertThat(folder.resolve("r1/sub/a.txt")).hasContent("first");
+        assertThat(folder.resolve("r1/link")).isSymbolicLink();
+        if (rawNames) {
+            assertThat(dozo.file.FilePath.ROOT.resolve(shiftJis).under(folder.resolve("r1")))
+                    .hasContent("raw name");
+        }
+        Ended latest = dozo("restore", "--json", "P1/S1", folder.resolve("r2").toString());
+        assertThat(latest.out()).contains("\"complete\" : true");
+        assertThat(folder.resolve("r2/sub/a.txt")).hasContent("second");
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "--as-of",
+                                "2020-01-01",
+                                folder.resolve("r3").toString())
+                        .err())
+                .contains("has no manifest as of 2020-01-01");
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "--manifest",
+                                "9",
+                                folder.resolve("r3").toString())
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(dozo("restore", "P1/S1", folder.resolve("r1").toString()).err())
+                .contains("is not empty");
+        assertThat(dozo("restore", "S1", folder.resolve("r3").toString()).code())
+                .isEqualTo(Exit.USAGE);
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "--site",
+                                "never",
+                                folder.resolve("r3").toString())
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(folder.resolve("r3")).doesNotExist();
+
+        Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "secret");
+        Ended damaged = dozo("restore", "P1/S1", folder.resolve("r4").toString());
+        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(damaged.err()).contains("MISMATCHED  sub/a.txt");
+        assertThat(folder.resolve("r4/sub")).isEmptyDirectory();
+    }
+
+    @Test
     void whatWasFoundIsListedAndEndsWithOne() throws Exception {
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");

@@ -36,7 +36,8 @@ import tools.jackson.databind.JsonNode;
             SiteCommand.class,
             CoverageCommand.class,
             ProveCommand.class,
-            LedgerCommand.class
+            LedgerCommand.class,
+            RestoreCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

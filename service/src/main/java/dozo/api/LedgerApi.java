@@ -113,7 +113,7 @@ class LedgerApi {
                 .map(this::shown);
     }
 
-    /** Takes the longer the more rows there are: some seconds for a million. */
+    /** Takes the longer the more rows there are. */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
         return ShownVerification.of(verification.verify());

@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 @Command(name = "ledger", mixinStandardHelpOptions = true, description = "The ledger: list, verify.")
 final class LedgerCommand {
 
-    /** Some hundred million rows. */
+    /** Every row is read. */
     private static final Duration VERIFY_LIMIT = Duration.ofHours(1);
 
     private static final int PAGE = 500;

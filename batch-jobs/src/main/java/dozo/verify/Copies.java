@@ -47,7 +47,8 @@ public class Copies {
 
     /**
      * The copies of these entries, in the order of their numbers; of an entry without a receipt there is none. Costs the entries
-     * of the folders that they are in: give thousands that are near each other.
+     * of the folders that they are in: give thousands that are near each other. NB: what took the place of an entry came after the
+     * first manifest; only such entries are indexed by their folders.
      */
     public List<Copy> of(int experimentId, int siteId, int[] entryNumbers) {
         if (entryNumbers.length == 0) {
@@ -56,7 +57,7 @@ public class Copies {
         return jdbc.sql("""
                         with wanted as (
                             select e.entry_no, e.directory_no, e.name, e.kind, e.size_bytes, d.path as folder
-                            from entry e join directory d using (experiment_id, directory_no)
+                            from entry_version e join directory d using (experiment_id, directory_no)
                             where e.experiment_id = :experiment and e.entry_no = any(:numbers)
                         ), proven as (
                             select distinct on (w.entry_no) w.*, p.digest
@@ -69,12 +70,13 @@ public class Copies {
                             from (select distinct directory_no, folder from wanted) w
                             cross join lateral names_on_way(w.folder) n
                             join directory d on d.experiment_id = :experiment and sha256(d.path) = sha256(n.folder)
-                            join entry x on x.experiment_id = :experiment and x.directory_no = d.directory_no
-                                        and x.name = n.name and x.kind <> 'd'
+                            join entry_version x on x.experiment_id = :experiment and x.directory_no = d.directory_no
+                                                and x.name = n.name and x.kind <> 'd' and x.since_manifest > 1
                         ), later as (
                             select p.entry_no, p.digest, x.entry_no as later_no, x.kind = p.kind as same_kind
-                            from proven p join entry x on x.experiment_id = :experiment and x.directory_no = p.directory_no
-                                                      and x.name = p.name and x.entry_no > p.entry_no
+                            from proven p join entry_version x
+                              on x.experiment_id = :experiment and x.directory_no = p.directory_no and x.name = p.name
+                             and x.entry_no > p.entry_no and x.since_manifest > 1
                             union all
                             select p.entry_no, p.digest, x.entry_no, false
                             from proven p join no_folder_above x on x.directory_no = p.directory_no and x.entry_no > p.entry_no

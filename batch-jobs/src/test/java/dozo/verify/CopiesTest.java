@@ -191,9 +191,9 @@ class CopiesTest {
         int number = ++lastEntry;
         jdbc.sql("""
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
-                                           name, link_target)
-                        values (1, :number, :directory, 1, 7, 0, 420, :kind::"char", convert_to(:name, 'UTF8'),
-                                case when :kind = 'l' then ''::bytea end)
+                                           name)
+                        select 1, :number, :directory, 1 + count(*), 7, 0, 420, :kind::"char", convert_to(:name, 'UTF8')
+                        from entry where directory_no = :directory and name = convert_to(:name, 'UTF8')
                         """)
                 .param("number", number)
                 .param("directory", directory)

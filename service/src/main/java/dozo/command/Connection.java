@@ -75,7 +75,7 @@ final class Connection {
     }
 
     JsonNode delete(String path) {
-        return ask("DELETE", path, null);
+        return ask("DELETE", path, null, ANSWER_LIMIT);
     }
 
     /** The items of all pages of a list. */

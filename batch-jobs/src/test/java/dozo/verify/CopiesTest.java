@@ -72,8 +72,8 @@ class CopiesTest {
     @Test
     void whatHasNoReceiptHasNoCopy() {
         int proven = proven(1, 1, "f", 'f', "x");
-        int unproven = entry(1, "g", 'f');
-        int replacesNothing = entry(1, "f", 'f');
+        int unproven = entry(1, 1, "g", 'f');
+        int replacesNothing = entry(2, 1, "f", 'f');
 
         assertThat(copies(proven, unproven, replacesNothing)).singleElement().satisfies(copy -> {
             assertThat(copy.entryNumber()).isEqualTo(proven);
@@ -149,7 +149,7 @@ class CopiesTest {
     @Test
     void aReceiptThatDoesNotSayItsManifestWasOfTheOneCurrentThen() {
         int first = proven(1, 1, "f", 'f', "x");
-        int second = entry(1, "f", 'f');
+        int second = entry(2, 1, "f", 'f');
         jdbc.sql("""
                         insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
                         values (1, 1, 1, 1, array[:entry], sha256('y'), 'exec', 'test', '2026-10-07T12:00Z')
@@ -187,14 +187,14 @@ class CopiesTest {
         }
     }
 
-    private int entry(int directory, String name, char kind) {
+    private int entry(int manifest, int directory, String name, char kind) {
         int number = ++lastEntry;
         jdbc.sql("""
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
                                            name)
-                        select 1, :number, :directory, 1 + count(*), 7, 0, 420, :kind::"char", convert_to(:name, 'UTF8')
-                        from entry where directory_no = :directory and name = convert_to(:name, 'UTF8')
+                        values (1, :number, :directory, :manifest, 7, 0, 420, :kind::"char", convert_to(:name, 'UTF8'))
                         """)
+                .param("manifest", manifest)
                 .param("number", number)
                 .param("directory", directory)
                 .param("kind", String.valueOf(kind))
@@ -204,7 +204,7 @@ class CopiesTest {
     }
 
     private int proven(int manifest, int directory, String name, char kind, String content) {
-        int entry = entry(directory, name, kind);
+        int entry = entry(manifest, directory, name, kind);
         prove(manifest, entry, content);
         return entry;
     }

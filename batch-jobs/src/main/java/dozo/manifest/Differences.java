@@ -78,8 +78,7 @@ final class Differences {
         jdbc.sql("set local work_mem = '64MB'").update();
         // It would look up every entry's link where all of them are read at once sooner: no two entries have one.
         jdbc.sql("set local enable_memoize = off").update();
-        // What they hold is only roughly of interest, and to look at 30,000 rows of each takes longer than what
-        // follows.
+        // What they hold is only roughly of interest; to look at 30,000 rows of each took longer than all that follows.
         jdbc.sql("set local default_statistics_target = 5").update();
         jdbc.sql("analyze crawl, crawl_folder, gone_folder").update();
         // NB: "offset 0" keeps the planner from reading all of the experiment's entries for a few folders.

@@ -62,18 +62,13 @@ public class Proofs {
                                r.receipt_id, r.run_id, r.unit_id, r.method, r.worker, r.verified_at,
                                substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as digest
                         from directory d
-                        cross join lateral (
-                            select *, null::integer as until_manifest from entries_of(:experiment, d.directory_no)
-                            union all
-                            select * from ended_entry
-                            where experiment_id = :experiment and directory_no = d.directory_no) e
+                        cross join lateral versions_of(:experiment, d.directory_no, :name) e
                         join manifest s on s.experiment_id = e.experiment_id and s.manifest_no = e.since_manifest
                         left join manifest u on u.experiment_id = e.experiment_id and u.manifest_no = e.until_manifest
                         left join receipt r on r.experiment_id = e.experiment_id and r.site_id = :site
                                            and lowest_of(r.entry_nos) <= e.entry_no and highest_of(r.entry_nos) >= e.entry_no
                                            and e.entry_no = any(r.entry_nos)
                         where d.experiment_id = :experiment and sha256(d.path) = sha256(:folder)
-                          and e.name = :name
                         order by e.entry_no desc, r.receipt_id desc
                         limit :limit
                         """)

@@ -293,6 +293,11 @@ class MigrationTest {
                         "select d.directory_no || ': ' || e.entry_no from directory d, entries_of(1, d.directory_no) e"
                                 + " where d.experiment_id = 1 order by 1"))
                 .containsExactly("1: 2", "2: 4");
+        assertThat(list(
+                        jdbc,
+                        "select entry_no from versions_of(1, 1, 'ended') union all "
+                                + "select entry_no from versions_of(2, -1, 'other')"))
+                .containsExactly("1", "1");
         assertThat(list(jdbc, "select relname from pg_class where relname like '%before%'"))
                 .isEmpty();
     }

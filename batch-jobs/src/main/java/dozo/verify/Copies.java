@@ -68,13 +68,16 @@ public class Copies {
                             select w.directory_no, x.entry_no
                             from (select distinct directory_no, folder from wanted) w
                             cross join lateral names_on_way(w.folder) n
-                            join directory d on d.experiment_id = :experiment and sha256(d.path) = sha256(n.folder)
-                            join entry x on x.experiment_id = :experiment and x.directory_no = d.directory_no
-                                        and x.name = n.name and x.kind <> 'd'
+                            cross join lateral (select directory_no from directory
+                                                where experiment_id = :experiment and sha256(path) = sha256(n.folder)
+                                                offset 0) d
+                            cross join lateral entries_named(:experiment, d.directory_no, n.name) x
+                            where x.kind <> 'd'
                         ), later as (
                             select p.entry_no, p.digest, x.entry_no as later_no, x.kind = p.kind as same_kind
-                            from proven p join entry x on x.experiment_id = :experiment and x.directory_no = p.directory_no
-                                                      and x.name = p.name and x.entry_no > p.entry_no
+                            from proven p
+                            cross join lateral entries_named(:experiment, p.directory_no, p.name) x
+                            where x.entry_no > p.entry_no
                             union all
                             select p.entry_no, p.digest, x.entry_no, false
                             from proven p join no_folder_above x on x.directory_no = p.directory_no and x.entry_no > p.entry_no

@@ -27,3 +27,17 @@ begin atomic
           from generate_series(1, length(path)) as i
           where i = length(path) or get_byte(path, i) = 47) as part;
 end;
+
+-- What has had a name in a folder, in whatever manifest. NB: "offset 0" has the folder's index used, and not all of the
+-- experiment's entries read for a few names; large folders have numbers below zero and an index by name.
+create function entries_named(experiment integer, folder integer, wanted bytea) returns table (entry_no integer, kind "char")
+    language sql stable parallel safe
+begin atomic
+    (select e.entry_no, e.kind from entry e
+     where e.experiment_id = experiment and e.directory_no = folder and e.directory_no > 0 and e.name = wanted
+     offset 0)
+    union all
+    (select e.entry_no, e.kind from entry e
+     where e.experiment_id = experiment and e.directory_no = folder and e.directory_no < 0 and e.name = wanted
+     offset 0);
+end;

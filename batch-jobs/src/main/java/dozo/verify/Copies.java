@@ -47,8 +47,7 @@ public class Copies {
 
     /**
      * The copies of these entries, in the order of their numbers; of an entry without a receipt there is none. Costs the entries
-     * of the folders that they are in: give thousands that are near each other. NB: what took the place of an entry came after the
-     * first manifest; only such entries are indexed by their folders.
+     * of the folders that they are in: give thousands that are near each other.
      */
     public List<Copy> of(int experimentId, int siteId, int[] entryNumbers) {
         if (entryNumbers.length == 0) {
@@ -69,14 +68,16 @@ public class Copies {
                             select w.directory_no, x.entry_no
                             from (select distinct directory_no, folder from wanted) w
                             cross join lateral names_on_way(w.folder) n
-                            join directory d on d.experiment_id = :experiment and sha256(d.path) = sha256(n.folder)
-                            join entry_version x on x.experiment_id = :experiment and x.directory_no = d.directory_no
-                                                and x.name = n.name and x.kind <> 'd' and x.since_manifest > 1
+                            cross join lateral (select directory_no from directory
+                                                where experiment_id = :experiment and sha256(path) = sha256(n.folder)
+                                                offset 0) d
+                            cross join lateral versions_of(:experiment, d.directory_no, n.name) x
+                            where x.kind <> 'd'
                         ), later as (
                             select p.entry_no, p.digest, x.entry_no as later_no, x.kind = p.kind as same_kind
-                            from proven p join entry_version x
-                              on x.experiment_id = :experiment and x.directory_no = p.directory_no and x.name = p.name
-                             and x.entry_no > p.entry_no and x.since_manifest > 1
+                            from proven p
+                            cross join lateral versions_of(:experiment, p.directory_no, p.name) x
+                            where x.entry_no > p.entry_no
                             union all
                             select p.entry_no, p.digest, x.entry_no, false
                             from proven p join no_folder_above x on x.directory_no = p.directory_no and x.entry_no > p.entry_no

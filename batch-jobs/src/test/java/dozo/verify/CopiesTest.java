@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** Where a copy lies follows from what was proven after it, and under which manifest that was. */
@@ -185,6 +186,43 @@ class CopiesTest {
             }
             assertThat(standing).as("after manifest " + manifest).isEqualTo(listed);
         }
+    }
+
+    /** A quarter of a million entries, of which a tenth was replaced: a thousand copies are located without reading all of them. */
+    @Test
+    @Timeout(60)
+    void locatingAThousandCopiesDoesNotReadTheWholeExperiment() {
+        jdbc.sql("""
+                insert into directory (experiment_id, directory_no, path)
+                select 1, 10 + n, convert_to('s' || n % 50 || '/d' || n, 'UTF8') from generate_series(1, 5000) n;
+                insert into directory (experiment_id, directory_no, path) select 1, 6000 + n, convert_to('s' || n, 'UTF8') from generate_series(0, 49) n;
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name)
+                select 1, n, 11 + (n - 1) / 50, 1, 1, 0, 420, 'f', convert_to('f' || n % 50, 'UTF8')
+                from generate_series(1, 250000) n
+                union all
+                select 1, 250000 + n, 11 + n % 5000, 2, 1, 0, 420, 'f', convert_to('f' || n / 5000, 'UTF8')
+                from generate_series(0, 24999) n where n > 0
+                union all
+                select 1, 300000 + n, 1, 1, 0, 0, 493, 'd', convert_to('s' || n, 'UTF8') from generate_series(0, 49) n
+                union all
+                select 1, 310000 + n, 6000 + n % 50, 1, 0, 0, 493, 'd', convert_to('d' || n, 'UTF8') from generate_series(1, 5000) n;
+                insert into receipt (experiment_id, site_id, unit_id, run_id, manifest_no, entry_nos, digests, method, worker,
+                                     verified_at)
+                select 1, 1, 1, 1, case when min(n) > 250000 then 2 else 1 end, array_agg(n),
+                       string_agg(sha256(convert_to(n::text, 'UTF8')), ''::bytea), 'exec', 'test', now()
+                from generate_series(1, 274999) n group by n / 1000;
+                analyze entry, directory, receipt
+                """).update();
+        int[] numbers = IntStream.rangeClosed(100_001, 101_000).toArray();
+        copies(numbers);
+
+        long began = System.nanoTime();
+        List<Copy> found = copies(numbers);
+        System.out.printf(
+                "1,000 copies of 275,000 entries located in %d ms%n", (System.nanoTime() - began) / 1_000_000);
+
+        assertThat(found).hasSize(1_000);
+        assertThat(found.stream().filter(copy -> !copy.standing())).hasSize(100);
     }
 
     private int entry(int manifest, int directory, String name, char kind) {

@@ -171,7 +171,8 @@ class LyingSiteIT {
     @CsvSource({"exec sleep 1000, 2, did not end within 2 s", "exec yes, 30, said more than we take"})
     void aCommandWithoutAnEndIsNotTaken(String command, int patienceSeconds, String finding) throws Exception {
         tools.are(command);
-        Look impatient = new Look(FilePath.of("probes"), InstantSource.system(), false, Duration.ofSeconds(patienceSeconds));
+        Look impatient =
+                new Look(FilePath.of("probes"), InstantSource.system(), false, Duration.ofSeconds(patienceSeconds));
         SiteCheck check = SiteCheck.of(lane, impatient, new CompletableFuture<>());
 
         assertThat(check.digest().method()).isEqualTo("read-back");

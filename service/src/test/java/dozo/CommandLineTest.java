@@ -84,8 +84,15 @@ class CommandLineTest {
                 "--host-key",
                 at.hostKey().strip());
         assertThat(added).extracting(Ended::code, Ended::err).containsExactly(0, "");
+        assertThat(dozo("site", "show", "dr").out()).contains("nobody has looked at it yet");
         Ended checked = dozo("site", "check", "dr");
         assertThat(checked.out()).contains("site dr can be used").contains("digests");
+        Ended shown = dozo("site", "show", "dr");
+        assertThat(shown.code()).isZero();
+        assertThat(shown.out())
+                .contains("digests")
+                .containsPattern("reads +(cold, by \\w+|warm)\n")
+                .contains("last seen");
 
         Ended planned = dozo("plan", "--lanes", "2", "--rate", "600Mbit");
         assertThat(planned)

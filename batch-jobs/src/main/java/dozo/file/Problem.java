@@ -34,6 +34,8 @@ public enum Problem {
     DESTINATION_REFUSED,
     /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
     SITE_UNUSABLE,
+    /** The site can no more what it could before: backups go on, by other means. */
+    SITE_CHANGED,
     /** The run could not go on for a reason of our own: the database was lost, or a defect. */
     RUN_FAILED,
     /** What has receipts does not add up to the sealed manifest. */

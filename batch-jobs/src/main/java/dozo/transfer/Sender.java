@@ -10,6 +10,7 @@ import dozo.file.Problem;
 import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
@@ -24,6 +25,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -56,11 +58,14 @@ public final class Sender implements AutoCloseable {
     /** How often an entry is tried on another lane when one dies under it, and sent again when its digest is wrong. */
     private static final int TRIES = 3;
 
+    private static final SecureRandom LOT = new SecureRandom();
+
     private final Lanes lanes;
     private final KnownSite site;
     private final SiteTree tree;
     private final SiteSync sync = new SiteSync();
     private final Throttle throttle;
+    private final int readBackOneIn;
     private final LongAdder bytesMoved = new LongAdder();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -88,6 +93,17 @@ public final class Sender implements AutoCloseable {
 
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
+        this(lanes, site, throttle, 0);
+    }
+
+    /**
+     * The same, which of so many digests computed at the site compares one, drawn by lot, with the bytes read back: a command
+     * there that lies now and then is caught some day (ADR 0027).
+     *
+     * @param readBackOneIn 0: none
+     */
+    public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn) {
+        this.readBackOneIn = readBackOneIn;
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
@@ -500,13 +516,48 @@ public final class Sender implements AutoCloseable {
             return null;
         });
         try {
-            Map<FilePath, Digest> digests = over(lane ->
-                            Optional.of(site.digest().digests(lane, names)))
-                    .orElseThrow();
+            Map<FilePath, Digest> digests =
+                    new HashMap<>(over(lane -> Optional.of(site.digest().digests(lane, names)))
+                            .orElseThrow());
+            checkByReadingBack(digests);
             join(synced);
             return digests;
         } finally {
             synced.cancel(true);
+        }
+    }
+
+    /**
+     * Reads some files back, drawn by lot so that nobody at the site knows which, and compares them with what was said of them.
+     * One that cannot be read back has no digest.
+     *
+     * @throws RemoteException PROTOCOL if one has another digest: then nothing that was said there is worth anything
+     */
+    private void checkByReadingBack(Map<FilePath, Digest> said) throws RemoteException, InterruptedException {
+        if (readBackOneIn == 0) {
+            return;
+        }
+        List<FilePath> drawn = said.keySet().stream()
+                .filter(file -> LOT.nextInt(readBackOneIn) == 0)
+                .toList();
+        if (drawn.isEmpty() || site.digest().equals(RemoteDigest.readBack())) {
+            return;
+        }
+        Map<FilePath, Digest> read = over(lane ->
+                        Optional.of(RemoteDigest.readBack().digests(lane, drawn)))
+                .orElseThrow();
+        for (FilePath file : drawn) {
+            Digest there = said.remove(file);
+            Digest back = read.get(file);
+            if (there != null && back != null) {
+                if (!back.equals(there)) {
+                    throw new RemoteException(
+                            Reason.PROTOCOL,
+                            "the site says by %s that %s has the digest %s, but what is read back has %s: do not believe it"
+                                    .formatted(site.digest().method(), file, there, back));
+                }
+                said.put(file, there);
+            }
         }
     }
 

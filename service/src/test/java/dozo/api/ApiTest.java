@@ -569,6 +569,13 @@ class ApiTest {
         assertThat(checked.status()).isEqualTo(200);
         assertThat(checked.at("/usable").asBoolean()).isTrue();
         assertThat(checked.at("/digest").asString()).isNotEmpty();
+        assertThat(checked.at("/digestBytesPerSecond").asDouble()).isPositive();
+        assertThat(checked.at("/renameKeeps").asBoolean()).isTrue();
+        Answer shown = service.get("/api/v1/sites/dr");
+        for (String kept : List.of("digest", "syncsAtOnce", "cacheTool", "namesAreBytes", "extensions", "server")) {
+            assertThat(shown.at("/capabilities/" + kept)).as(kept).isEqualTo(checked.at("/" + kept));
+        }
+        assertThat(shown.at("/capabilities/firstSeenAt").asString()).endsWith("Z");
     }
 
     @Test

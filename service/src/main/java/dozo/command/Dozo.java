@@ -34,7 +34,8 @@ import tools.jackson.databind.JsonNode;
             ProjectCommand.class,
             SiteCommand.class,
             CoverageCommand.class,
-            ProveCommand.class
+            ProveCommand.class,
+            ScrubCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

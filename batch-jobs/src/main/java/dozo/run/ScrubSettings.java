@@ -64,9 +64,8 @@ public record ScrubSettings(
             ReadingWindow.of(window);
         } catch (IllegalArgumentException refused) {
             // Without its cause: the deepest one is what is told.
-            throw new IllegalArgumentException(
-                    "dozo.scrub.window (DOZO_SCRUB_WINDOW) is \"%s\": %s; - for never"
-                            .formatted(window, refused.getMessage()));
+            throw new IllegalArgumentException("dozo.scrub.window (DOZO_SCRUB_WINDOW) is \"%s\": %s; - for never"
+                    .formatted(window, refused.getMessage()));
         }
     }
 }

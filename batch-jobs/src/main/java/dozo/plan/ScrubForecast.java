@@ -48,6 +48,21 @@ public record ScrubForecast(
         UNKNOWN
     }
 
+    /** What a scrub that begins now has to read. */
+    public enum Need {
+        NOTHING,
+        /** What was last read longer ago than four fifths of the promised age. */
+        DUE,
+        /** All of it, oldest first: there is so much that what comes due at once could not be read in time. */
+        EVERYTHING
+    }
+
+    /** From this part of the promised age on a copy is due. */
+    private static final double DUE = 0.8;
+
+    /** And from this part on everything is, while nobody knows how long reading takes: the first scrub finds out, early. */
+    private static final double DUE_UNKNOWN = 0.1;
+
     /**
      * So much that was read last at about the same time.
      *
@@ -103,6 +118,24 @@ public record ScrubForecast(
                 stored.entries() / openSeconds,
                 rounds,
                 remedy(layers, now, promised, budget, cost, verdict == Verdict.BROKEN));
+    }
+
+    /**
+     * What is to be read, if reading begins once a day.
+     *
+     * @param oldestSeconds how long ago the oldest reading was
+     */
+    public Need need(double oldestSeconds) {
+        if (stored.equals(Work.NONE)) {
+            return Need.NOTHING;
+        }
+        if (cost == null) {
+            return oldestSeconds >= DUE_UNKNOWN * maxAgeSeconds ? Need.EVERYTHING : Need.NOTHING;
+        }
+        if (rounds.seconds() + ReadingBudget.DAY_SECONDS > (1 - DUE) * maxAgeSeconds) {
+            return Need.EVERYTHING;
+        }
+        return oldestSeconds >= DUE * maxAgeSeconds ? Need.DUE : Need.NOTHING;
     }
 
     private static Verdict verdict(Rounds rounds, long promised, boolean known) {

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -186,10 +187,13 @@ final class ScrubCommand implements Callable<Integer> {
         JsonNode started = service().post(ADDRESS, asked);
         long run = started.path("id").asLong();
         if (!wait) {
-            say(service().json() ? Connection.JSON.writeValueAsString(started) : "scrub is started: run " + run);
+            Dozo.say(out(), service(), started, "scrub %d is started".formatted(run));
             return Exit.WELL;
         }
-        throw new UnsupportedOperationException();
+        CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
+        JsonNode ended = Dozo.followed(commandLine.getErr(), service(), started);
+        Dozo.print(out(), service(), ended);
+        return RunReport.exitCode(Dozo.run(ended).state());
     }
 
     private ReadingWindow window() {

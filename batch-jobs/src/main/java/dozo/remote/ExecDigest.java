@@ -63,11 +63,11 @@ record ExecDigest(String tool) implements RemoteDigest {
         }
         Map<FilePath, Digest> digests = new HashMap<>();
         if (!plain.isEmpty()) {
-            readLines(run(lane, "xargs -0 " + tool, plain), plain, digests);
+            readLines(run(lane, "xargs -0 " + tool, AtRoot.names(plain)), plain, digests);
         }
         if (!odd.isEmpty()) {
             String oneByOne = "xargs -0 -n 1 sh -c \"" + tool + " <\\\"\\$0\\\" || echo none\"";
-            readInOrder(run(lane, oneByOne, odd), odd, digests);
+            readInOrder(run(lane, oneByOne, AtRoot.names(odd)), odd, digests);
         }
         return digests;
     }
@@ -101,28 +101,10 @@ record ExecDigest(String tool) implements RemoteDigest {
         return digests;
     }
 
-    private static CommandResult run(Lane lane, String command, List<FilePath> files)
-            throws RemoteException, InterruptedException {
-        ByteArrayOutputStream names = new ByteArrayOutputStream();
-        for (FilePath file : files) {
-            names.writeBytes(new byte[] {'.', '/'});
-            names.writeBytes(file.bytes());
-            names.write(0);
-        }
-        return run(lane, command, names.toByteArray());
-    }
-
     /** Runs a command in the root's folder, with {@code input} for its standard input. */
     private static CommandResult run(Lane lane, String command, byte[] input)
             throws RemoteException, InterruptedException {
-        ByteArrayOutputStream stdin = new ByteArrayOutputStream();
-        byte[] root = lane.site().rootPrefix();
-        stdin.writeBytes(root);
-        stdin.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
-        stdin.writeBytes(input);
-        // POSIX: read takes its line byte by byte from a pipe, so that xargs finds all the names.
-        String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
-        CommandResult result = lane.run(script, stdin.toByteArray(), TIMEOUT);
+        CommandResult result = AtRoot.run(lane, command, input, TIMEOUT);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
         }

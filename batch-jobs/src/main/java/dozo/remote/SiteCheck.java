@@ -25,6 +25,7 @@ import java.util.concurrent.FutureTask;
  * @param extensions what the server says it offers
  * @param digest the fastest way to have digests computed among those that gave the right ones
  * @param syncsAtOnce whether {@link SiteSync} works there
+ * @param cache what has the site's memory forget files; empty if nothing does, or it was not tried
  * @param space room left, if the site tells
  * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if it was not tried
  * @param findings what a person should know, a sentence each; empty if all is well
@@ -38,6 +39,7 @@ public record SiteCheck(
         Set<String> extensions,
         RemoteDigest digest,
         boolean syncsAtOnce,
+        Optional<SiteCache> cache,
         Optional<Space> space,
         Optional<Duration> clockAhead,
         List<String> findings) {
@@ -46,20 +48,21 @@ public record SiteCheck(
 
     /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
-        return in(lane, INCOMING, new CompletableFuture<>());
+        return of(lane, INCOMING, InstantSource.system(), new CompletableFuture<>(), true);
     }
 
     /**
-     * The same, trying things out in this folder, which is made if need be.
+     * The same for a copy, which reads nothing cold, trying things out in this folder, which is made if need be.
      *
      * @param syncsAtOnce is completed as soon as that is known, which is long before all the rest is
      */
     public static SiteCheck in(Lane lane, FilePath folder, CompletableFuture<Boolean> syncsAtOnce)
             throws RemoteException, InterruptedException {
-        return of(lane, folder, InstantSource.system(), syncsAtOnce);
+        return of(lane, folder, InstantSource.system(), syncsAtOnce, false);
     }
 
-    static SiteCheck of(Lane lane, FilePath folder, InstantSource clock, CompletableFuture<Boolean> syncsAtOnce)
+    static SiteCheck of(
+            Lane lane, FilePath folder, InstantSource clock, CompletableFuture<Boolean> syncsAtOnce, boolean tryCache)
             throws RemoteException, InterruptedException {
         FutureTask<Boolean> sync = new FutureTask<>(() -> SiteSync.offeredBy(lane)) {
             @Override
@@ -72,7 +75,7 @@ public record SiteCheck(
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
         boolean rootThere = isFolder(sftp);
-        SiteProbe probe = new SiteProbe(lane, folder, clock, findings);
+        SiteProbe probe = new SiteProbe(lane, folder, clock, tryCache, findings);
         if (rootThere) {
             probe.run();
         } else {
@@ -89,6 +92,7 @@ public record SiteCheck(
                 sftp.extensions(),
                 probe.digest(),
                 RemoteException.join(sync),
+                probe.cache(),
                 space,
                 probe.clockAhead(),
                 List.copyOf(findings));

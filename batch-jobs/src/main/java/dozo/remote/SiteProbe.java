@@ -31,6 +31,9 @@ final class SiteProbe {
     /** The largest is digested so often in one go to see how fast that is. */
     private static final int TIMED_REPEATS = 16;
 
+    /** Of the file that is to be dropped from the site's memory. */
+    private static final int CACHED_BYTES = 1 << 17;
+
     private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(60);
 
     /** No text in UTF-8, Shift-JIS or EUC-JP. */
@@ -39,6 +42,7 @@ final class SiteProbe {
     private final Lane lane;
     private final Sftp sftp;
     private final InstantSource clock;
+    private final boolean tryCache;
     private final List<String> findings;
     private final FilePath folder;
     private final List<FilePath> made = new CopyOnWriteArrayList<>();
@@ -47,13 +51,15 @@ final class SiteProbe {
     private boolean renameKeeps;
     private boolean namesAreBytes;
     private RemoteDigest digest = RemoteDigest.readBack();
+    private Optional<SiteCache> cache = Optional.empty();
     private Optional<Duration> clockAhead = Optional.empty();
 
-    SiteProbe(Lane lane, FilePath below, InstantSource clock, List<String> findings) {
+    SiteProbe(Lane lane, FilePath below, InstantSource clock, boolean tryCache, List<String> findings) {
         this.lane = lane;
         this.folder = below.resolve(FOLDER + UUID.randomUUID());
         this.sftp = lane.sftp();
         this.clock = clock;
+        this.tryCache = tryCache;
         this.findings = findings;
     }
 
@@ -70,7 +76,12 @@ final class SiteProbe {
             }
             together(writes);
             writable = true;
-            together(List.of(() -> digest = fastestRight(known), this::tryClock, this::tryRename, this::tryNames));
+            together(List.of(
+                    () -> digest = fastestRight(known),
+                    this::tryClock,
+                    this::tryRename,
+                    this::tryNames,
+                    this::tryCache));
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
@@ -122,6 +133,10 @@ final class SiteProbe {
 
     RemoteDigest digest() {
         return digest;
+    }
+
+    Optional<SiteCache> cache() {
+        return cache;
     }
 
     Optional<Duration> clockAhead() {
@@ -199,6 +214,21 @@ final class SiteProbe {
         clockAhead = Optional.of(ahead);
         if (ahead.abs().compareTo(CLOCK_OFF_MAX) > 0) {
             findings.add("the site's clock is off by " + ahead.abs().toSeconds() + " s");
+        }
+    }
+
+    /** With a file of its own, that nobody else reads meanwhile. */
+    private void tryCache() throws RemoteException, InterruptedException {
+        if (!tryCache) {
+            return;
+        }
+        FilePath file = write(new byte[] {'m'}, new byte[CACHED_BYTES]);
+        try {
+            cache = SiteCache.workingOn(lane, file);
+        } catch (RemoteException e) {
+            if (endsTheLook(e)) {
+                throw e;
+            }
         }
     }
 

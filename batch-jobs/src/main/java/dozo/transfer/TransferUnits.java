@@ -43,8 +43,12 @@ public class TransferUnits {
     private final Receipts receipts;
     private final Findings findings;
 
-    /** A claimed unit with all that is needed to send it. */
-    public record Claim(long unitId, int experimentId, int siteId, long runId, Route route, Unit unit) {}
+    /**
+     * A claimed unit with all that is needed to send it.
+     *
+     * @param manifest the experiment's current one
+     */
+    public record Claim(long unitId, int experimentId, int siteId, long runId, int manifest, Route route, Unit unit) {}
 
     /** A claimed unit, what came of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
@@ -169,7 +173,8 @@ public class TransferUnits {
             case LARGE -> new Unit.Large(entries.getFirst());
         };
         Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
-        return Optional.of(new Claim(row.unitId(), row.experimentId(), row.siteId(), runId, route, unit));
+        return Optional.of(
+                new Claim(row.unitId(), row.experimentId(), row.siteId(), runId, manifest.number(), route, unit));
     }
 
     /** Records what came of a unit: its receipt, its state, its findings, in the caller's one transaction. */
@@ -196,6 +201,7 @@ public class TransferUnits {
                     claim.siteId(),
                     claim.unitId(),
                     claim.runId(),
+                    claim.manifest(),
                     proofs,
                     result.method(),
                     worker);

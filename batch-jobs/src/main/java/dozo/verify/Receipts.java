@@ -36,11 +36,19 @@ public class Receipts {
     /**
      * Appends a receipt.
      *
+     * @param manifest the current one when the unit was claimed: under its number lies what the entries replaced
      * @param method how the digests were computed at the site
      * @param worker who did it
      */
     public void add(
-            int experimentId, int siteId, long unitId, long runId, List<Proof> proofs, String method, String worker) {
+            int experimentId,
+            int siteId,
+            long unitId,
+            long runId,
+            int manifest,
+            List<Proof> proofs,
+            String method,
+            String worker) {
         int[] numbers = new int[proofs.size()];
         byte[] digests = new byte[proofs.size() * Digest.LENGTH_BYTES];
         for (int i = 0; i < numbers.length; i++) {
@@ -48,14 +56,15 @@ public class Receipts {
             System.arraycopy(proofs.get(i).digest().bytes(), 0, digests, i * Digest.LENGTH_BYTES, Digest.LENGTH_BYTES);
         }
         jdbc.sql("""
-                        insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker,
-                                             verified_at)
-                        values (:experiment, :site, :unit, :run, :numbers, :digests, :method, :worker, :now)
+                        insert into receipt (experiment_id, site_id, unit_id, run_id, manifest_no, entry_nos, digests, method,
+                                             worker, verified_at)
+                        values (:experiment, :site, :unit, :run, :manifest, :numbers, :digests, :method, :worker, :now)
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .param("unit", unitId)
                 .param("run", runId)
+                .param("manifest", manifest)
                 .param("numbers", numbers)
                 .param("digests", digests)
                 .param("method", method)
@@ -167,15 +176,14 @@ public class Receipts {
         return jdbc
                 .sql("""
                         with proof as (
-                            select entry_no, substring(r.digests from ((i - 1) * 32 + 1)::integer for 32) as digest
-                            from receipt r, unnest(r.entry_nos) with ordinality as n (entry_no, i)
-                            where r.experiment_id = :experiment and r.site_id = :site
+                            select entry_no, receipt_id, digest from entry_receipt
+                            where experiment_id = :experiment and site_id = :site
                         ), latest as (
                             select distinct on (e.directory_no, e.name)
                                    entry_path(d.path, e.name) as path, e.entry_no, e.kind, e.size_bytes, proof.digest
                             from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
                             where e.experiment_id = :experiment
-                            order by e.directory_no, e.name, e.entry_no desc
+                            order by e.directory_no, e.name, e.entry_no desc, proof.receipt_id desc
                         ), was_folder as (
                             select d.path, max(e.entry_no) as entry_no
                             from entry e join proof using (entry_no)

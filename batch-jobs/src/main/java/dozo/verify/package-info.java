@@ -1,6 +1,6 @@
-/** Evidence against manifest: receipts, and the bag whose manifests let anybody check without us. */
+/** Evidence against manifest: receipts, where the copies lie, reading them again, and the damage found then. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file"})
+@ApplicationModule(allowedDependencies = {"file", "remote"})
 package dozo.verify;
 
 import org.jspecify.annotations.NullMarked;

@@ -94,6 +94,7 @@ class ProofsTest {
                 1,
                 1,
                 1,
+                1,
                 java.util.Arrays.stream(entries)
                         .mapToObj(entry -> new Proof(entry, digest(entry)))
                         .toList(),

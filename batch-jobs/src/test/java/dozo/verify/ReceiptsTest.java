@@ -130,7 +130,7 @@ class ReceiptsTest {
     }
 
     private void add(int entry, Digest digest) {
-        receipts.add(1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
+        receipts.add(1, 1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
         receipts.count(1);
     }
 

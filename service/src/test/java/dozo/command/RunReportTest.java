@@ -3,6 +3,7 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Instant;
@@ -10,7 +11,8 @@ import org.junit.jupiter.api.Test;
 
 class RunReportTest {
 
-    private static final Run RUN = new Run(7, "dr", 1, RunState.RUNNING, "admin", Instant.EPOCH, null, "", 0);
+    private static final Run RUN =
+            new Run(7, RunKind.NIGHTLY_BACKUP, "dr", 1, RunState.RUNNING, "admin", Instant.EPOCH, null, "", 0);
     private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 400L << 20, 100L << 20, 250L << 20);
 
     @Test

@@ -123,12 +123,13 @@ public record ScrubForecast(
     /**
      * What is to be read, if reading begins once a day.
      *
-     * @param oldestSeconds how long ago the oldest reading was
+     * @param oldest how long ago the oldest reading was
      */
-    public Need need(double oldestSeconds) {
+    public Need need(Duration oldest) {
         if (stored.equals(Work.NONE)) {
             return Need.NOTHING;
         }
+        double oldestSeconds = seconds(oldest);
         if (cost == null) {
             return oldestSeconds >= DUE_UNKNOWN * maxAgeSeconds ? Need.EVERYTHING : Need.NOTHING;
         }

@@ -83,8 +83,7 @@ public class ReadingCosts {
     public ScrubForecast forecast(
             int siteId, Instant now, Duration maxAge, ReadingBudget budget, @Nullable CostModel cost) {
         try (Stream<Readings.Age> ages = readings.ages(siteId)) {
-            List<Layer> layers = ages.map(
-                            age -> new Layer(age.lastReadAt(), new Work(age.bytes(), age.files())))
+            List<Layer> layers = ages.map(age -> new Layer(age.lastReadAt(), new Work(age.bytes(), age.files())))
                     .toList();
             return ScrubForecast.of(layers, now, maxAge, budget, cost);
         }

@@ -139,25 +139,28 @@ class ScrubForecastTest {
     }
 
     @ParameterizedTest(name = "{0} TB at {1} MB/s, oldest of {2} days: {3}")
-    @CsvSource(nullValues = "-", value = {
-        // a round of little takes a day at most, and there are 18 days for what comes due at once
-        "1, 100, 71.9, NOTHING",
-        "1, 100, 72, DUE",
-        // 16.9 days of reading, and one to begin
-        "146, 100, 1, NOTHING",
-        "148, 100, 1, EVERYTHING",
-        // while nobody knows what reading costs
-        "1, -, 8.9, NOTHING",
-        "1, -, 9, EVERYTHING",
-        "0, -, 100, NOTHING",
-        "0, 100, 100, NOTHING"
-    })
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                // a round of little takes a day at most, and there are 18 days for what comes due at once
+                "1, 100, 71.9, NOTHING",
+                "1, 100, 72, DUE",
+                // 16.9 days of reading, and one to begin
+                "146, 100, 1, NOTHING",
+                "148, 100, 1, EVERYTHING",
+                // while nobody knows what reading costs
+                "1, -, 8.9, NOTHING",
+                "1, -, 9, EVERYTHING",
+                "0, -, 100, NOTHING",
+                "0, 100, 100, NOTHING"
+            })
     void whatIsReadInTimeIsReadWhenItIsDueAndAllElseAlways(
             long terabytes, Double megabytesPerSecond, double days, Need need) {
         List<Layer> layers = terabytes == 0 ? List.of() : List.of(layer(0, terabytes * TB));
         CostModel cost = megabytesPerSecond == null ? null : new CostModel(1e6 * megabytesPerSecond, 0);
 
-        assertThat(forecast(layers, 90, budget(null, 24), cost).need(days * DAY)).isEqualTo(need);
+        assertThat(forecast(layers, 90, budget(null, 24), cost).need(Duration.ofSeconds(Math.round(days * DAY))))
+                .isEqualTo(need);
     }
 
     @ParameterizedTest

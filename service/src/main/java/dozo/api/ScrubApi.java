@@ -144,9 +144,7 @@ class ScrubApi {
             @RequestParam(required = false) @Nullable Long rate,
             @RequestParam(required = false) @Nullable Double secondsPerFile) {
         Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
-        ReadingWindow open = window == null
-                ? settings.reading().orElse(ReadingWindow.WHOLE_DAY)
-                : window(window);
+        ReadingWindow open = window == null ? settings.reading().orElse(ReadingWindow.WHOLE_DAY) : window(window);
         ReadingBudget budget = new ReadingBudget(limit(limit), open.secondsADay());
         Optional<KeptCost> kept = costs.of(at.id(), settings.cold());
         CostModel cost = cost(kept.map(KeptCost::cost).orElse(null), rate, secondsPerFile);
@@ -197,7 +195,8 @@ class ScrubApi {
             return settings.bytesPerSecond();
         }
         if (bytesPerSecond < 1) {
-            throw new Refusal("limit", "%d is no rate: 1 and more bytes a second are accepted".formatted(bytesPerSecond));
+            throw new Refusal(
+                    "limit", "%d is no rate: 1 and more bytes a second are accepted".formatted(bytesPerSecond));
         }
         return bytesPerSecond;
     }
@@ -231,7 +230,9 @@ class ScrubApi {
         }
         try {
             return new CostModel(
-                    rate == null && measured != null ? measured.bytesPerSecond() : rate == null ? 0 : rate.doubleValue(),
+                    rate == null && measured != null
+                            ? measured.bytesPerSecond()
+                            : rate == null ? 0 : rate.doubleValue(),
                     secondsPerFile == null && measured != null
                             ? measured.secondsPerEntry()
                             : secondsPerFile == null ? 0 : secondsPerFile);
@@ -252,7 +253,8 @@ class ScrubApi {
                     .at(now, zone)
                     .map(Opening::ends)
                     .orElseThrow(() -> new Refusal(
-                            "window", "it is %s now: a window is accepted while it is open"
+                            "window",
+                            "it is %s now: a window is accepted while it is open"
                                     .formatted(now.atZone(zone).toLocalTime().withNano(0))));
         }
         return asked.until() == null ? null : until(asked.until(), now);

@@ -74,15 +74,13 @@ class ScrubSchedule {
     /** Starts the first scrub that is to be started; only called while no run is going on and no night is due. */
     void look() {
         Instant now = clock.instant();
-        settings.reading()
-                .flatMap(window -> window.at(now, zone))
-                .ifPresent(opening -> {
-                    for (Site site : sites.all()) {
-                        if (started(site, opening, now)) {
-                            return;
-                        }
-                    }
-                });
+        settings.reading().flatMap(window -> window.at(now, zone)).ifPresent(opening -> {
+            for (Site site : sites.all()) {
+                if (started(site, opening, now)) {
+                    return;
+                }
+            }
+        });
     }
 
     private boolean started(Site site, Opening opening, Instant now) {
@@ -90,8 +88,8 @@ class ScrubSchedule {
                 .filter(run -> run.siteId() == site.id())
                 .findFirst();
         Look look = new Look(opening, last.map(Run::id).orElse(0L));
-        boolean scrubbed = last.filter(run -> run.kind() == RunKind.SCRUB
-                        && !run.startedAt().isBefore(opening.begins()))
+        boolean scrubbed = last.filter(
+                        run -> run.kind() == RunKind.SCRUB && !run.startedAt().isBefore(opening.begins()))
                 .isPresent();
         if (scrubbed || look.equals(idle.get(site.id()))) {
             return false;
@@ -116,7 +114,7 @@ class ScrubSchedule {
                 settings.maxAge(),
                 settings.budget(),
                 costs.of(site.id(), settings.cold()).map(KeptCost::cost).orElse(null));
-        return forecast.need(Duration.between(oldest, now).toSeconds());
+        return forecast.need(Duration.between(oldest, now));
     }
 
     private void start(Site site, boolean everything, Instant until) {

@@ -31,4 +31,12 @@ class RunReportTest {
                 .isEqualTo(RunReport.progress(RUN, LARGE_FILE_UNDER_WAY.recorded()))
                 .endsWith("1 of 4 units");
     }
+
+    @Test
+    void aScrubTellsWhatItHasRead() {
+        assertThat(RunReport.progress(RUN, new RunReport.Scrubbed(1_234, 5L << 30, 0)))
+                .isEqualTo("scrub 7 is running: 1,234 copies read, 5.0 GiB, none damaged");
+        assertThat(RunReport.progress(RUN, new RunReport.Scrubbed(1_234, 5L << 30, 1_000)))
+                .isEqualTo("scrub 7 is running: 1,234 copies read, 5.0 GiB, 1,000 damaged");
+    }
 }

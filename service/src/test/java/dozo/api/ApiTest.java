@@ -340,7 +340,7 @@ class ApiTest {
                 .isEqualTo(200);
         assertThat(service.get("/api/v1/scrubs/promise?site=nix").status()).isEqualTo(404);
         assertThat(service.get("/api/v1/scrubs/plan?site=nix").status()).isEqualTo(404);
-        assertRefused(service.get("/api/v1/scrubs/promise/experiments?limit=0"), 422, "limit");
+        assertRefused(service.get("/api/v1/scrubs/promise/experiments?site=dr&limit=0"), 422, "limit");
         assertThat(service.post("/api/v1/scrubs", "{\"limit\": 1.5}").status()).isEqualTo(400);
         assertThat(service.post("/api/v1/scrubs", "{\"speed\": 1}").status()).isEqualTo(400);
     }

@@ -40,8 +40,12 @@ public class TagFiles {
         this.receipts = receipts;
     }
 
-    /** What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}. */
-    public record Bag(long files, long bytes, Digest manifestDigest) {}
+    /**
+     * What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}.
+     *
+     * @param tagFiles the digests of all its tag files, by their names in the bag
+     */
+    public record Bag(long files, long bytes, Digest manifestDigest, Map<FilePath, Digest> tagFiles) {}
 
     /**
      * Writes the tag files of an experiment from its receipts; those that stand there with the same content are left alone.
@@ -71,8 +75,8 @@ public class TagFiles {
         StringBuilder tags = new StringBuilder();
         digests.forEach(
                 (name, digest) -> tags.append(digest).append("  ").append(name).append('\n'));
-        placeText(sender, route, TAG_MANIFEST, tags.toString());
-        return new Bag(totals[0], totals[1], manifestDigest);
+        digests.put(TAG_MANIFEST, placeText(sender, route, TAG_MANIFEST, tags.toString()));
+        return new Bag(totals[0], totals[1], manifestDigest, digests);
     }
 
     private void writeManifest(OutputStream out, int experimentId, int siteId, long[] totals) throws IOException {

@@ -1,11 +1,15 @@
 package dozo.verify;
 
+import static java.util.Objects.requireNonNull;
+
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -23,9 +27,7 @@ public class Readings {
     private final JdbcClient jdbc;
 
     /** What a receipt covers, and when it was last read, or proven where that was later. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Due(
-            long receiptId, int experimentId, int[] entryNumbers, long files, long bytes, Instant lastReadAt) {
+    public record Due(long receiptId, int experimentId, long files, long bytes, Instant lastReadAt) {
 
         /** Where the queue goes on behind it. */
         public Place place() {
@@ -79,15 +81,11 @@ public class Readings {
      */
     public List<Due> claim(int siteId, Instant dueBefore, Place after, int limit) {
         return jdbc.sql("""
-                        with oldest as (
-                            select * from stored
-                            where site_id = :site and last_read_at < :due and (last_read_at, receipt_id) > (:at, :receipt)
-                            order by last_read_at, receipt_id
-                            limit :limit
-                            for update skip locked
-                        )
-                        select o.*, r.entry_nos from oldest o join receipt r using (receipt_id)
-                        order by o.last_read_at, o.receipt_id
+                        select * from stored
+                        where site_id = :site and last_read_at < :due and (last_read_at, receipt_id) > (:at, :receipt)
+                        order by last_read_at, receipt_id
+                        limit :limit
+                        for update skip locked
                         """)
                 .param("site", siteId)
                 .param("due", Timestamp.from(dueBefore))
@@ -97,11 +95,60 @@ public class Readings {
                 .query((row, n) -> new Due(
                         row.getLong("receipt_id"),
                         row.getInt("experiment_id"),
-                        numbers((Integer[]) row.getArray("entry_nos").getArray()),
                         row.getLong("files"),
                         row.getLong("bytes"),
                         row.getTimestamp("last_read_at").toInstant()))
                 .list();
+    }
+
+    /**
+     * Which entries are read with each of these receipts: not those that a later receipt has too, nor those that are known to be
+     * damaged, nor those of an earlier manifest whose bytes have been proven under the same name since.
+     */
+    public Map<Long, List<Integer>> toRead(List<Due> dues) {
+        Map<Long, List<Integer>> toRead = new HashMap<>();
+        dues.forEach(due -> toRead.put(due.receiptId(), new ArrayList<>()));
+        jdbc.sql("""
+                        with asked as (
+                            select experiment_id, site_id, receipt_id, entry_nos,
+                                   lowest_of(entry_nos) as lowest, highest_of(entry_nos) as highest
+                            from receipt where receipt_id = any(:receipts)
+                        ), covered as (
+                            select a.experiment_id, a.site_id, r.receipt_id, r.entry_no, r.digest
+                            from asked a join entry_receipt r using (receipt_id)
+                        ), again as (
+                            select a.receipt_id, n.entry_no
+                            from asked a
+                            join receipt r on r.experiment_id = a.experiment_id and r.site_id = a.site_id
+                                          and lowest_of(r.entry_nos) <= a.highest and highest_of(r.entry_nos) >= a.lowest
+                                          and r.receipt_id > a.receipt_id
+                            cross join unnest(r.entry_nos) as n (entry_no)
+                        ), same_bytes as (
+                            select c.receipt_id, c.entry_no
+                            from covered c
+                            join entry e on e.experiment_id = c.experiment_id and e.entry_no = c.entry_no
+                                        and e.until_manifest is not null
+                            join entry x on x.experiment_id = e.experiment_id and x.directory_no = e.directory_no
+                                        and x.name = e.name and x.kind = e.kind and x.entry_no > e.entry_no
+                            join entry_receipt r on r.experiment_id = x.experiment_id and r.site_id = c.site_id
+                                                and lowest_of(r.entry_nos) <= x.entry_no
+                                                and highest_of(r.entry_nos) >= x.entry_no
+                                                and r.entry_no = x.entry_no and r.digest = c.digest
+                        )
+                        select receipt_id, entry_no from covered c
+                        where not exists (select from again a where a.receipt_id = c.receipt_id and a.entry_no = c.entry_no)
+                          and not exists (select from same_bytes s
+                                          where s.receipt_id = c.receipt_id and s.entry_no = c.entry_no)
+                          and not exists (select from damage d
+                                          where d.experiment_id = c.experiment_id and d.site_id = c.site_id
+                                            and d.entry_no = c.entry_no and d.receipt_id >= c.receipt_id)
+                        order by receipt_id, entry_no
+                        """)
+                .param("receipts", dues.stream().mapToLong(Due::receiptId).toArray())
+                .query(row -> {
+                    requireNonNull(toRead.get(row.getLong("receipt_id"))).add(row.getInt("entry_no"));
+                });
+        return toRead;
     }
 
     /** Keeps the evidence of a reading, and puts what was read at the end of the queue. */
@@ -191,9 +238,5 @@ public class Readings {
                 files - row.getLong("files_late"),
                 bytes - row.getLong("bytes_late"),
                 row.getLong("damaged"));
-    }
-
-    private static int[] numbers(Integer[] boxed) {
-        return Arrays.stream(boxed).mapToInt(Integer::intValue).toArray();
     }
 }

@@ -146,6 +146,35 @@ where not exists (select from receipt r
                     and d.entry_no = any(r.entry_nos));
 comment on view open_damage is 'Damage that is not repaired: there is no later receipt.';
 
+-- What stands in an experiment's data folder at a site: for each name the latest proven entry, also where the source has deleted
+-- it since, because nothing is deleted at the site; but not below what has been a file or link since, because the folder that they
+-- were in stands among the versions. A damaged copy is one that should stand. In one place, and put into the query that asks.
+create function standing_entry(an_experiment integer, a_site integer)
+    returns table (path bytea, entry_no integer, kind "char", size_bytes bigint, receipt_id bigint, digest bytea)
+    language sql stable parallel safe as
+$$
+    with proof as (
+        select entry_no, receipt_id, digest from entry_receipt where experiment_id = an_experiment and site_id = a_site
+    ), latest as (
+        select distinct on (e.directory_no, e.name)
+               entry_path(d.path, e.name) as path, e.entry_no, e.kind, e.size_bytes, proof.receipt_id, proof.digest
+        from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
+        where e.experiment_id = an_experiment
+        order by e.directory_no, e.name, e.entry_no desc, proof.receipt_id desc
+    ), was_folder as (
+        select d.path, max(e.entry_no) as entry_no
+        from entry e join proof using (entry_no)
+        join directory p on p.experiment_id = e.experiment_id and p.directory_no = e.directory_no
+        join directory d on d.experiment_id = e.experiment_id and sha256(d.path) = sha256(entry_path(p.path, e.name))
+        where e.experiment_id = an_experiment and e.kind <> 'd'
+        group by d.path
+    )
+    select path, entry_no, kind, size_bytes, receipt_id, digest from latest l
+    where not exists (select from was_folder w
+                      where l.entry_no < w.entry_no
+                        and substring(l.path for length(w.path) + 1) = w.path || '\x2f'::bytea)
+$$;
+
 create table tag_file (
     experiment_id integer not null references experiment,
     site_id integer not null references site,

@@ -1,4 +1,6 @@
-package dozo.verify;
+package dozo.transfer;
+
+import static java.util.Objects.requireNonNull;
 
 import dozo.file.Digest;
 import dozo.file.EntryKind;
@@ -7,10 +9,14 @@ import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.SiteCache;
 import dozo.verify.Copies.Copy;
 import dozo.verify.Damages.DamageKind;
+import dozo.verify.SiteFolders;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -40,6 +46,7 @@ public final class SiteReader {
 
     private final Lanes lanes;
     private final RemoteDigest digest;
+    private final Optional<SiteCache> cache;
     private final RemoteDigest readBack = RemoteDigest.readBack();
 
     /** What is known of a copy after reading it. */
@@ -61,21 +68,38 @@ public final class SiteReader {
         record Unknown(Copy copy, String message) implements Seen {}
     }
 
-    private interface Work<T extends @Nullable Object> {
-        T over(Lane lane) throws RemoteException, InterruptedException;
+    private interface Work<T> {
+        T over(Lane lane) throws IOException, InterruptedException;
+    }
+
+    private interface Look {
+        Seen at(Copy copy) throws RemoteException, InterruptedException;
+    }
+
+    /** Takes what lies in a folder; called by one thread. */
+    public interface Listing {
+        void take(FilePath path, RemoteFacts facts);
     }
 
     /**
      * @param digest how digests are computed there
+     * @param cache what has the site forget what it keeps of files in memory
      */
-    public SiteReader(Lanes lanes, RemoteDigest digest) {
+    SiteReader(Lanes lanes, RemoteDigest digest, Optional<SiteCache> cache) {
         this.lanes = lanes;
         this.digest = digest;
+        this.cache = cache;
     }
 
     /** How copies are read; goes into the evidence. */
     public String method() {
         return digest.method();
+    }
+
+    /** Has the site drop these copies from its memory; whether all of them are gone from it, so that its disk is read next. */
+    public boolean drop(List<Copy> copies) throws RemoteException, InterruptedException {
+        List<FilePath> files = files(copies);
+        return cache.isPresent() && !files.isEmpty() && over(lane -> cache.get().drop(lane, files));
     }
 
     /**
@@ -85,10 +109,7 @@ public final class SiteReader {
      * @throws RemoteException when the site as a whole cannot be used; nothing is then said of any of them
      */
     public List<Seen> read(List<Copy> copies) throws RemoteException, InterruptedException {
-        List<FilePath> files = copies.stream()
-                .filter(copy -> copy.kind() == EntryKind.FILE)
-                .map(Copy::path)
-                .toList();
+        List<FilePath> files = files(copies);
         Map<FilePath, Digest> first = files.isEmpty() ? Map.of() : over(lane -> digest.digests(lane, files));
         Map<Copy, Seen> seen = new HashMap<>();
         List<Copy> toLookAt = new ArrayList<>();
@@ -100,23 +121,63 @@ public final class SiteReader {
                 toLookAt.add(copy);
             }
         }
-        seen.putAll(lookAt(toLookAt, first));
-        return copies.stream().map(copy -> known(seen, copy)).toList();
+        seen.putAll(each(toLookAt, copy -> look(copy, first.get(copy.path()))));
+        return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
-    /** Looks at copies one by one, with what kind of thing they are: nothing else than a regular file can pass for one. */
+    /** Looks at copies one by one, and at what kind of thing they are: nothing else than a regular file can pass for one. */
     public List<Seen> lookAt(List<Copy> copies) throws RemoteException, InterruptedException {
-        Map<Copy, Seen> seen = lookAt(copies, Map.of());
-        return copies.stream().map(copy -> known(seen, copy)).toList();
+        Map<Copy, Seen> seen = each(copies, copy -> look(copy, null));
+        return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
-    private static Seen known(Map<Copy, Seen> seen, Copy copy) {
-        Seen known = seen.get(copy);
-        return known == null ? new Seen.Unknown(copy, "was not looked at") : known;
+    /**
+     * Looks for what is missing elsewhere among what is kept of the experiment: a night that died may have moved it aside. What is
+     * found there, with its digest, is as it was proven.
+     */
+    public List<Seen> search(SiteFolders folders, List<Seen> seen) throws RemoteException, InterruptedException {
+        List<Copy> missing = seen.stream()
+                .filter(one -> one instanceof Seen.Damaged(var copy, var kind, var found, var message)
+                        && kind == DamageKind.MISSING
+                        && copy.kind() != EntryKind.DIRECTORY)
+                .map(Seen::copy)
+                .toList();
+        if (missing.isEmpty()) {
+            return seen;
+        }
+        OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
+        Map<Copy, Seen> elsewhere = each(missing, copy -> lookElsewhere(places, copy));
+        return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
     }
 
-    private Map<Copy, Seen> lookAt(List<Copy> copies, Map<FilePath, Digest> first)
-            throws RemoteException, InterruptedException {
+    /** Names everything below a folder, and nothing where it is not there; a link is not followed. */
+    public void list(FilePath folder, Listing listing) throws RemoteException, InterruptedException {
+        new SiteListing(lanes, folder).into(listing);
+    }
+
+    /** What lies in a folder, by name; nothing where it is not there. */
+    public Map<FilePath, RemoteFacts> names(FilePath folder) throws RemoteException, InterruptedException {
+        return over(lane -> {
+            Map<FilePath, RemoteFacts> names = new LinkedHashMap<>();
+            try {
+                lane.sftp().list(folder, names::put);
+            } catch (RemoteException e) {
+                if (e.reason() != Reason.NO_SUCH_FILE) {
+                    throw e;
+                }
+            }
+            return names;
+        });
+    }
+
+    private static List<FilePath> files(List<Copy> copies) {
+        return copies.stream()
+                .filter(copy -> copy.kind() == EntryKind.FILE)
+                .map(Copy::path)
+                .toList();
+    }
+
+    private Map<Copy, Seen> each(List<Copy> copies, Look look) throws RemoteException, InterruptedException {
         Map<Copy, Future<Seen>> running = new LinkedHashMap<>();
         Map<Copy, Seen> seen = new HashMap<>();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -125,7 +186,7 @@ public final class SiteReader {
                     running.put(copy, threads.submit(() -> {
                         lanes.files().acquire();
                         try {
-                            return look(copy, first.get(copy.path()));
+                            return look.at(copy);
                         } finally {
                             lanes.files().release();
                         }
@@ -139,6 +200,23 @@ public final class SiteReader {
             }
         }
         return seen;
+    }
+
+    private Seen lookElsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
+        for (FilePath path : over(lane -> places.of(lane, copy.name()))) {
+            Copy there = new Copy(
+                    copy.entryNumber(),
+                    copy.kind(),
+                    copy.name(),
+                    path,
+                    copy.digest(),
+                    copy.sizeBytes(),
+                    copy.standing());
+            if (look(there, null) instanceof Seen.AsProven) {
+                return new Seen.AsProven(copy);
+            }
+        }
+        return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
     }
 
     private Seen look(Copy copy, @Nullable Digest first) throws RemoteException, InterruptedException {
@@ -214,6 +292,8 @@ public final class SiteReader {
                 if (!e.retryable() || i == TRIES) {
                     throw e;
                 }
+            } catch (IOException e) {
+                throw new IllegalStateException("only the site throws IOException here", e);
             }
         }
     }

@@ -199,7 +199,21 @@ class CommandLineTest {
                 .endsWith("; none is damaged.\n");
         assertThat(dozo("status").out()).startsWith("scrub 2 is complete: ");
         assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
-        assertThat(dozo("scrub").out()).isEqualTo("scrub 3 is started\n");
+
+        Files.writeString(folder.resolve("dr/P1/S1/data/a.txt"), "hellO");
+        Ended damaged = dozo("scrub", "--all", "--wait", "--warm");
+        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(damaged.out())
+                .startsWith("scrub 3 ended with findings: ")
+                .contains("P1/S1: a.txt")
+                .endsWith("; 1 damaged.\n");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("coverage").out()).endsWith("; 1 damaged.\n");
+
+        assertThat(dozo("run", "--wait").out()).contains("; none is damaged.");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.WELL);
+        assertThat(folder.resolve("dr/P1/S1/data/a.txt")).hasContent("hello");
+        assertThat(dozo("scrub").out()).isEqualTo("scrub 5 is started\n");
     }
 
     @Test

@@ -290,6 +290,70 @@ class CommandLineTest {
     }
 
     @Test
+    void storedCopiesAreReadAgainAndThePromiseIsTold() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").out())
+                .contains("Stored copies: 100 % were read within 90 days, the oldest 20");
+
+        Ended unknown = dozo("scrub", "--plan");
+        assertThat(unknown.code()).as("nothing was measured").isEqualTo(Exit.NOT_SAFE);
+        assertThat(unknown.out()).startsWith("5 B in 1 files; ").contains("Nobody can say");
+        Ended kept = dozo("scrub", "--plan", "--rate", "100MB", "--per-file", "1ms", "--max-age", "2d");
+        assertThat(kept).extracting(Ended::code, Ended::err).containsExactly(0, "");
+        assertThat(kept.out()).contains("The promise can be kept");
+        Ended centre = dozo(
+                "scrub", "--plan", "--site", "dr", "--stored", "1.27PiB", "--files", "482,977,782", "--limit", "100MB");
+        assertThat(centre.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(centre.out()).contains("1.4 PB in 482,977,782 files").contains("The promise cannot be kept");
+        assertThat(dozo("scrub", "--plan", "--json").out()).contains("\"verdict\" : \"UNKNOWN\"");
+
+        Ended scrubbed = dozo("scrub", "--all", "--wait", "--warm", "--limit", "10MB");
+
+        assertThat(scrubbed).extracting(Ended::code).isEqualTo(0);
+        assertThat(scrubbed.out())
+                .startsWith("scrub 2 is complete: ")
+                .contains("none damaged")
+                .contains("Stored copies: 100 % were read within 90 days, the oldest 20")
+                .endsWith("; none is damaged.\n");
+        assertThat(dozo("status").out()).startsWith("scrub 2 is complete: ");
+        assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
+
+        Files.writeString(folder.resolve("dr/P1/S1/data/a.txt"), "hellO");
+        Ended damaged = dozo("scrub", "--all", "--wait", "--warm");
+        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(damaged.out())
+                .startsWith("scrub 3 ended with findings: ")
+                .contains("P1/S1: a.txt")
+                .endsWith("; 1 damaged.\n");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("coverage").out()).endsWith("; 1 damaged.\n");
+
+        assertThat(dozo("run", "--wait").out()).contains("; none is damaged.");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.WELL);
+        assertThat(folder.resolve("dr/P1/S1/data/a.txt")).hasContent("hello");
+        assertThat(dozo("scrub").out()).isEqualTo("scrub 5 is started\n");
+    }
+
+    @Test
+    void aScrubThatCannotBeIsRefusedWithItsOption() {
+        assertThat(dozo("scrub").err()).contains("there is no site yet");
+        service.register("dr", site.address());
+        assertThat(dozo("scrub", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("scrub", "--plan", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("scrub", "--max-age", "0d").err()).contains("--max-age 0d: 1h to 3660d is accepted");
+        assertThat(dozo("scrub", "--limit", "0").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("scrub", "--window", "20:00-20:00").err()).contains("--window 20:00-20:00: two different");
+        assertThat(dozo("scrub", "--until", "2020-01-01T00:00:00Z").err()).contains("until: \"2020-01-01T00:00:00Z\"");
+        assertThat(dozo("scrub", "--plan", "--rate", "1kB", "--per-file", "9999s")
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
     void theTripwireIsSetAndListed() {
         assertThat(dozo("project", "add", "P1").code()).isZero();
         assertThat(dozo("project", "list").out()).contains("TRIPWIRE").contains("20 %, 100 entries");

@@ -26,6 +26,16 @@ public enum Problem {
     OUTSIDE,
     /** The site's copy has another digest than the source. */
     MISMATCHED,
+    /** A stored copy is not there any more. */
+    MISSING,
+    /** A stored copy is not as it was proven: other bytes, cut off, something else under its name. */
+    DAMAGED,
+    /** Something lies in a bag that nobody put there through us. It is left alone. */
+    UNEXPECTED,
+    /** A tag file of a bag is not as we wrote it, or is not there. */
+    TAGS_ALTERED,
+    /** A copy was to be repaired, and the source does not have the bytes that were proven, although nothing says it changed. */
+    SOURCE_DIFFERS,
     /** The site gave no digest: nothing is known about the copy. */
     UNPROVEN,
     /** The site refused this one name. */

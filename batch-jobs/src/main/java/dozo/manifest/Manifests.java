@@ -291,7 +291,7 @@ public class Manifests {
     }
 
     /**
-     * The current manifest's entries without a receipt at a site, in the order of their numbers. Close the stream; inside a
+     * The current manifest's entries that are not proven at a site, without a receipt or damaged since, in the order of their numbers. Close the stream; inside a
      * transaction it holds a bounded number of rows.
      */
     public Stream<Entry> unprotected(int experimentId, int siteId) {
@@ -301,9 +301,8 @@ public class Manifests {
                         from entry e join directory d using (experiment_id, directory_no)
                         left join entry_link l using (experiment_id, entry_no)
                         where e.experiment_id = :experiment
-                          and not exists (select from (select unnest(entry_nos) as entry_no from receipt
-                                                       where experiment_id = :experiment and site_id = :site) proven
-                                          where proven.entry_no = e.entry_no)
+                          and not exists (select from proven_entry r
+                                          where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no)
                         order by e.entry_no
                         """)
                 .withFetchSize(FETCH)
@@ -319,9 +318,8 @@ public class Manifests {
                         select count(*) as entries, coalesce(sum(size_bytes), 0) as bytes
                         from entry e
                         where e.experiment_id = :experiment and e.size_bytes <= :size
-                          and not exists (select from (select unnest(entry_nos) as entry_no from receipt
-                                                       where experiment_id = :experiment and site_id = :site) proven
-                                          where proven.entry_no = e.entry_no)
+                          and not exists (select from proven_entry r
+                                          where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no)
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
@@ -337,7 +335,7 @@ public class Manifests {
                         from entry e join directory d using (experiment_id, directory_no)
                         left join entry_link l using (experiment_id, entry_no)
                         where e.experiment_id = :experiment and e.kind = 'd'
-                          and e.entry_no in (select unnest(entry_nos) from receipt
+                          and e.entry_no in (select entry_no from proven_entry
                                              where experiment_id = :experiment and site_id = :site)
                         order by length(d.path) desc, d.path
                         """)

@@ -153,7 +153,7 @@ class NightlyBackupJob {
     private ItemProcessor<Claim, Result> sending() {
         return claim -> {
             var sender = senders.of(claim.runId(), claim.siteId());
-            return new Result(claim, sender.send(claim.route(), claim.unit()), sender.method());
+            return new Result(claim, sender.send(claim.route(), claim.unit(), claim.proven()), sender.method());
         };
     }
 

@@ -137,10 +137,28 @@ public final class Sender implements AutoCloseable {
      * @throws RemoteException when the site as a whole cannot be used
      */
     public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
+        return send(route, unit, Map.of());
+    }
+
+    /**
+     * Sends a unit.
+     *
+     * @param proven digests that the source has to have, by the numbers of the entries: those of copies that are repaired. What
+     *     has another one is not given its name, and the damaged copy stays where it is
+     * @return an outcome for each of its entries, in their order
+     * @throws RemoteException when the site as a whole cannot be used
+     */
+    public List<Outcome> send(Route route, Unit unit, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
         return switch (unit) {
-            case Unit.Bundle bundle -> sendBundle(route, bundle.entries());
-            case Unit.Large large -> List.of(sendLarge(route, large.entry()));
+            case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), proven);
+            case Unit.Large large -> List.of(sendLarge(route, large.entry(), proven));
         };
+    }
+
+    /** Reads what is stored, over the same lanes. */
+    public SiteReader reader() throws RemoteException, InterruptedException {
+        return new SiteReader(lanes, site.digest(), site.cache());
     }
 
     /**
@@ -264,7 +282,8 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private List<Outcome> sendBundle(Route route, List<Entry> entries) throws RemoteException, InterruptedException {
+    private List<Outcome> sendBundle(Route route, List<Entry> entries, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
         List<Entry> left = new ArrayList<>();
         List<Entry> others = new ArrayList<>();
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
@@ -272,7 +291,7 @@ public final class Sender implements AutoCloseable {
         Future<Map<Entry, Outcome>> making = threads.submit(() -> each(others, other -> makeOther(route, other)));
         Map<Entry, Outcome> outcomes = new HashMap<>();
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
-            Map<Entry, Outcome> tried = sendAndProve(route, left, i == 0);
+            Map<Entry, Outcome> tried = sendAndProve(route, left, proven, i == 0);
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
@@ -294,13 +313,14 @@ public final class Sender implements AutoCloseable {
      *
      * @param look whether what stands under a final name may be the file; if that was found to be another, it is not
      */
-    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files, boolean look)
+    private Map<Entry, Outcome> sendAndProve(
+            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
             throws RemoteException, InterruptedException {
         over(lane -> {
             tree.makeFolders(lane, route, route.incoming());
             return Optional.empty();
         });
-        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file, look));
+        Map<Entry, Arrival> arrivals = each(files, file -> asProven(sendFile(route, file, look), provenBefore));
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(arrival -> ((Arrived) arrival).lies)
@@ -407,36 +427,60 @@ public final class Sender implements AutoCloseable {
         return n;
     }
 
-    private Outcome sendLarge(Route route, Entry file) throws RemoteException, InterruptedException {
-        Outcome outcome = tryLarge(route, file);
+    private Outcome sendLarge(Route route, Entry file, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
+        Outcome outcome = tryLarge(route, file, proven);
         for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
-            outcome = tryLarge(route, file);
+            outcome = tryLarge(route, file, proven);
         }
         return outcome;
     }
 
-    private Outcome tryLarge(Route route, Entry file) throws RemoteException, InterruptedException {
-        Arrival arrival = entryWork(file, Missing::new, lane -> {
-            FilePath finalName = route.finalName(file);
-            Optional<RemoteFacts> there = standing(lane, finalName, file);
-            if (there.isPresent()) {
-                try (SourceFile source = SourceFile.open(route.source(), file)) {
-                    Arrived standing = new Arrived(
-                            file,
-                            source.digest(file.facts().sizeBytes()),
-                            finalName,
-                            there.get().mode());
-                    Map<FilePath, Digest> found = site.digest().digests(lane, List.of(finalName));
-                    if (compare(standing, found.get(finalName)) instanceof Verified) {
-                        return standing;
-                    }
-                }
+    /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */
+    private static Arrival asProven(Arrival arrival, Map<Integer, Digest> proven) {
+        if (arrival instanceof Arrived(Entry file, Digest digest, var lies, var mode)) {
+            Digest expected = proven.get(file.number());
+            if (expected != null && !expected.equals(digest)) {
+                return new Missing(new Failed(
+                        file,
+                        Problem.SOURCE_DIFFERS,
+                        ("%s: the copy at the site is damaged, and the source has the digest %s now, not %s as it was proven,"
+                                        + " although its size and time have not moved; nothing was replaced: find out which"
+                                        + " is right")
+                                .formatted(file.path(), digest, expected)));
             }
-            tree.makeFolders(lane, route, route.incoming());
-            Digest sent = new LargeFile(lanes, site, throttle, bytesMoved, route, file).send();
-            return new Arrived(
-                    file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
-        });
+        }
+        return arrival;
+    }
+
+    private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore)
+            throws RemoteException, InterruptedException {
+        Arrival arrival = asProven(
+                entryWork(file, Missing::new, lane -> {
+                    FilePath finalName = route.finalName(file);
+                    Optional<RemoteFacts> there = standing(lane, finalName, file);
+                    if (there.isPresent()) {
+                        try (SourceFile source = SourceFile.open(route.source(), file)) {
+                            Arrived standing = new Arrived(
+                                    file,
+                                    source.digest(file.facts().sizeBytes()),
+                                    finalName,
+                                    there.get().mode());
+                            Map<FilePath, Digest> found = site.digest().digests(lane, List.of(finalName));
+                            if (compare(standing, found.get(finalName)) instanceof Verified) {
+                                return standing;
+                            }
+                        }
+                    }
+                    tree.makeFolders(lane, route, route.incoming());
+                    Digest sent = new LargeFile(lanes, site, throttle, bytesMoved, route, file).send();
+                    return new Arrived(
+                            file,
+                            sent,
+                            route.temporaryName(file),
+                            SiteFacts.of(file).mode());
+                }),
+                provenBefore);
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {

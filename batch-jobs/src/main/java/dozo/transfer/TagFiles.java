@@ -47,8 +47,12 @@ public class TagFiles {
         this.receipts = receipts;
     }
 
-    /** What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}. */
-    public record Bag(long files, long bytes, Digest manifestDigest) {}
+    /**
+     * What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}.
+     *
+     * @param tagFiles the digests of all its tag files, by their names in the bag
+     */
+    public record Bag(long files, long bytes, Digest manifestDigest, Map<FilePath, Digest> tagFiles) {}
 
     /** What a list of the bag's files came to. */
     private static final class Listed {
@@ -89,8 +93,8 @@ public class TagFiles {
         StringBuilder tags = new StringBuilder();
         digests.forEach(
                 (name, digest) -> tags.append(digest).append("  ").append(name).append('\n'));
-        placeText(sender, route, TAG_MANIFEST, tags.toString());
-        return new Bag(listed.files, listed.bytes, manifestDigest);
+        digests.put(TAG_MANIFEST, placeText(sender, route, TAG_MANIFEST, tags.toString()));
+        return new Bag(listed.files, listed.bytes, manifestDigest, digests);
     }
 
     private Listed writeList(OutputStream out, NameForm form, int experimentId, int siteId) throws IOException {

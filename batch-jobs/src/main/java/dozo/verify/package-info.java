@@ -1,4 +1,4 @@
-/** Evidence: receipts against manifests, and the ledger against its anchors at the sites. */
+/** Evidence: receipts, where the copies lie, reading them again and the damage found then; the ledger against its anchors. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "remote"})
 package dozo.verify;

@@ -12,6 +12,7 @@ import dozo.registry.Experiments;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.charset.Charset;
@@ -359,8 +360,8 @@ class NightlyBackupIT {
     void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
         Night.write(source, Map.of("a", "1"));
         night.register("E1", source);
-        Run abandoned =
-                night.get(Runs.class).open(night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run abandoned = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
 
         night.get(Operations.class).recover();
 

@@ -158,7 +158,11 @@ class RestoreIT {
     void aUnitThatWasPlannedUnderAnEarlierManifestMovesCopiesUnderTheOneItIsSentUnder() throws Exception {
         Night.write(source, Map.of("f", "first", "g", "first"));
         night();
-        Run run = night.get(Runs.class).open(night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run run = night.get(Runs.class)
+                .open(
+                        Runs.RunKind.NIGHTLY_BACKUP,
+                        night.get(Sites.class).find("dr").orElseThrow(),
+                        "test");
         Night.write(source, Map.of("f", "second"));
         NightSteps steps = night.get(NightSteps.class);
         steps.ingestNext(run.id(), 0);

@@ -7,8 +7,6 @@ import dozo.registry.Refusal;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
-import dozo.transfer.TransferUnits.Progress;
 import java.net.URI;
 import java.security.Principal;
 import java.time.Instant;
@@ -31,6 +29,7 @@ class RunApi {
     private final Runs runs;
     private final Operations operations;
     private final Findings findings;
+    private final ShownRun.View view;
 
     /**
      * What is to run.
@@ -38,17 +37,6 @@ class RunApi {
      * @param site may be missing where there is only one
      */
     record NewRun(@Nullable String site) {}
-
-    record ShownRun(
-            long id,
-            String site,
-            RunState state,
-            String requestedBy,
-            Instant startedAt,
-            @Nullable Instant endedAt,
-            String message,
-            long findings,
-            Progress progress) {}
 
     /**
      * One finding.
@@ -79,10 +67,11 @@ class RunApi {
         }
     }
 
-    RunApi(Runs runs, Operations operations, Findings findings) {
+    RunApi(Runs runs, Operations operations, Findings findings, ShownRun.View view) {
         this.runs = runs;
         this.operations = operations;
         this.findings = findings;
+        this.view = view;
     }
 
     /** Latest first. */
@@ -90,7 +79,7 @@ class RunApi {
     Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> runs.page(before, most), Run::id).map(this::shown);
+        return Page.of(limit, most -> runs.page(before, most), Run::id).map(view::of);
     }
 
     @PostMapping
@@ -99,7 +88,7 @@ class RunApi {
             Run run = operations.start(asked == null ? null : asked.site(), actor.getName());
             return ResponseEntity.accepted()
                     .location(URI.create("/api/v1/runs/" + run.id()))
-                    .body(shown(run));
+                    .body(view.of(run));
         } catch (Refusal refusal) {
             throw Conflict.unless(!refusal.field().equals("run"), refusal);
         }
@@ -107,7 +96,7 @@ class RunApi {
 
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id) {
-        return shown(find(id));
+        return view.of(find(id));
     }
 
     @PostMapping("/{id}/stop")
@@ -118,7 +107,7 @@ class RunApi {
         } catch (Refusal notRunning) {
             throw new Conflict(notRunning);
         }
-        return ResponseEntity.accepted().body(shown(find(id)));
+        return ResponseEntity.accepted().body(view.of(find(id)));
     }
 
     /** In the order they were found. */
@@ -134,18 +123,5 @@ class RunApi {
 
     private Run find(long id) {
         return runs.find(id).orElseThrow(Missing.thing("run", id));
-    }
-
-    private ShownRun shown(Run run) {
-        return new ShownRun(
-                run.id(),
-                run.site(),
-                run.state(),
-                run.requestedBy(),
-                run.startedAt(),
-                run.endedAt(),
-                run.message(),
-                run.findings(),
-                runs.progress(run.id()));
     }
 }

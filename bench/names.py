@@ -1,21 +1,14 @@
-"""Fuzzed names: through a whole night to a real sshd, and checked there without Dozo.
+"""Fuzzed names: through a whole night to a real sshd, and checked there without Dozo."""
 
-`python3 bench/names.py [--short]` prints the rows alone.
-"""
-
-import argparse
 import os
 import random
 import subprocess
-import sys
-import tempfile
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 
 from processes import CannotMeasure
+from row import Row
 from server import find_tool
-from table import markdown
 
 TOP = Path(__file__).resolve().parent.parent
 FILES, FILES_SHORT = 10_000, 500
@@ -23,8 +16,6 @@ FOLDERS = 50
 NAME_MAX_BYTES = 255
 SEED = 20261121
 LIMIT_SECONDS = 900
-
-HEADS = ('names', 'claimed', 'measured', 'short of it')
 
 PIECES = (
     ['a', 'A', 'scan', '\n', '\r', '\r\n', '\\', '\\n', '%', '%0A', '%0a', '%0D', '%25', '%2', ' ', '\t', '*', '~', '-']
@@ -38,31 +29,18 @@ WHOLE = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
-    """A figure; `short` is what falls short, empty where nothing does."""
-
-    name: str
-    claimed: str
-    measured: str
-    short: str = ''
-
-
-def rows(short=False):
+def rows(home, short):
     """All figures. Short: fewer names; they are judged all the same."""
     if not find_tool('sshd'):
         raise CannotMeasure('names need an sshd')
-    files = FILES_SHORT if short else FILES
-    with tempfile.TemporaryDirectory(prefix='dozo-names-') as temporary:
-        home = Path(temporary)
-        source = home / 'sources' / 'names'
-        source.mkdir(parents=True)
-        made = make_tree(os.fsencode(source), files)
-        night = execute([TOP / 'dozo', 'demo', '--once', '--data', source.parent, '--work', home / 'work'])
-        bags = sorted((home / 'work' / 'dr-site').glob('*/*/bagit.txt'))
-        if len(bags) != 1:
-            raise CannotMeasure(f'{len(bags)} bags after a night that ended with {night.returncode}: {last(night)}')
-        return judge(source, bags[0].parent, made, night)
+    source = home / 'sources' / 'names'
+    source.mkdir(parents=True)
+    made = make_tree(os.fsencode(source), FILES_SHORT if short else FILES)
+    night = execute([TOP / 'dozo', 'demo', '--once', '--data', source.parent, '--work', home / 'work'])
+    bags = sorted((home / 'work' / 'dr-site').glob('*/*/bagit.txt'))
+    if len(bags) != 1:
+        raise CannotMeasure(f'{len(bags)} bags after a night that ended with {night.returncode}: {last(night)}')
+    return judge(source, bags[0].parent, made, night)
 
 
 def judge(source, bag, files, night):
@@ -173,19 +151,3 @@ def twin(chosen):
 
 def is_name(chosen):
     return 0 < len(chosen) <= NAME_MAX_BYTES and chosen not in (b'.', b'..')
-
-
-def print_rows(found):
-    print(markdown(HEADS, [(row.name, row.claimed, row.measured, row.short) for row in found]))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--short', action='store_true', help='fewer names')
-    found = rows(parser.parse_args().short)
-    print_rows(found)
-    return 1 if any(row.short for row in found) else 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -3,6 +3,7 @@
 import base64
 import os
 import random
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -54,7 +55,8 @@ class Bag:
         return Mutation(kind, self.name, frozenset(getattr(self, kind)()))
 
     def below(self, *paths):
-        return [os.fsencode(os.path.relpath(path, self.folder)) for path in paths]
+        """As findings name them: what is in the tree by its path there, tag files by their names."""
+        return [os.fsencode(path.relative_to(self.folder)).removeprefix(b'data/') for path in paths]
 
     def rewrite(self, path, content):
         facts = path.stat()
@@ -201,7 +203,9 @@ def judged(done, clean, damaged, experiments):
 
 
 def path_of(finding):
-    return base64.b64decode(finding.get('pathBytes') or '')
+    """A tag file is not in the tree, so that it has no path but is named in the message."""
+    tag = finding['reason'] == 'TAGS_ALTERED' and re.search(r'/([^/ ]+) is not as it was written', finding['message'])
+    return tag[1].encode() if tag else base64.b64decode(finding.get('pathBytes') or '')
 
 
 def exactly(name, value, claimed, what):

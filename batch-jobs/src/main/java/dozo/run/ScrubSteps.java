@@ -19,7 +19,6 @@ import dozo.run.Scrubs.Scrub;
 import dozo.transfer.SiteReader;
 import dozo.transfer.SiteReader.Seen;
 import dozo.verify.Bags;
-import dozo.verify.Copies;
 import dozo.verify.Copies.Copy;
 import dozo.verify.Damages;
 import dozo.verify.Damages.OpenDamages;
@@ -70,7 +69,6 @@ class ScrubSteps {
     private final Runs runs;
     private final Senders senders;
     private final Readings readings;
-    private final Copies copies;
     private final Damages damages;
     private final Bags bags;
     private final Experiments experiments;
@@ -86,7 +84,6 @@ class ScrubSteps {
             Runs runs,
             Senders senders,
             Readings readings,
-            Copies copies,
             Damages damages,
             Bags bags,
             Experiments experiments,
@@ -99,7 +96,6 @@ class ScrubSteps {
         this.runs = runs;
         this.senders = senders;
         this.readings = readings;
-        this.copies = copies;
         this.damages = damages;
         this.bags = bags;
         this.experiments = experiments;
@@ -221,8 +217,7 @@ class ScrubSteps {
     }
 
     private void read(Scrub scrub, int siteId, List<Due> dues) throws RemoteException, InterruptedException {
-        Map<Long, List<Integer>> toRead = readings.toRead(dues);
-        Map<Long, List<Copy>> copiesOf = copies(siteId, dues, toRead);
+        Map<Long, List<Copy>> copiesOf = readings.toRead(siteId, dues);
         List<Copy> all = copiesOf.values().stream().flatMap(List::stream).toList();
         SiteReader reader = senders.of(scrub.runId(), siteId).reader();
         boolean cold = scrub.cold() && reader.drop(all);
@@ -246,30 +241,6 @@ class ScrubSteps {
         }
         long bytes = all.stream().mapToLong(Copy::sizeBytes).sum();
         scrubs.add(scrub.runId(), new Read(all.size(), bytes, damaged, seconds));
-    }
-
-    private Map<Long, List<Copy>> copies(int siteId, List<Due> dues, Map<Long, List<Integer>> toRead) {
-        Map<Long, List<Copy>> copiesOf = new HashMap<>();
-        Map<Integer, List<Due>> byExperiment = dues.stream().collect(groupingBy(Due::experimentId));
-        byExperiment.forEach((experiment, ofExperiment) -> {
-            int[] numbers = ofExperiment.stream()
-                    .flatMap(due -> requireNonNull(toRead.get(due.receiptId())).stream())
-                    .mapToInt(Integer::intValue)
-                    .toArray();
-            Map<Integer, Copy> byNumber = new HashMap<>();
-            copies.of(experiment, siteId, numbers).forEach(copy -> byNumber.put(copy.entryNumber(), copy));
-            for (Due due : ofExperiment) {
-                copiesOf.put(
-                        due.receiptId(),
-                        requireNonNull(toRead.get(due.receiptId())).stream()
-                                .map(number -> Optional.ofNullable(byNumber.get(number))
-                                        .orElseThrow(() -> new IllegalStateException(
-                                                "entry %d of experiment %d has a receipt and no copy"
-                                                        .formatted(number, experiment))))
-                                .toList());
-            }
-        });
-        return copiesOf;
     }
 
     /** Keeps what came of one receipt's copies. If of one of them nothing is known, it is not read, and is due again. */

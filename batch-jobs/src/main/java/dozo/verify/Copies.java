@@ -1,5 +1,7 @@
 package dozo.verify;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
@@ -7,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -102,11 +105,34 @@ public class Copies {
                 .param("numbers", entryNumbers)
                 .param("lowest", Arrays.stream(entryNumbers).min().getAsInt())
                 .param("highest", Arrays.stream(entryNumbers).max().getAsInt())
-                .query((row, n) -> copy(row))
+                .query((row, n) -> copy(row, Digest.of(row.getBytes("digest"))))
                 .list();
     }
 
-    private static Copy copy(ResultSet row) throws SQLException {
+    /**
+     * The copies of those of these proven entries that are in the current manifest: they stand, so it takes no looking for what
+     * replaced them.
+     *
+     * @param proven entries by their numbers, each with what was computed the last time it was proven
+     */
+    List<Copy> ofCurrent(int experimentId, Map<Integer, Digest> proven) {
+        return jdbc.sql("""
+                        select e.entry_no, e.kind, entry_path(d.path, e.name) as path, e.size_bytes, null::integer as manifest_no,
+                               project.code || '/' || experiment.code as experiment
+                        from entry e join directory d using (experiment_id, directory_no)
+                        cross join experiment join project using (project_id)
+                        where e.experiment_id = :experiment and e.entry_no = any(:numbers)
+                          and experiment.experiment_id = :experiment
+                        """)
+                .param("experiment", experimentId)
+                .param(
+                        "numbers",
+                        proven.keySet().stream().mapToInt(Integer::intValue).toArray())
+                .query((row, n) -> copy(row, requireNonNull(proven.get(row.getInt("entry_no")))))
+                .list();
+    }
+
+    private static Copy copy(ResultSet row, Digest digest) throws SQLException {
         SiteFolders folders = SiteFolders.of(row.getString("experiment"));
         FilePath name = FilePath.of(row.getBytes("path"));
         Integer replacedBy = row.getObject("manifest_no", Integer.class);
@@ -116,7 +142,7 @@ public class Copies {
                 EntryKind.of(row.getString("kind").charAt(0)),
                 name,
                 top.resolve(name),
-                Digest.of(row.getBytes("digest")),
+                digest,
                 row.getLong("size_bytes"),
                 replacedBy == null);
     }

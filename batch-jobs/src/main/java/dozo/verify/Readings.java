@@ -1,15 +1,21 @@
 package dozo.verify;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.groupingBy;
 
+import dozo.file.Digest;
+import dozo.verify.Copies.Copy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -25,6 +31,7 @@ public class Readings {
     private static final int FETCH = 1_000;
 
     private final JdbcClient jdbc;
+    private final Copies copies;
 
     /** What a receipt covers, and when it was last read, or proven where that was later. */
     public record Due(long receiptId, int experimentId, long files, long bytes, Instant lastReadAt) {
@@ -69,8 +76,11 @@ public class Readings {
     public record Standing(
             @Nullable Instant oldest, long files, long bytes, long filesRead, long bytesRead, long damaged) {}
 
-    public Readings(JdbcClient jdbc) {
+    private record Covered(long receiptId, int entryNumber, Digest digest) {}
+
+    public Readings(JdbcClient jdbc, Copies copies) {
         this.jdbc = jdbc;
+        this.copies = copies;
     }
 
     /**
@@ -102,52 +112,99 @@ public class Readings {
     }
 
     /**
-     * Which entries are read with each of these receipts: not those that a later receipt has too, nor those that are known to be
-     * damaged, nor those of an earlier manifest whose bytes have been proven under the same name since.
+     * The copies that are read with each of these receipts, in the order of its entries: not those that are known to be damaged, nor
+     * those of an earlier manifest whose bytes have been proven under the same name since. What two receipts have is read with both.
      */
-    public Map<Long, List<Integer>> toRead(List<Due> dues) {
-        Map<Long, List<Integer>> toRead = new HashMap<>();
-        dues.forEach(due -> toRead.put(due.receiptId(), new ArrayList<>()));
+    public Map<Long, List<Copy>> toRead(int siteId, List<Due> dues) {
+        Map<Long, List<Copy>> toRead = new HashMap<>();
+        dues.stream().collect(groupingBy(Due::experimentId)).forEach((experiment, ofExperiment) -> {
+            List<Covered> covered = covered(ofExperiment);
+            Map<Integer, Copy> copyOf = copies(experiment, siteId, covered);
+            ofExperiment.forEach(due -> toRead.put(due.receiptId(), new ArrayList<>()));
+            for (Covered one : covered) {
+                Copy copy = copyOf.get(one.entryNumber());
+                if (copy != null) {
+                    requireNonNull(toRead.get(one.receiptId())).add(copy);
+                }
+            }
+        });
+        return toRead;
+    }
+
+    private Map<Integer, Copy> copies(int experimentId, int siteId, List<Covered> covered) {
+        Map<Integer, Digest> proven = new HashMap<>();
+        covered.forEach(one -> proven.put(one.entryNumber(), one.digest()));
+        Map<Integer, Copy> copyOf = new HashMap<>();
+        copies.ofCurrent(experimentId, proven).forEach(copy -> copyOf.put(copy.entryNumber(), copy));
+        int[] ended = proven.keySet().stream()
+                .filter(number -> !copyOf.containsKey(number))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        copies.of(experimentId, siteId, notProvenAgain(experimentId, siteId, ended))
+                .forEach(copy -> copyOf.put(copy.entryNumber(), copy));
+        return copyOf;
+    }
+
+    /**
+     * The entries of receipts whose copies are not known to be damaged. A receipt's digests come at once and are taken apart here:
+     * each by itself would cost as much as the reading.
+     */
+    private List<Covered> covered(List<Due> dues) {
+        List<Covered> covered = new ArrayList<>();
         jdbc.sql("""
-                        with asked as (
-                            select experiment_id, site_id, receipt_id, entry_nos,
-                                   lowest_of(entry_nos) as lowest, highest_of(entry_nos) as highest
-                            from receipt where receipt_id = any(:receipts)
-                        ), covered as (
-                            select a.experiment_id, a.site_id, r.receipt_id, r.entry_no, r.digest
-                            from asked a join entry_receipt r using (receipt_id)
-                        ), again as (
-                            select a.receipt_id, n.entry_no
-                            from asked a
-                            join receipt r on r.experiment_id = a.experiment_id and r.site_id = a.site_id
-                                          and lowest_of(r.entry_nos) <= a.highest and highest_of(r.entry_nos) >= a.lowest
-                                          and r.receipt_id > a.receipt_id
-                            cross join unnest(r.entry_nos) as n (entry_no)
-                        ), same_bytes as (
-                            select c.receipt_id, c.entry_no
-                            from covered c
-                            join ended_entry e on e.experiment_id = c.experiment_id and e.entry_no = c.entry_no
-                            join lateral versions_of(e.experiment_id, e.directory_no, e.name) x
-                              on x.kind = e.kind and x.entry_no > e.entry_no
-                            join entry_receipt r on r.experiment_id = x.experiment_id and r.site_id = c.site_id
-                                                and lowest_of(r.entry_nos) <= x.entry_no
-                                                and highest_of(r.entry_nos) >= x.entry_no
-                                                and r.entry_no = x.entry_no and r.digest = c.digest
-                        )
-                        select receipt_id, entry_no from covered c
-                        where not exists (select from again a where a.receipt_id = c.receipt_id and a.entry_no = c.entry_no)
-                          and not exists (select from same_bytes s
-                                          where s.receipt_id = c.receipt_id and s.entry_no = c.entry_no)
-                          and not exists (select from damage d
-                                          where d.experiment_id = c.experiment_id and d.site_id = c.site_id
-                                            and d.entry_no = c.entry_no and d.receipt_id >= c.receipt_id)
-                        order by receipt_id, entry_no
+                        select r.receipt_id, r.entry_nos, r.digests,
+                               array(select d.entry_no from damage d
+                                     where d.experiment_id = r.experiment_id and d.site_id = r.site_id
+                                       and d.receipt_id >= r.receipt_id) as damaged
+                        from receipt r where r.receipt_id = any(:receipts)
+                        order by r.receipt_id
                         """)
                 .param("receipts", dues.stream().mapToLong(Due::receiptId).toArray())
                 .query(row -> {
-                    requireNonNull(toRead.get(row.getLong("receipt_id"))).add(row.getInt("entry_no"));
+                    Integer[] numbers = (Integer[]) row.getArray("entry_nos").getArray();
+                    Set<Integer> damaged = new HashSet<>(
+                            Arrays.asList((Integer[]) row.getArray("damaged").getArray()));
+                    byte[] digests = row.getBytes("digests");
+                    for (int i = 0; i < numbers.length; i++) {
+                        if (!damaged.contains(numbers[i])) {
+                            int at = i * Digest.LENGTH_BYTES;
+                            Digest digest = Digest.of(Arrays.copyOfRange(digests, at, at + Digest.LENGTH_BYTES));
+                            covered.add(new Covered(row.getLong("receipt_id"), numbers[i], digest));
+                        }
+                    }
                 });
-        return toRead;
+        return covered;
+    }
+
+    /** Those of these ended entries whose bytes have not been proven under the same name since: else their copy is the later one's. */
+    private int[] notProvenAgain(int experimentId, int siteId, int[] ended) {
+        if (ended.length == 0) {
+            return ended;
+        }
+        return jdbc
+                .sql("""
+                        select e.entry_no from ended_entry e
+                        where e.experiment_id = :experiment and e.entry_no = any(:ended)
+                          and not exists (
+                              select from versions_of(:experiment, e.directory_no, e.name) x
+                              join entry_receipt later
+                                on later.experiment_id = :experiment and later.site_id = :site
+                               and lowest_of(later.entry_nos) <= x.entry_no and highest_of(later.entry_nos) >= x.entry_no
+                               and later.entry_no = x.entry_no
+                              join entry_receipt own
+                                on own.experiment_id = :experiment and own.site_id = :site
+                               and lowest_of(own.entry_nos) <= e.entry_no and highest_of(own.entry_nos) >= e.entry_no
+                               and own.entry_no = e.entry_no and own.digest = later.digest
+                              where x.kind = e.kind and x.entry_no > e.entry_no)
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("ended", ended)
+                .query((row, n) -> row.getInt(1))
+                .list()
+                .stream()
+                .mapToInt(Integer::intValue)
+                .toArray();
     }
 
     /** Keeps the evidence of a reading, and puts what was read at the end of the queue. */

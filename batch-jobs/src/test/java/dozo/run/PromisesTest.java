@@ -12,6 +12,7 @@ import dozo.plan.ScrubForecast.Verdict;
 import dozo.plan.Work;
 import dozo.registry.RegisteredRows;
 import dozo.run.Promises.Promise;
+import dozo.verify.Copies;
 import dozo.verify.Readings;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,7 +27,7 @@ class PromisesTest {
     private static final Instant NOW = Instant.parse("2026-10-01T12:00:00Z");
 
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
-    private final Readings readings = new Readings(jdbc);
+    private final Readings readings = new Readings(jdbc, new Copies(jdbc));
     private final Promises promises = new Promises(
             jdbc, readings, new ScrubSettings(Duration.ofDays(90), "-", DataSize.ofBytes(0), true), () -> NOW);
     private final ReadingCosts costs = new ReadingCosts(jdbc, readings);

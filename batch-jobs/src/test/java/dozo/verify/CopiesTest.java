@@ -193,9 +193,11 @@ class CopiesTest {
     @Timeout(60)
     void locatingAThousandCopiesDoesNotReadTheWholeExperiment() {
         jdbc.sql("""
-                insert into directory (experiment_id, directory_no, path)
-                select 1, 10 + n, convert_to('s' || n % 50 || '/d' || n, 'UTF8') from generate_series(1, 5000) n;
-                insert into directory (experiment_id, directory_no, path) select 1, 6000 + n, convert_to('s' || n, 'UTF8') from generate_series(0, 49) n;
+                insert into directory (experiment_id, directory_no, path, first_entry_no, last_entry_no)
+                select 1, 10 + n, convert_to('s' || n % 50 || '/d' || n, 'UTF8'), n * 50 - 49, n * 50 from generate_series(1, 5000) n;
+                insert into directory (experiment_id, directory_no, path, first_entry_no, last_entry_no)
+                select 1, 6000 + n, convert_to('s' || n, 'UTF8'), 310000, 315000 from generate_series(0, 49) n;
+                update directory set first_entry_no = 300000, last_entry_no = 300049 where directory_no = 1;
                 insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name)
                 select 1, n, 11 + (n - 1) / 50, 1, 1, 0, 420, 'f', convert_to('f' || n % 50, 'UTF8')
                 from generate_series(1, 250000) n

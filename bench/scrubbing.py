@@ -15,7 +15,7 @@ from table import spread
 RATIO_MIN = 0.8
 ROUNDS = 3
 FULL_FILES, SHORT_FILES = 100_000, 500
-FILE_BYTES = 10 * KB
+FILE_BYTES = 100 * KB
 
 
 def rows(folder, short):

@@ -30,7 +30,6 @@ import org.springframework.stereotype.Component;
 class NightlySchedule {
 
     private static final Logger LOG = LoggerFactory.getLogger(NightlySchedule.class);
-    private static final int RUNS_LOOKED_AT = 100;
 
     private final Timetable timetable;
     private final Operations operations;
@@ -99,10 +98,7 @@ class NightlySchedule {
     }
 
     private boolean due(Site site) {
-        Optional<Instant> last = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
-                .filter(run -> run.siteId() == site.id() && run.kind() == RunKind.NIGHTLY_BACKUP)
-                .map(Run::startedAt)
-                .findFirst();
+        Optional<Instant> last = runs.latest(RunKind.NIGHTLY_BACKUP, site.id()).map(Run::startedAt);
         return last.or(this::firstRegistration)
                 .filter(since -> timetable.due(since, clock.instant()))
                 .isPresent();

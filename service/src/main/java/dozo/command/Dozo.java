@@ -38,7 +38,8 @@ import tools.jackson.databind.JsonNode;
             ProveCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
-            ScrubCommand.class
+            ScrubCommand.class,
+            StopCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

@@ -85,7 +85,7 @@ public class Runs {
         FINDINGS,
         /** It could not go on; what it had done stays done. */
         FAILED,
-        /** A person stopped it. */
+        /** A person stopped it, or a scrub made way for a night. */
         STOPPED
     }
 

@@ -219,6 +219,7 @@ public final class Dozo {
                             .map(finding -> finding(run.id(), finding))
                             .toList());
         }
+        FrozenReport.print(out, service, service.get("/api/v1/coverage?site=" + Connection.encoded(run.site())));
         PromiseReport.print(out, service, run.site());
     }
 

@@ -354,6 +354,70 @@ class CommandLineTest {
     }
 
     @Test
+    void whatIsFrozenIsShownWithEverythingElseUntilItIsReleased() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        for (int i = 0; i < 20; i++) {
+            Files.writeString(source.resolve("file" + i), "hello");
+        }
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").out()).doesNotContain("frozen");
+        for (int i = 1; i < 20; i++) {
+            Files.delete(source.resolve("file" + i));
+        }
+        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+
+        Ended coverage = dozo("coverage");
+        assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(coverage.out())
+                .contains("The experiment is safe")
+                .contains("1 experiment is frozen, and nothing of it is done until somebody releases it:")
+                .containsPattern("P1/S1 since 20[^ ]+Z: 19 files and links, 95 B lost")
+                .contains("dozo release P1/S1");
+        assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
+        assertThat(dozo("coverage", "--json").out()).contains("\"frozen\" : 1");
+        assertThat(dozo("coverage", "--by", "project").out()).contains("dozo release P1/S1");
+        Ended csv = dozo("coverage", "--csv");
+        assertThat(csv.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(csv.out()).doesNotContain("release");
+        String page = service.look(service.browser(), "/", "en").body();
+        assertThat(page)
+                .contains("The experiment is safe as it was last sealed, but 1 is frozen.")
+                .contains("19 files and links, 95 B lost")
+                .contains("dozo release P1/S1")
+                .doesNotContain("answer safe");
+
+        assertThat(dozo("release", "P1/S1").code()).isZero();
+
+        assertThat(dozo("coverage"))
+                .satisfies(after -> assertThat(after.code()).isZero())
+                .satisfies(after -> assertThat(after.out()).doesNotContain("frozen"));
+        assertThat(dozo("status").out()).doesNotContain("is frozen,");
+        assertThat(service.look(service.browser(), "/", "en").body()).contains("answer safe");
+    }
+
+    @Test
+    void ofManyFrozenExperimentsSomeAreShown() throws Exception {
+        dozo("project", "add", "P1");
+        for (int i = 0; i < 12; i++) {
+            String source =
+                    Files.createDirectories(folder.resolve("source" + i)).toString();
+            dozo("register", "--project", "P1", "--code", "S" + i, source);
+        }
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 100, 1000, 'much is gone' from experiment
+                        """).update();
+
+        assertThat(dozo("coverage").out())
+                .contains("12 experiments are frozen, and nothing of them is done until somebody releases them:")
+                .contains("dozo release P1/S9")
+                .doesNotContain("dozo release P1/S10")
+                .contains("and 2 more: GET /api/v1/experiments?frozen=true");
+    }
+
+    @Test
     void theTripwireIsSetAndListed() {
         assertThat(dozo("project", "add", "P1").code()).isZero();
         assertThat(dozo("project", "list").out()).contains("TRIPWIRE").contains("20 %, 100 entries");

@@ -79,6 +79,26 @@ public class Freezes {
                 .optional();
     }
 
+    /** How many experiments are frozen. */
+    public long count() {
+        return jdbc.sql("select count(*) from frozen_experiment where ended_at is null and released_at is null")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** At most {@code limit} freezes of which nothing may be done, by experiment, behind {@code after}. */
+    public List<Freeze> page(int after, int limit) {
+        return jdbc.sql("""
+                        select * from frozen_experiment
+                        where experiment_id > :after and ended_at is null and released_at is null
+                        order by experiment_id limit :limit
+                        """)
+                .param("after", after)
+                .param("limit", limit)
+                .query(FREEZE)
+                .list();
+    }
+
     /** The freezes of those of a page's experiments of which nothing may be done. */
     public List<Freeze> frozen(int[] experimentIds) {
         return jdbc.sql("""

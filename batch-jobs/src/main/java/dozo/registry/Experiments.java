@@ -227,6 +227,14 @@ public class Experiments {
                 .optional();
     }
 
+    /** Those of the experiments that there are, by id. */
+    public List<Experiment> of(int[] ids) {
+        return jdbc.sql(SELECT + "where e.experiment_id = any(:ids) order by e.experiment_id")
+                .param("ids", ids)
+                .query(EXPERIMENT)
+                .list();
+    }
+
     /** At most {@code limit} experiments with an id above {@code after}, by id. */
     public List<Experiment> page(int after, int limit) {
         return jdbc.sql(SELECT + "where e.experiment_id > :after order by e.experiment_id limit :limit")

@@ -63,7 +63,7 @@ public class Runs {
             this.code = code;
         }
 
-        /** Its name in the catalogue and in REST, which is that of its job. */
+        /** Its name in the catalogue and in the ledger, which is that of its job. In REST it is the constant's name. */
         public String code() {
             return code;
         }
@@ -85,7 +85,7 @@ public class Runs {
         FINDINGS,
         /** It could not go on; what it had done stays done. */
         FAILED,
-        /** A person stopped it. */
+        /** A person stopped it, or a scrub made way for a night. */
         STOPPED
     }
 
@@ -202,6 +202,23 @@ public class Runs {
     /** The run that was started last. */
     public Optional<Run> latest() {
         return jdbc.sql(SELECT + "order by run_id desc limit 1").query(RUN).optional();
+    }
+
+    /** The run of a kind that was started last. */
+    public Optional<Run> latest(RunKind kind) {
+        return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
+                .param("kind", kind.code())
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run of a kind that was started last at a site, however many of other kinds came since. */
+    public Optional<Run> latest(RunKind kind, int siteId) {
+        return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
+                .param("kind", kind.code())
+                .param("site", siteId)
+                .query(RUN)
+                .optional();
     }
 
     /** At most {@code limit} runs with an id below {@code before}, latest first. */

@@ -1,5 +1,7 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
@@ -188,12 +190,26 @@ class ExperimentApi {
 
     @GetMapping
     Page<ShownExperiment> list(
-            @RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = "false") boolean frozen,
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return frozen ? frozen(after, limit) : all(after, limit);
+    }
+
+    private Page<ShownExperiment> frozen(int after, int limit) {
+        Page<Freeze> page = Page.of(limit, most -> freezes.page(after, most), Freeze::experimentId);
+        int[] ids = page.items().stream().mapToInt(Freeze::experimentId).toArray();
+        Map<Integer, Experiment> named =
+                experiments.of(ids).stream().collect(Collectors.toMap(Experiment::id, Function.identity()));
+        return page.map(freeze -> ShownExperiment.of(requireNonNull(named.get(freeze.experimentId())), freeze));
+    }
+
+    private Page<ShownExperiment> all(int after, int limit) {
         Page<Experiment> page = Page.of(limit, most -> experiments.page(after, most), Experiment::id);
         int[] ids = page.items().stream().mapToInt(Experiment::id).toArray();
-        Map<Integer, Freeze> frozen =
+        Map<Integer, Freeze> held =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
-        return page.map(experiment -> ShownExperiment.of(experiment, frozen.get(experiment.id())));
+        return page.map(experiment -> ShownExperiment.of(experiment, held.get(experiment.id())));
     }
 
     @GetMapping("/{project}/{code}")

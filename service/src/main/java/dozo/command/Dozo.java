@@ -38,7 +38,8 @@ import tools.jackson.databind.JsonNode;
             ProveCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
-            ScrubCommand.class
+            ScrubCommand.class,
+            StopCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -218,6 +219,7 @@ public final class Dozo {
                             .map(finding -> finding(run.id(), finding))
                             .toList());
         }
+        FrozenReport.print(out, service, service.get("/api/v1/coverage?site=" + Connection.encoded(run.site())));
         PromiseReport.print(out, service, run.site());
     }
 

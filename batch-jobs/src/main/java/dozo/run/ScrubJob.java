@@ -16,6 +16,7 @@ import org.springframework.batch.core.step.builder.StepBuilder;
 import org.springframework.batch.core.step.tasklet.Tasklet;
 import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -26,6 +27,7 @@ import org.springframework.transaction.PlatformTransactionManager;
  * run. What is left to do is the queue's order in our own tables, so one that was stopped, or died, is gone on with by the next.
  */
 @Configuration
+@EnableConfigurationProperties(ScrubSettings.class)
 class ScrubJob {
 
     static final String NAME = "scrub";

@@ -191,7 +191,8 @@ final class SiteTree {
         if (fresh.isPresent() && fresh.get().sizeBytes() != standing.get().sizeBytes()) {
             return false;
         }
-        Digest found = site.digest().digests(lane, List.of(finalName)).get(finalName);
+        Digest found = site.digests(lane, List.of(finalName), standing.get().sizeBytes())
+                .get(finalName);
         if (found == null || !found.equals(proven)) {
             return false;
         }

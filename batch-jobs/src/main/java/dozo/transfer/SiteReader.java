@@ -176,6 +176,33 @@ public final class SiteReader {
         return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
     }
 
+    /**
+     * Of copies that should stand in the bag and are not there, those that were moved aside by a night that died, with the place where
+     * they lie; and folders that are not there, with their own.
+     */
+    Map<Copy, FilePath> movedAside(SiteFolders folders, List<Copy> standing)
+            throws RemoteException, InterruptedException {
+        Map<Copy, FilePath> aside = new LinkedHashMap<>();
+        Map<Copy, Seen> there = each(
+                standing,
+                copy -> over(lane -> lane.sftp().lstat(copy.path())).isPresent()
+                        ? new Seen.AsProven(copy)
+                        : new Seen.Unknown(copy, "is not there"));
+        List<Copy> missing = standing.stream()
+                .filter(copy -> there.get(copy) instanceof Seen.Unknown)
+                .toList();
+        if (missing.isEmpty()) {
+            return aside;
+        }
+        OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
+        for (Copy copy : missing) {
+            Optional<FilePath> lies =
+                    copy.kind() == EntryKind.DIRECTORY ? Optional.of(copy.path()) : elsewhere(places, copy);
+            lies.ifPresent(path -> aside.put(copy, path));
+        }
+        return aside;
+    }
+
     /** Names everything below a folder, and nothing where it is not there; a link is not followed. */
     public void list(FilePath folder, Listing listing) throws RemoteException, InterruptedException {
         new SiteListing(lanes, folder).into(listing);
@@ -233,6 +260,13 @@ public final class SiteReader {
     }
 
     private Seen lookElsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
+        return elsewhere(places, copy).isPresent()
+                ? new Seen.AsProven(copy)
+                : new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+    }
+
+    /** Where else a copy lies, which its digest says. */
+    private Optional<FilePath> elsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
         for (FilePath path : over(lane -> places.of(lane, copy.name()))) {
             Copy there = new Copy(
                     copy.entryNumber(),
@@ -243,10 +277,10 @@ public final class SiteReader {
                     copy.sizeBytes(),
                     copy.standing());
             if (look(there, null) instanceof Seen.AsProven) {
-                return new Seen.AsProven(copy);
+                return Optional.of(path);
             }
         }
-        return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+        return Optional.empty();
     }
 
     private Seen look(Copy copy, @Nullable Digest first) throws RemoteException, InterruptedException {

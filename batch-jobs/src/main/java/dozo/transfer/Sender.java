@@ -20,6 +20,8 @@ import dozo.remote.SiteSync;
 import dozo.transfer.Outcome.Failed;
 import dozo.transfer.Outcome.Verified;
 import dozo.transfer.SourceFile.SourceProblem;
+import dozo.verify.Copies.Copy;
+import dozo.verify.SiteFolders;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -205,6 +207,30 @@ public final class Sender implements AutoCloseable {
         syncAll();
         tree.publish(lane, route, temporary, finalName, sent, null);
         return sent;
+    }
+
+    /**
+     * Gives copies that should stand in the bag, and that a run that died moved aside without putting anything in their place, their
+     * names back. What has the name meanwhile keeps it; a folder that is not there is made.
+     *
+     * @return how many files and links it were
+     */
+    public int putBack(Route route, SiteFolders folders, List<Copy> standing)
+            throws RemoteException, InterruptedException {
+        int back = 0;
+        for (Map.Entry<Copy, FilePath> one :
+                reader().movedAside(folders, standing).entrySet()) {
+            Copy copy = one.getKey();
+            back += over(lane -> {
+                        if (copy.kind() == EntryKind.DIRECTORY) {
+                            tree.makeFolders(lane, route, copy.path());
+                            return Optional.of(0);
+                        }
+                        return Optional.of(tree.putBack(lane, route, one.getValue(), copy.path()) ? 1 : 0);
+                    })
+                    .orElseThrow();
+        }
+        return back;
     }
 
     /**

@@ -52,6 +52,11 @@ public final class SiteReader {
 
         Copy copy();
 
+        /** Whether nothing has its name. */
+        default boolean missing() {
+            return this instanceof Damaged(var copy, var kind, var found, var message) && kind == DamageKind.MISSING;
+        }
+
         /** It is as it was proven. */
         record AsProven(Copy copy) implements Seen {}
 
@@ -163,9 +168,7 @@ public final class SiteReader {
      */
     public List<Seen> search(SiteFolders folders, List<Seen> seen) throws RemoteException, InterruptedException {
         List<Copy> missing = seen.stream()
-                .filter(one -> one instanceof Seen.Damaged(var copy, var kind, var found, var message)
-                        && kind == DamageKind.MISSING
-                        && copy.kind() != EntryKind.DIRECTORY)
+                .filter(one -> one.missing() && one.copy().kind() != EntryKind.DIRECTORY)
                 .map(Seen::copy)
                 .toList();
         if (missing.isEmpty()) {
@@ -174,6 +177,33 @@ public final class SiteReader {
         OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
         Map<Copy, Seen> elsewhere = each(missing, copy -> lookElsewhere(places, copy));
         return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
+    }
+
+    /**
+     * Of copies that should stand in the bag and are not there, those that were moved aside by a night that died, with the place where
+     * they lie; and folders that are not there, with their own.
+     */
+    Map<Copy, FilePath> movedAside(SiteFolders folders, List<Copy> standing)
+            throws RemoteException, InterruptedException {
+        Map<Copy, FilePath> aside = new LinkedHashMap<>();
+        Map<Copy, Seen> there = each(
+                standing,
+                copy -> over(lane -> lane.sftp().lstat(copy.path())).isPresent()
+                        ? new Seen.AsProven(copy)
+                        : new Seen.Unknown(copy, "is not there"));
+        List<Copy> missing = standing.stream()
+                .filter(copy -> there.get(copy) instanceof Seen.Unknown)
+                .toList();
+        if (missing.isEmpty()) {
+            return aside;
+        }
+        OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
+        for (Copy copy : missing) {
+            Optional<FilePath> lies =
+                    copy.kind() == EntryKind.DIRECTORY ? Optional.of(copy.path()) : elsewhere(places, copy);
+            lies.ifPresent(path -> aside.put(copy, path));
+        }
+        return aside;
     }
 
     /** Names everything below a folder, and nothing where it is not there; a link is not followed. */
@@ -233,6 +263,13 @@ public final class SiteReader {
     }
 
     private Seen lookElsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
+        return elsewhere(places, copy).isPresent()
+                ? new Seen.AsProven(copy)
+                : new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+    }
+
+    /** Where else a copy lies, which its digest says. */
+    private Optional<FilePath> elsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
         for (FilePath path : over(lane -> places.of(lane, copy.name()))) {
             Copy there = new Copy(
                     copy.entryNumber(),
@@ -243,10 +280,10 @@ public final class SiteReader {
                     copy.sizeBytes(),
                     copy.standing());
             if (look(there, null) instanceof Seen.AsProven) {
-                return new Seen.AsProven(copy);
+                return Optional.of(path);
             }
         }
-        return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+        return Optional.empty();
     }
 
     private Seen look(Copy copy, @Nullable Digest first) throws RemoteException, InterruptedException {

@@ -539,6 +539,49 @@ class CommandLineTest {
                 .contains("DOZO_URL");
     }
 
+    @Test
+    void aFileIsTriedThenRegisteredAndItsExperimentsAreListed() throws Exception {
+        Files.createDirectories(folder.resolve("a"));
+        dozo("project", "add", "P1");
+        Path csv = Files.writeString(
+                folder.resolve("visits.csv"),
+                "project,code,source,title\r\nP1,E1,%s/a,視覚野\r\nP1,E2,%s/none,\r\n".formatted(folder, folder));
+
+        Ended tried = dozo("register", "--csv", csv.toString(), "--dry-run");
+        assertThat(tried.code()).isEqualTo(Exit.REFUSED);
+        assertThat(tried.out())
+                .containsPattern("LINE +EXPERIMENT +FIELD +MESSAGE")
+                .containsPattern("3  P1/E2 +refused +source +there is no folder")
+                .doesNotContain("P1/E1")
+                .endsWith("2 lines, read as UTF-8: 0 registered, 1 could be, 0 unchanged, 1 refused\n");
+        assertThat(dozo("register", "--csv", csv.toString()).out()).contains("0 registered");
+        assertThat(dozo("experiments")).isEqualTo(new Ended(0, "No such experiment.\n", ""));
+
+        assertThat(dozo("register", "--csv", csv.toString(), "--each").out()).contains("1 registered");
+
+        assertThat(dozo("register", "--csv", csv.toString(), "--each").out()).contains("1 unchanged, 1 refused");
+        assertThat(dozo("register", "--csv", csv.toString(), "--encoding", "utf-16le")
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(dozo("experiments", "視覚").out()).contains("P1/E1").contains("unseen");
+        assertThat(dozo("experiments", "--project", "P1", "--state", "unseen", "--json")
+                        .out())
+                .contains("\"code\" : \"E1\"");
+        assertThat(dozo("experiments", "--state", "lost").code()).isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
+    void eitherOneExperimentOrAFileIsRegistered() {
+        assertThat(dozo("register").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("register", "--csv", "x.csv", "--project", "P1", "--code", "E1", "/a")
+                        .code())
+                .isEqualTo(Exit.USAGE);
+        assertThat(dozo("register", "--project", "P1", "/a").code()).isEqualTo(Exit.USAGE);
+        Ended missing = dozo("register", "--csv", folder.resolve("none.csv").toString());
+        assertThat(missing.code()).isEqualTo(Exit.USAGE);
+        assertThat(missing.err()).contains("there is no file");
+    }
+
     private Ended dozo(String... arguments) {
         return commandLine(
                 Stream.concat(Arrays.stream(arguments), asked(arguments)).toArray(String[]::new));

@@ -112,9 +112,24 @@ public final class RunningService implements AutoCloseable {
 
     /** Asks as the administrator with this password; as nobody if it is null. */
     public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
+        return ask(
+                method,
+                path,
+                "application/json",
+                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
+                password);
+    }
+
+    /** Posts bytes that say of what type they are. */
+    public Answer askCsv(String path, String type, byte[] body, @Nullable String password) {
+        return ask("POST", path, type, BodyPublishers.ofByteArray(body), password);
+    }
+
+    private Answer ask(
+            String method, String path, String bodyType, HttpRequest.BodyPublisher body, @Nullable String password) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))
-                .header("Content-Type", "application/json")
-                .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+                .header("Content-Type", bodyType)
+                .method(method, body);
         if (password != null) {
             String login = Base64.getEncoder().encodeToString(("admin:" + password).getBytes(StandardCharsets.UTF_8));
             request.header("Authorization", "Basic " + login);

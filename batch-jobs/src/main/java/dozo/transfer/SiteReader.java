@@ -52,6 +52,11 @@ public final class SiteReader {
 
         Copy copy();
 
+        /** Whether nothing has its name. */
+        default boolean missing() {
+            return this instanceof Damaged(var copy, var kind, var found, var message) && kind == DamageKind.MISSING;
+        }
+
         /** It is as it was proven. */
         record AsProven(Copy copy) implements Seen {}
 
@@ -163,9 +168,7 @@ public final class SiteReader {
      */
     public List<Seen> search(SiteFolders folders, List<Seen> seen) throws RemoteException, InterruptedException {
         List<Copy> missing = seen.stream()
-                .filter(one -> one instanceof Seen.Damaged(var copy, var kind, var found, var message)
-                        && kind == DamageKind.MISSING
-                        && copy.kind() != EntryKind.DIRECTORY)
+                .filter(one -> one.missing() && one.copy().kind() != EntryKind.DIRECTORY)
                 .map(Seen::copy)
                 .toList();
         if (missing.isEmpty()) {

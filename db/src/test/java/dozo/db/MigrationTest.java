@@ -318,9 +318,9 @@ class MigrationTest {
                 insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
                                          name, until_manifest)
                 values (1, 4, 1, 1, 400, 0, 420, 'f', 'd', 2);
-                insert into protection (experiment_id, site_id, files, bytes, entries, files_safe, bytes_safe, entries_safe,
-                                        counted_at)
-                values (1, 1, 2, 40, 3, 2, 40, 3, now());
+                insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
+                                        entries_safe, counted_at)
+                values (1, 1, 2, 2, 40, 3, 2, 40, 3, now());
                 """).update();
         addUnits(jdbc, 1, "BUNDLE", "VERIFIED", "BUNDLE", "VERIFIED");
         jdbc.sql("""

@@ -249,7 +249,7 @@ class SiteFaultsIT {
             Lane lane = lanes.next();
             assertThat(failureOf(() -> lane.run("sleep 1000", new byte[0], Duration.ofMillis(300)))
                             .reason())
-                    .isEqualTo(Reason.LOST);
+                    .isEqualTo(Reason.STUCK);
             CommandResult result =
                     lane.run("cat; echo oh >&2; exit 3", "dōzo".getBytes("UTF-8"), Duration.ofSeconds(20));
             assertThat(result.exitStatus()).isEqualTo(3);

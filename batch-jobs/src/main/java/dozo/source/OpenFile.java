@@ -54,12 +54,16 @@ public final class OpenFile implements AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param root the source's folder; it may itself be reached through links
+     * @param root the source's folder; it may itself be reached through links. Or the file itself, with the root's own path
      * @throws NoSuchFileException when nothing has the name
      * @throws NoFile when something else has it
      * @throws IOException when it cannot be read
      */
     public static OpenFile open(Path root, FilePath path) throws IOException {
+        Path above = root.toAbsolutePath().getParent();
+        if (path.isRoot() && above != null) {
+            return open(above, FilePath.between(above, root.toAbsolutePath()));
+        }
         return call(kernel -> {
             int top = checked(kernel.openRoot(FilePath.rawBytes(root)), path);
             try {

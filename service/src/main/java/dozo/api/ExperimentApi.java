@@ -258,7 +258,9 @@ class ExperimentApi {
                 day("acquiredFrom", acquiredFrom),
                 day("acquiredUntil", acquiredUntil),
                 state == null ? null : State.of(state));
-        int at = sites.idOf(site);
+        // Of several sites, experiments have a state at each; the list itself is no question about one of them.
+        boolean atOne = wanted.state() != null || sites.isClear(site);
+        int at = atOne ? sites.idOf(site) : SiteChoice.NO_SITE;
         Page<Found> page = Page.of(
                 limit,
                 most -> search.page(wanted, at, after, most),
@@ -268,7 +270,7 @@ class ExperimentApi {
         Map<Integer, Freeze> held =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
         return page.map(found -> ShownExperiment.of(
-                found.experiment(), held.get(found.experiment().id()), found.state()));
+                found.experiment(), held.get(found.experiment().id()), atOne ? found.state() : null));
     }
 
     private Page<ShownExperiment> frozen(int after, int limit) {

@@ -11,7 +11,7 @@ import org.springframework.stereotype.Component;
 class SiteChoice {
 
     /** No site has this id, so nothing is safe there: the truth while none is registered. */
-    private static final int NO_SITE = 0;
+    static final int NO_SITE = 0;
 
     private final Sites sites;
 
@@ -25,6 +25,11 @@ class SiteChoice {
             return Optional.of(sites.find(name).orElseThrow(Missing.thing("site", name)));
         }
         return sites.only();
+    }
+
+    /** Whether it is clear which one is meant: it is named, or there are not several. */
+    boolean isClear(@Nullable String name) {
+        return name != null || sites.all().size() <= 1;
     }
 
     /** The site's id; one that no site has while none is registered. */

@@ -29,7 +29,7 @@ TOOL = """\
 #!/bin/sh
 if [ -e {here}/on ]; then
     for argument in "$@"; do
-        case $argument in ./*) exec mawk -f {here}/look-up -- {real} "$@" ;; esac
+        case $argument in ./*) exec awk -f {here}/look-up -- {real} "$@" ;; esac
     done
 fi
 exec {real} "$@"
@@ -87,8 +87,8 @@ def temporary_name(folder, path):
 
 
 def rows(folder, short):
-    if not shutil.which('mawk'):
-        raise CannotMeasure('mawk is missing')
+    if not shutil.which('awk'):
+        raise CannotMeasure('awk is missing')
     (folder / 'data').mkdir()
     source = Source((data.SHORT if short else data.FULL)['mixed'].make(folder / 'data'))
     tools = KnowingTools(folder / 'tools', source)

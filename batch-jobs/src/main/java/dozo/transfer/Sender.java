@@ -698,7 +698,8 @@ public final class Sender implements AutoCloseable {
         return results;
     }
 
-    private static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
+    /** Waits for what another thread does, and fails as that fails, with the very same exception. */
+    static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
         try {
             return running.get();
         } catch (ExecutionException e) {

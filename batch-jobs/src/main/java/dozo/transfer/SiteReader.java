@@ -23,7 +23,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -253,7 +252,7 @@ public final class SiteReader {
                     }));
                 }
                 for (Map.Entry<Copy, Future<Seen>> one : running.entrySet()) {
-                    seen.put(one.getKey(), join(one.getValue()));
+                    seen.put(one.getKey(), Sender.join(one.getValue()));
                 }
             } finally {
                 running.values().forEach(one -> one.cancel(true));
@@ -365,20 +364,6 @@ public final class SiteReader {
                 }
             } catch (IOException e) {
                 throw new IllegalStateException("only the site throws IOException here", e);
-            }
-        }
-    }
-
-    private static <T> T join(Future<T> running) throws RemoteException, InterruptedException {
-        try {
-            return running.get();
-        } catch (ExecutionException e) {
-            switch (e.getCause()) {
-                case RemoteException site -> throw site;
-                case InterruptedException stopped -> throw stopped;
-                case RuntimeException bug -> throw bug;
-                case Error error -> throw error;
-                case null, default -> throw new IllegalStateException(e.getCause());
             }
         }
     }

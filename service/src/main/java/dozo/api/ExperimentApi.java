@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Acquisition;
@@ -37,6 +38,10 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/experiments")
 class ExperimentApi {
+
+    /** Of an experiment that the asker may not see, not even the name is told. */
+    private static final String FOREIGN_SOURCE =
+            "this folder is already the source of an experiment of another project";
 
     private final Experiments experiments;
     private final Freezes freezes;
@@ -188,8 +193,10 @@ class ExperimentApi {
 
     @GetMapping
     Page<ShownExperiment> list(
-            @RequestParam(defaultValue = "0") int after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        Page<Experiment> page = Page.of(limit, most -> experiments.page(after, most), Experiment::id);
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        Page<Experiment> page = Page.of(limit, most -> experiments.page(sight, after, most), Experiment::id);
         int[] ids = page.items().stream().mapToInt(Experiment::id).toArray();
         Map<Integer, Freeze> frozen =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
@@ -235,7 +242,10 @@ class ExperimentApi {
     }
 
     @PostMapping
-    ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
+    ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor, Sight sight) {
+        if (!sight.sees(asked.project())) {
+            throw Experiments.noProject(asked.project());
+        }
         Path source = asked.folder();
         SourceList list = asked.sourceList();
         Acquisition acquisition = asked.acquisition();
@@ -251,9 +261,11 @@ class ExperimentApi {
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
                     .body(ShownExperiment.of(experiment, null));
         } catch (Refusal refusal) {
-            boolean free = experiments.find(asked.project(), asked.code()).isEmpty()
-                    && experiments.withSource(source.normalize()).isEmpty();
-            throw Conflict.unless(free, refusal);
+            Optional<Experiment> holder = experiments.withSource(source.normalize());
+            boolean free = experiments.find(asked.project(), asked.code()).isEmpty() && holder.isEmpty();
+            boolean foreign = refusal.field().equals("source")
+                    && holder.filter(known -> !sight.sees(known.project())).isPresent();
+            throw Conflict.unless(free, foreign ? new Refusal("source", FOREIGN_SOURCE) : refusal);
         }
     }
 }

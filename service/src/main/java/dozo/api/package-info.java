@@ -1,7 +1,18 @@
 /** REST under {@code /api/v1}: what people and programs ask over HTTP; every refusal says which field and what is accepted. */
 @NullMarked
 @ApplicationModule(
-        allowedDependencies = {"file", "registry", "ledger", "manifest", "plan", "run", "transfer", "remote", "verify"})
+        allowedDependencies = {
+            "file",
+            "registry",
+            "ledger",
+            "manifest",
+            "plan",
+            "run",
+            "transfer",
+            "remote",
+            "verify",
+            "security"
+        })
 package dozo.api;
 
 import org.jspecify.annotations.NullMarked;

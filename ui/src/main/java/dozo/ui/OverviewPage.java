@@ -3,6 +3,7 @@ package dozo.ui;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Sight;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Runs;
@@ -50,6 +51,7 @@ class OverviewPage {
             @RequestParam(name = "site", required = false) @Nullable String name,
             @RequestParam(defaultValue = "0") int after,
             @Nullable Principal person,
+            Sight sight,
             Model model) {
         List<Site> all = sites.all();
         Optional<Site> site = all.stream()
@@ -60,11 +62,12 @@ class OverviewPage {
         model.addAttribute("now", clock.instant());
         model.addAttribute("person", person == null ? "" : person.getName());
         model.addAttribute("sites", all);
+        model.addAttribute("addresses", sight.ofEverything());
         model.addAttribute("site", site.orElse(null));
-        model.addAttribute("all", coverage.all(siteId));
-        model.addAttribute("projects", coverage.projects(siteId));
-        addExperiments(model, coverage.experiments(siteId, after, EXPERIMENTS_SHOWN + 1));
-        runs.latest().ifPresent(run -> addRun(model, run));
+        model.addAttribute("all", coverage.all(sight, siteId, null));
+        model.addAttribute("projects", coverage.projects(sight, siteId, null));
+        addExperiments(model, coverage.experiments(sight, siteId, after, EXPERIMENTS_SHOWN + 1));
+        runs.latest(sight).ifPresent(run -> addRun(sight, model, run));
         return "overview";
     }
 
@@ -75,10 +78,10 @@ class OverviewPage {
         model.addAttribute("next", more ? shown.getLast().experimentId() : null);
     }
 
-    private void addRun(Model model, Run run) {
+    private void addRun(Sight sight, Model model, Run run) {
         model.addAttribute("run", run);
         model.addAttribute("running", run.state() == RunState.RUNNING);
-        model.addAttribute("progress", runs.progress(run.id()));
-        model.addAttribute("findings", findings.of(run.id(), 0, FINDINGS_SHOWN));
+        model.addAttribute("progress", runs.progress(sight, run.id()));
+        model.addAttribute("findings", findings.of(sight, run.id(), 0, FINDINGS_SHOWN));
     }
 }

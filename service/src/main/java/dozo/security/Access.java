@@ -1,17 +1,23 @@
 package dozo.security;
 
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.InstantSource;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
-import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
+import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
 /**
@@ -24,10 +30,14 @@ class Access {
     private static final String CONTENT_POLICY =
             "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
 
-    private final Answers answers;
+    private static final String NO_PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
 
-    Access(Answers answers) {
+    private final Answers answers;
+    private final TokenFilter tokens;
+
+    Access(Answers answers, Tokens tokens, Users users, InstantSource clock) {
         this.answers = answers;
+        this.tokens = new TokenFilter(tokens, users, answers, clock);
     }
 
     @Bean
@@ -40,8 +50,8 @@ class Access {
                 // NB: no cookie lets anybody in here, so there is nothing to forge.
                 .csrf(AbstractHttpConfigurer::disable)
                 .requestCache(AbstractHttpConfigurer::disable)
-                .httpBasic(basic -> basic.authenticationEntryPoint((request, response, failure) ->
-                        answers.demandLogin(request, response, "name and password are missing or wrong")))
+                .httpBasic(basic -> basic.authenticationEntryPoint(this::turnAway))
+                .addFilterBefore(tokens, BasicAuthenticationFilter.class)
                 .exceptionHandling(failures -> failures.accessDeniedHandler((request, response, failure) ->
                         answers.refuse(request, response, HttpStatus.FORBIDDEN, "this is not allowed to you")))
                 .build();
@@ -59,14 +69,33 @@ class Access {
                         .authenticated()
                         .anyRequest()
                         .denyAll())
-                .formLogin(Customizer.withDefaults())
-                .logout(logout -> logout.logoutSuccessUrl("/login?logout"))
+                .formLogin(form -> form.failureHandler(this::formFailed))
+                .logout(logout ->
+                        logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
                 .build();
     }
 
     @Bean
-    PasswordEncoder passwordEncoder() {
+    static PasswordEncoder passwordEncoder() {
         return PasswordEncoderFactories.createDelegatingPasswordEncoder();
+    }
+
+    private void turnAway(HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+            throws IOException {
+        if (failure instanceof NotNow later) {
+            answers.refuse(request, response, later);
+        } else {
+            answers.demandLogin(request, response, "name and password are missing or wrong");
+        }
+    }
+
+    private void formFailed(HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+            throws IOException {
+        if (failure instanceof NotNow later) {
+            answers.refuse(request, response, later);
+        } else {
+            response.sendRedirect("/login?error");
+        }
     }
 
     /** The pages of the table of permissions, variables as one part of the path. */
@@ -77,8 +106,11 @@ class Access {
                 .toArray(String[]::new);
     }
 
+    /** Besides what Spring Security sends by itself: no-store, nosniff, and HSTS where the request came over TLS. */
     private static HttpSecurity headers(HttpSecurity http) throws Exception {
         return http.headers(headers -> headers.contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_POLICY))
-                .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER)));
+                .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER))
+                .permissionsPolicyHeader(permissions -> permissions.policy(NO_PERMISSIONS))
+                .crossOriginOpenerPolicy(opener -> opener.policy(CrossOriginOpenerPolicy.SAME_ORIGIN)));
     }
 }

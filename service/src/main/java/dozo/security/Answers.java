@@ -41,7 +41,12 @@ class Answers {
                                 : detail + "\n");
     }
 
-    /** Says how to log in; a browser that asked for a page is sent to the form elsewhere. */
+    void refuse(HttpServletRequest request, HttpServletResponse response, NotNow later) throws IOException {
+        response.setHeader("Retry-After", String.valueOf(later.retryAfterSeconds()));
+        refuse(request, response, later.status(), String.valueOf(later.getMessage()));
+    }
+
+    /** Says how to log in; browsers are sent to the form elsewhere. */
     void demandLogin(HttpServletRequest request, HttpServletResponse response, String detail) throws IOException {
         response.addHeader("WWW-Authenticate", "Basic realm=\"Dozo\", charset=\"UTF-8\"");
         response.addHeader("WWW-Authenticate", "Bearer realm=\"Dozo\"");

@@ -43,14 +43,16 @@ class Gate implements HandlerInterceptor {
     private static final Duration SESSION_AGE_MAX = Duration.ofHours(12);
 
     private final Users users;
+    private final Confirmations confirmations;
     private final Answers answers;
     private final InstantSource clock;
 
     /** Why a request is not answered. */
     private record Refused(HttpStatus status, String detail) {}
 
-    Gate(Users users, Answers answers, InstantSource clock) {
+    Gate(Users users, Confirmations confirmations, Answers answers, InstantSource clock) {
         this.users = users;
+        this.confirmations = confirmations;
         this.answers = answers;
         this.clock = clock;
     }
@@ -63,8 +65,13 @@ class Gate implements HandlerInterceptor {
             return true;
         }
         Optional<Caller> caller = caller();
-        Optional<User> user =
-                caller.flatMap(known -> users.find(known.userId()).filter(found -> mayStillCome(known, found)));
+        Optional<User> user;
+        try {
+            user = caller.flatMap(this::user);
+        } catch (NotNow later) {
+            answers.refuse(request, response, later);
+            return false;
+        }
         if (user.isEmpty() || isOver(request.getSession(false))) {
             turnAway(request, response);
             return false;
@@ -83,6 +90,12 @@ class Gate implements HandlerInterceptor {
         return authentication != null && authentication.getPrincipal() instanceof Caller caller
                 ? Optional.of(caller)
                 : Optional.empty();
+    }
+
+    private Optional<User> user(Caller caller) {
+        return users.find(caller.userId())
+                .filter(found -> mayStillCome(caller, found))
+                .flatMap(confirmations::current);
     }
 
     private static boolean mayStillCome(Caller caller, User user) {

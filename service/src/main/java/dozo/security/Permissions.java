@@ -38,6 +38,9 @@ public final class Permissions {
             POST   /api/v1/experiments/{project}/{code}/release     -           all      -       all   write
             GET    /api/v1/me                                       self        self     self    self  read
             PUT    /api/v1/me/password                              self        self     self    self  -
+            GET    /api/v1/me/tokens                                self        self     self    self  read
+            POST   /api/v1/me/tokens                                self        self     self    self  -
+            DELETE /api/v1/me/tokens/{id}                           self        self     self    self  write
             GET    /api/v1/openapi                                  all         all      all     all   read
             GET    /api/v1/plan                                     own         all      all     all   read
             GET    /api/v1/projects                                 own         all      all     all   read
@@ -60,6 +63,8 @@ public final class Permissions {
             POST   /api/v1/users                                    -           -        -       all   -
             GET    /api/v1/users/{name}                             -           -        all     all   read
             PATCH  /api/v1/users/{name}                             -           -        -       all   -
+            GET    /api/v1/users/{name}/tokens                      -           -        all     all   read
+            DELETE /api/v1/users/{name}/tokens/{id}                 -           -        -       all   write
             """;
 
     private static final Map<Endpoint, Line> LINES = read();

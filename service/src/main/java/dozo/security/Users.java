@@ -109,8 +109,11 @@ public class Users {
         }
 
         private String standing() {
-            return "%s, %s"
-                    .formatted(roles.isEmpty() ? "no role" : roleNames(roles), disabled ? "disabled" : "enabled");
+            return "%s; projects %s; %s"
+                    .formatted(
+                            roles.isEmpty() ? "no role" : roleNames(roles),
+                            projects.isEmpty() ? "none" : String.join(", ", projects),
+                            disabled ? "disabled" : gone ? "not in the directory" : "enabled");
         }
     }
 
@@ -260,6 +263,46 @@ public class Users {
         }
     }
 
+    /**
+     * Keeps what the directory says of a user; makes the user who logs in for the first time.
+     *
+     * @param projects codes; those that are no project yet are passed over
+     */
+    @Transactional
+    User confirm(String name, Set<Role> roles, Set<String> projects) {
+        if (insert(name, Origin.DIRECTORY, null) > 0) {
+            ledger.append(Ledger.SYSTEM, "user.created", name, Map.of("origin", Origin.DIRECTORY));
+        }
+        User before =
+                locked(name).filter(user -> user.origin() == Origin.DIRECTORY).orElseThrow();
+        jdbc.sql("update dozo_user set confirmed_at = :now, gone = false where user_id = :id")
+                .param("now", Timestamp.from(clock.instant()))
+                .param("id", before.id())
+                .update();
+        setRoles(before.id(), roles);
+        setProjects(before.id(), projects);
+        User after = find(name).orElseThrow();
+        keepChange(Ledger.SYSTEM, before, after);
+        return after;
+    }
+
+    /** The directory knows a user no more: nothing that was given counts until it does again. */
+    @Transactional
+    void gone(String name) {
+        Optional<User> before = locked(name).filter(user -> user.origin() == Origin.DIRECTORY && !user.gone());
+        if (before.isPresent()) {
+            jdbc.sql("update dozo_user set gone = true, stamp = stamp + 1 where user_id = :id")
+                    .param("id", before.get().id())
+                    .update();
+            keepChange(Ledger.SYSTEM, before.get(), find(name).orElseThrow());
+        }
+    }
+
+    /** Whether a user could have this name. */
+    static boolean isName(String name) {
+        return NAME.matcher(name).matches() && !TAKEN.contains(name);
+    }
+
     /** The user of this name. */
     public Optional<User> find(String name) {
         return jdbc.sql(SELECT + "where u.name = :name")
@@ -298,11 +341,35 @@ public class Users {
                 .list();
     }
 
-    private Optional<User> locked(String name) {
+    Optional<User> locked(String name) {
         return jdbc.sql(SELECT + "where u.name = :name for no key update of u")
                 .param("name", name)
                 .query(USER)
                 .optional();
+    }
+
+    private void keepChange(String actor, User before, User after) {
+        if (!after.standing().equals(before.standing())) {
+            ledger.append(
+                    actor,
+                    "user.changed",
+                    after.name(),
+                    Map.of("before", before.standing(), "after", after.standing()));
+        }
+    }
+
+    private void setProjects(int id, Set<String> projects) {
+        String[] codes = projects.toArray(String[]::new);
+        jdbc.sql("""
+                        delete from membership
+                        where user_id = :id and by_directory
+                          and project_id not in (select project_id from project where code = any(:codes::text[]))
+                        """).param("id", id).param("codes", codes).update();
+        jdbc.sql("""
+                        insert into membership (user_id, project_id, by_directory)
+                        select :id, project_id, true from project where code = any(:codes::text[])
+                        on conflict do nothing
+                        """).param("id", id).param("codes", codes).update();
     }
 
     private boolean isProject(String code) {

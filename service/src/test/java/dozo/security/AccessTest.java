@@ -278,6 +278,17 @@ class AccessTest {
     }
 
     @Test
+    void aSessionEndsWhenItsUserIsDisabled() {
+        service.bean(Users.class).create("leaver", PASSWORD, Set.of(Role.OPERATOR), "test");
+        HttpClient browser = service.browser("leaver", PASSWORD);
+        assertThat(service.look(browser, "/", "en").body()).contains(OWN);
+
+        service.bean(Users.class).change("leaver", null, true, null, "test");
+
+        assertThat(service.look(browser, "/", "en").body()).doesNotContain(OWN).contains("name=\"password\"");
+    }
+
+    @Test
     void whoHasNoRoleIsToldSo() {
         Answer answer = service.askAs(RunningService.basic("roleless", PASSWORD), "GET", "/api/v1/projects", null);
         HttpResponse<String> page = service.look(service.browser("roleless", PASSWORD), "/", "en");

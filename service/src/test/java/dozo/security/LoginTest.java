@@ -18,6 +18,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,6 +63,37 @@ class LoginTest {
         assertThat(Integer.parseInt(guessed.headers().firstValue("Retry-After").orElseThrow()))
                 .isBetween(1, 60);
         assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+    }
+
+    @Test
+    void aThousandGuessesCostFewHashesAndLockNobodyOutWhoKnows() throws Exception {
+        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        List<Future<Integer>> guesses = new ArrayList<>();
+        try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
+            Semaphore atOnce = new Semaphore(50);
+            for (int i = 0; i < 1_000; i++) {
+                String name = i % 2 == 0 ? "tanaka" : "name" + i;
+                atOnce.acquire();
+                guesses.add(many.submit(() -> {
+                    try {
+                        return as(name, "guess").status();
+                    } finally {
+                        atOnce.release();
+                    }
+                }));
+            }
+        }
+
+        int looked = 0;
+        for (Future<Integer> guess : guesses) {
+            assertThat(guess.get()).isIn(401, 429);
+            looked += guess.get() == 401 ? 1 : 0;
+        }
+        System.out.printf("1,000 guesses: %d were looked at%n", looked);
+        assertThat(looked).isLessThan(100);
+        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
     }
 
     @Test

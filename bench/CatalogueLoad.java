@@ -82,14 +82,14 @@ final class CatalogueLoad {
     /** A large experiment without files: rate, and bytes an entry. */
     private void load(int entries) {
         Experiment experiment = experiment("made-up");
-        long bytesBefore = sizeBytes("entry") + sizeBytes("directory");
+        long bytesBefore = catalogueBytes();
         long rowsBefore = rows();
         double seconds = seconds(() -> night(experiment, listings -> tell(listings, entries)));
         long loaded = manifests.current(experiment.id()).orElseThrow().entries();
         print("load", loaded, seconds);
         jdbc.sql("analyze entry, directory").update();
-        print("bytes", rows(), sizeBytes("entry") + sizeBytes("directory"), rowsBefore, bytesBefore);
-        for (String part : List.of("entry", "entry_pkey", "entry_directory", "directory")) {
+        print("bytes", rows(), catalogueBytes(), rowsBefore, bytesBefore);
+        for (String part : List.of("entry", "entry_pkey", "entry_large_folder", "directory")) {
             print("part", part, part.equals("directory") ? sizeBytes(part) : ownBytes(part));
         }
         print("names", jdbc.sql("select avg(octet_length(name)) from entry where experiment_id = :e")
@@ -133,7 +133,7 @@ final class CatalogueLoad {
             print("second", seconds(() -> night(experiment, new Crawl(tree)::into)));
             print("rows", jdbc.sql("""
                             select count(*) filter (where since_manifest = 2), count(*) filter (where until_manifest = 2)
-                            from entry where experiment_id = :e
+                            from entry_version where experiment_id = :e
                             """).param("e", experiment.id())
                     .query((row, n) -> row.getLong(1) + " " + row.getLong(2)).single());
             print("quiet", seconds(() -> night(experiment, new Crawl(tree)::into)));
@@ -230,7 +230,11 @@ final class CatalogueLoad {
     }
 
     private long rows() {
-        return jdbc.sql("select count(*) from entry").query(Long.class).single();
+        return jdbc.sql("select count(*) from entry_version").query(Long.class).single();
+    }
+
+    private long catalogueBytes() {
+        return sizeBytes("entry") + sizeBytes("ended_entry") + sizeBytes("entry_link") + sizeBytes("directory");
     }
 
     /** A table's bytes with its indexes, over all partitions. */

@@ -269,8 +269,8 @@ final class CoverageCalls {
             """;
 
     private static final String ENTRIES = """
-            insert into directory (experiment_id, directory_no, path)
-            select e, d, convert_to('folder' || d, 'UTF8')
+            insert into directory (experiment_id, directory_no, path, first_entry_no, last_entry_no)
+            select e, d, convert_to('folder' || d, 'UTF8'), 100 * d - 99, 100 * d
             from generate_series(1, :experiments) e,
                  generate_series(1, (case e when 1 then :giant else :usual end - 1) / 100 + 1) d;
             insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,

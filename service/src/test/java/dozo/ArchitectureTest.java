@@ -35,6 +35,8 @@ class ArchitectureTest {
     /** What the room has around the engine: all else in it is the engine. */
     private static final Set<String> TRANSFER_FOR_THE_BATCH = Set.of("TransferUnits", "TagFiles", "package-info");
 
+    private static final Set<String> RESTORE_FOR_THE_SERVICE = Set.of("Inventories", "package-info");
+
     @ArchTest
     static final ArchRule namesSaySomething = noClasses()
             .should()
@@ -103,6 +105,8 @@ class ArchitectureTest {
             // What a room may use is written on its package by an annotation of Spring's, which nothing needs to run.
             case "dozo.copy", "dozo.file", "dozo.plan", "dozo.remote", "dozo.source" ->
                 !type.getSimpleName().equals("package-info");
+            case "dozo.restore" ->
+                !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());
             case "dozo.transfer" ->
                 !TRANSFER_FOR_THE_BATCH.contains(outermost(type).getSimpleName());
             default -> false;

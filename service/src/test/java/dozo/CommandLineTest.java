@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import picocli.CommandLine;
 
 /** The command line against a running service: what it prints, and how it ends. */
@@ -83,8 +84,15 @@ class CommandLineTest {
                 "--host-key",
                 at.hostKey().strip());
         assertThat(added).extracting(Ended::code, Ended::err).containsExactly(0, "");
+        assertThat(dozo("site", "show", "dr").out()).contains("nobody has looked at it yet");
         Ended checked = dozo("site", "check", "dr");
         assertThat(checked.out()).contains("site dr can be used").contains("digests");
+        Ended shown = dozo("site", "show", "dr");
+        assertThat(shown.code()).isZero();
+        assertThat(shown.out())
+                .contains("digests")
+                .containsPattern("reads +(cold, by \\w+|warm)\n")
+                .contains("last seen");
 
         Ended planned = dozo("plan", "--lanes", "2", "--rate", "600Mbit");
         assertThat(planned)
@@ -147,6 +155,75 @@ class CommandLineTest {
     }
 
     @Test
+    void anyManifestIsRestoredIntoAFolderOfThisMachine() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.createDirectories(source.resolve("sub"));
+        Files.writeString(source.resolve("sub/a.txt"), "first");
+        byte[] shiftJis = {(byte) 0x94, (byte) 0x5D};
+        Path raw = dozo.file.FilePath.ROOT.resolve(shiftJis).under(source);
+        boolean rawNames = site.kind().contains("OpenSSH");
+        Files.writeString(rawNames ? raw : source.resolve("plain"), "raw name");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/../nowhere"));
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("restore", "P1/S1", folder.resolve("r0").toString()).err())
+                .contains("has no manifest yet");
+        assertThat(dozo("run", "--wait").code()).isZero();
+        Files.writeString(source.resolve("sub/a.txt"), "second");
+        assertThat(dozo("run", "--wait").code()).isZero();
+
+        Ended first =
+                dozo("restore", "P1/S1", "--manifest", "1", folder.resolve("r1").toString());
+        assertThat(first.out()).contains("4 entries, 13 B: all verified here, from 127.0.0.1");
+        assertThat(first.code()).isZero();
+        assertThat(folder.resolve("r1/sub/a.txt")).hasContent("first");
+        assertThat(folder.resolve("r1/link")).isSymbolicLink();
+        if (rawNames) {
+            assertThat(dozo.file.FilePath.ROOT.resolve(shiftJis).under(folder.resolve("r1")))
+                    .hasContent("raw name");
+        }
+        Ended latest = dozo("restore", "--json", "P1/S1", folder.resolve("r2").toString());
+        assertThat(latest.out()).contains("\"complete\" : true");
+        assertThat(folder.resolve("r2/sub/a.txt")).hasContent("second");
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "--as-of",
+                                "2020-01-01",
+                                folder.resolve("r3").toString())
+                        .err())
+                .contains("has no manifest as of 2020-01-01");
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "--manifest",
+                                "9",
+                                folder.resolve("r3").toString())
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(dozo("restore", "P1/S1", folder.resolve("r1").toString()).err())
+                .contains("is not empty");
+        assertThat(dozo("restore", "S1", folder.resolve("r3").toString()).code())
+                .isEqualTo(Exit.USAGE);
+        assertThat(dozo(
+                                "restore",
+                                "P1/S1",
+                                "--site",
+                                "never",
+                                folder.resolve("r3").toString())
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(folder.resolve("r3")).doesNotExist();
+
+        Files.writeString(folder.resolve("dr/P1/S1/data/sub/a.txt"), "secret");
+        Ended damaged = dozo("restore", "P1/S1", folder.resolve("r4").toString());
+        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(damaged.err()).contains("MISMATCHED  sub/a.txt");
+        assertThat(folder.resolve("r4/sub")).isEmptyDirectory();
+    }
+
+    @Test
     void whatWasFoundIsListedAndEndsWithOne() throws Exception {
         Path source = Files.createDirectories(folder.resolve("source"));
         Files.writeString(source.resolve("a.txt"), "hello");
@@ -165,6 +242,115 @@ class CommandLineTest {
         assertThat(ran.code()).isEqualTo(Exit.NOT_SAFE);
         assertThat(ran.out()).contains("SPECIAL").contains("P1/S1: pipe");
         assertThat(dozo("status", "1").code()).isEqualTo(Exit.NOT_SAFE);
+    }
+
+    @Test
+    void theLedgerIsListedAndVerifiedAndATamperedOneIsBroken() throws Exception {
+        Ended fresh = dozo("ledger", "verify");
+        assertThat(fresh.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(fresh.out()).startsWith("Nothing is broken, but").contains("none is registered");
+        service.register("dr", site.address());
+        assertThat(dozo("ledger", "verify").out()).contains("dr: 0 anchors, none bears witness yet");
+        dozo("project", "add", "P1", "--title", "Vision");
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").code()).isZero();
+
+        Ended intact = dozo("ledger", "verify");
+
+        assertThat(intact.code()).as(intact.out()).isZero();
+        assertThat(intact.out())
+                .startsWith("The ledger is intact: every row is as it was written.\n  rows     ")
+                .contains("  head     row ")
+                .contains("dr: 1 anchor, the last one bears witness up to row ");
+        assertThat(dozo("ledger", "list", "--action", "project.created").out())
+                .startsWith("2  20")
+                .contains("  admin  project.created  P1  title=Vision");
+        assertThat(dozo("ledger", "list", "--subject", "nix")).isEqualTo(new Ended(0, "", ""));
+        assertThat(dozo("ledger", "list", "--from", "yesterday").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("ledger", "list", "--json").out().lines())
+                .allSatisfy(line -> assertThat(line).startsWith("{\"seq\":"));
+
+        site.close();
+        Ended incomplete = dozo("ledger", "verify");
+        assertThat(incomplete.code()).isEqualTo(Exit.UNAVAILABLE);
+        assertThat(incomplete.out()).contains("dr: not compared with the site: ");
+
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("alter table ledger disable trigger ledger_is_append_only").update();
+        jdbc.sql("update ledger set actor = 'nobody' where seq = 2").update();
+        Ended broken = dozo("ledger", "verify");
+        assertThat(broken.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(broken.out())
+                .startsWith("The ledger is BROKEN: row 2 is not as it was appended")
+                .contains("  - EDITED: row 2 ")
+                .contains("  - UNGUARDED: the trigger ledger_is_append_only is disabled");
+        assertThat(dozo("ledger", "verify", "--json").out()).contains("\"verdict\" : \"BROKEN\"");
+    }
+
+    @Test
+    void storedCopiesAreReadAgainAndThePromiseIsTold() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").out())
+                .contains("Stored copies: 100 % were read within 90 days, the oldest 20");
+
+        Ended unknown = dozo("scrub", "--plan");
+        assertThat(unknown.code()).as("nothing was measured").isEqualTo(Exit.NOT_SAFE);
+        assertThat(unknown.out()).startsWith("5 B in 1 files; ").contains("Nobody can say");
+        Ended kept = dozo("scrub", "--plan", "--rate", "100MB", "--per-file", "1ms", "--max-age", "2d");
+        assertThat(kept).extracting(Ended::code, Ended::err).containsExactly(0, "");
+        assertThat(kept.out()).contains("The promise can be kept");
+        Ended centre = dozo(
+                "scrub", "--plan", "--site", "dr", "--stored", "1.27PiB", "--files", "482,977,782", "--limit", "100MB");
+        assertThat(centre.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(centre.out()).contains("1.4 PB in 482,977,782 files").contains("The promise cannot be kept");
+        assertThat(dozo("scrub", "--plan", "--json").out()).contains("\"verdict\" : \"UNKNOWN\"");
+
+        Ended scrubbed = dozo("scrub", "--all", "--wait", "--warm", "--limit", "10MB");
+
+        assertThat(scrubbed).extracting(Ended::code).isEqualTo(0);
+        assertThat(scrubbed.out())
+                .startsWith("scrub 2 is complete: ")
+                .contains("none damaged")
+                .contains("Stored copies: 100 % were read within 90 days, the oldest 20")
+                .endsWith("; none is damaged.\n");
+        assertThat(dozo("status").out()).startsWith("scrub 2 is complete: ");
+        assertThat(dozo("coverage").out()).contains("Stored copies: 100 % were read within 90 days");
+
+        Files.writeString(folder.resolve("dr/P1/S1/data/a.txt"), "hellO");
+        Ended damaged = dozo("scrub", "--all", "--wait", "--warm");
+        assertThat(damaged.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(damaged.out())
+                .startsWith("scrub 3 ended with findings: ")
+                .contains("P1/S1: a.txt")
+                .endsWith("; 1 damaged.\n");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("coverage").out()).endsWith("; 1 damaged.\n");
+
+        assertThat(dozo("run", "--wait").out()).contains("; none is damaged.");
+        assertThat(dozo("coverage").code()).isEqualTo(Exit.WELL);
+        assertThat(folder.resolve("dr/P1/S1/data/a.txt")).hasContent("hello");
+        assertThat(dozo("scrub").out()).isEqualTo("scrub 5 is started\n");
+    }
+
+    @Test
+    void aScrubThatCannotBeIsRefusedWithItsOption() {
+        assertThat(dozo("scrub").err()).contains("there is no site yet");
+        service.register("dr", site.address());
+        assertThat(dozo("scrub", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("scrub", "--plan", "--site", "nix").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("scrub", "--max-age", "0d").err()).contains("--max-age 0d: 1h to 3660d is accepted");
+        assertThat(dozo("scrub", "--limit", "0").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("scrub", "--window", "20:00-20:00").err()).contains("--window 20:00-20:00: two different");
+        assertThat(dozo("scrub", "--until", "2020-01-01T00:00:00Z").err()).contains("until: \"2020-01-01T00:00:00Z\"");
+        assertThat(dozo("scrub", "--plan", "--rate", "1kB", "--per-file", "9999s")
+                        .code())
+                .isEqualTo(Exit.REFUSED);
     }
 
     @Test

@@ -157,7 +157,7 @@ final class Fetch {
                 local.incoming().discard(temporary.path());
                 return new Changed(now.get());
             }
-            temporary.finish(file.facts());
+            temporary.finish(file);
             return new Arrived(digest, temporary.path());
         }
     }

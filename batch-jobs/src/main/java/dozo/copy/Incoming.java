@@ -48,6 +48,11 @@ final class Incoming {
         return incoming;
     }
 
+    /** Whether something has begun to fill a folder with this key, and has not ended. */
+    static boolean isIn(Path folder, String key) {
+        return Files.isDirectory(folder.resolve(FOLDER).resolve(key), LinkOption.NOFOLLOW_LINKS);
+    }
+
     boolean holds(Path path) {
         return path.startsWith(folder);
     }

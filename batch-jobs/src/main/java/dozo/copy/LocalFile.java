@@ -1,7 +1,6 @@
 package dozo.copy;
 
 import dozo.file.Digest;
-import dozo.remote.RemoteFacts;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -120,13 +119,13 @@ final class LocalFile implements AutoCloseable {
     }
 
     /** Gives it this length, mode and time, and returns when all is on the disk. */
-    void finish(RemoteFacts facts) throws IOException {
+    void finish(Found file) throws IOException {
         try {
-            if (channel.size() > facts.sizeBytes()) {
-                channel.truncate(facts.sizeBytes());
+            if (channel.size() > file.facts().sizeBytes()) {
+                channel.truncate(file.facts().sizeBytes());
             }
-            setTime(path, facts);
-            Files.setPosixFilePermissions(path, permissions(facts.mode()));
+            setTime(path, file.modifiedNanos());
+            Files.setPosixFilePermissions(path, permissions(file.facts().mode()));
             channel.force(true);
         } catch (IOException e) {
             throw destination.unwritable(e);
@@ -138,9 +137,9 @@ final class LocalFile implements AutoCloseable {
         channel.close();
     }
 
-    static void setTime(Path path, RemoteFacts facts) throws IOException {
+    static void setTime(Path path, long modifiedNanos) throws IOException {
         Files.getFileAttributeView(path, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-                .setTimes(FileTime.from(facts.modifiedSeconds(), TimeUnit.SECONDS), null, null);
+                .setTimes(FileTime.from(modifiedNanos, TimeUnit.NANOSECONDS), null, null);
     }
 
     /** The nine bits; what else there is (setuid, setgid, sticky) is not for a site to give here. */

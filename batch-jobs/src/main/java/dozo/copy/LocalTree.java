@@ -8,6 +8,7 @@ import dozo.file.FilePath;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -64,6 +65,23 @@ final class LocalTree {
         return new LocalTree(destination, Incoming.open(destination, key));
     }
 
+    /**
+     * Makes the folder that is filled, which must be new or empty, or what an earlier call with this key began to fill.
+     *
+     * @throws IOException if it holds something else
+     */
+    static LocalTree openNew(Path folder, String key) throws IOException {
+        if (Files.isDirectory(folder) && !Incoming.isIn(folder, key)) {
+            try (DirectoryStream<Path> standing = Files.newDirectoryStream(folder)) {
+                if (standing.iterator().hasNext()) {
+                    throw new IOException(
+                            "%s is not empty: name a folder that is, or that is not there yet".formatted(folder));
+                }
+            }
+        }
+        return open(folder, key);
+    }
+
     Incoming incoming() {
         return incoming;
     }
@@ -83,6 +101,15 @@ final class LocalTree {
         } catch (Refused e) {
             blocked.put(folder, String.valueOf(e.getMessage()));
             throw e;
+        }
+    }
+
+    /** Makes sure, by looking at each, that a folder and all it lies in are folders here, and none of them a link to one. */
+    void checkFolders(FilePath folder) throws Refused {
+        for (FilePath above = folder; !above.isRoot(); above = above.parent()) {
+            if (!Files.isDirectory(destination.path(above), LinkOption.NOFOLLOW_LINKS)) {
+                throw new Refused("%s: cannot be made here: %s is no folder".formatted(folder, above));
+            }
         }
     }
 
@@ -124,6 +151,60 @@ final class LocalTree {
         destination.with(name, () -> Files.move(temporary, destination.path(name), StandardCopyOption.ATOMIC_MOVE));
     }
 
+    /** Gives what came in its name, which nothing may have. */
+    void publishNew(Path temporary, FilePath name) throws IOException, Refused {
+        checkWay(name);
+        checkFree(name);
+        destination.with(name, () -> {
+            // A rename would replace what may have come meanwhile.
+            Files.createLink(destination.path(name), temporary);
+            Files.delete(temporary);
+        });
+    }
+
+    /** Makes a link with this text and time, unless it stands there; nothing else may have the name. */
+    void newLink(byte[] text, long modifiedNanos, FilePath name) throws IOException, Refused {
+        checkWay(name);
+        Path path = destination.path(name);
+        if (!Files.isSymbolicLink(path) || !isText(path, text)) {
+            checkFree(name);
+            destination.with(name, () -> SymbolicLinks.make(text, path));
+        }
+        if (!isText(path, text)) {
+            throw new Refused(name + ": the link came out with another text");
+        }
+        destination.with(name, () -> LocalFile.setTime(path, modifiedNanos));
+    }
+
+    /** Makes a file one with another that stands; whether that one does. Nothing else may have the name. */
+    boolean newHardLink(FilePath standing, FilePath name) throws IOException, Refused {
+        checkWay(name);
+        Path first = destination.path(standing);
+        Path path = destination.path(name);
+        if (!Files.isRegularFile(first, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        if (Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS) && Files.isSameFile(path, first)) {
+            return true;
+        }
+        checkFree(name);
+        destination.with(name, () -> Files.createLink(path, first));
+        return true;
+    }
+
+    /** Makes sure that nothing has a name. */
+    void checkFree(FilePath name) throws Refused {
+        if (Files.exists(destination.path(name), LinkOption.NOFOLLOW_LINKS)) {
+            throw new Refused(name + ": something else has this name here, and nothing is overwritten");
+        }
+    }
+
+    /** Sees to it that a file that stands has this mode and time. */
+    void setFacts(Found file) throws IOException, Refused {
+        setMode(file);
+        destination.with(file.local(), () -> LocalFile.setTime(destination.path(file.local()), file.modifiedNanos()));
+    }
+
     /** Sees to it that a file that stands has this mode. */
     void setMode(Found file) throws IOException, Refused {
         Path path = destination.path(file.local());
@@ -159,7 +240,7 @@ final class LocalTree {
                 throw new NotDirectoryException(path.toString());
             }
             try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
-                LocalFile.setTime(path, folder.facts());
+                LocalFile.setTime(path, folder.modifiedNanos());
                 setMode(path, folder.facts().mode());
                 channel.force(true);
             }

@@ -26,6 +26,16 @@ public enum Problem {
     OUTSIDE,
     /** The site's copy has another digest than the source. */
     MISMATCHED,
+    /** A stored copy is not there any more. */
+    MISSING,
+    /** A stored copy is not as it was proven: other bytes, cut off, something else under its name. */
+    DAMAGED,
+    /** Something lies in a bag that nobody put there through us. It is left alone. */
+    UNEXPECTED,
+    /** A tag file of a bag is not as we wrote it, or is not there. */
+    TAGS_ALTERED,
+    /** A copy was to be repaired, and the source does not have the bytes that were proven, although nothing says it changed. */
+    SOURCE_DIFFERS,
     /** The site gave no digest: nothing is known about the copy. */
     UNPROVEN,
     /** The site refused this one name. */
@@ -34,8 +44,12 @@ public enum Problem {
     DESTINATION_REFUSED,
     /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
     SITE_UNUSABLE,
+    /** The site can no more what it could before: backups go on, by other means. */
+    SITE_CHANGED,
     /** The run could not go on for a reason of our own: the database was lost, or a defect. */
     RUN_FAILED,
     /** What has receipts does not add up to the sealed manifest. */
-    UNSETTLED
+    UNSETTLED,
+    /** The ledger's last row could not be written to the site: what is cut off the end of the ledger would not be seen there. */
+    UNANCHORED
 }

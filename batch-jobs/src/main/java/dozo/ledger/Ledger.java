@@ -1,10 +1,16 @@
 package dozo.ledger;
 
+import dozo.file.Digest;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -18,11 +24,43 @@ public class Ledger {
     /** Who acts when nobody asked: the schedule, a recovery. */
     public static final String SYSTEM = "dozo";
 
+    private static final String ANCHORED = "ledger.anchored";
+
+    private static final RowMapper<Anchor> ANCHOR = (row, n) -> new Anchor(
+            row.getLong("seq"),
+            Digest.of(row.getBytes("hash")),
+            row.getTimestamp("at").toInstant());
+
     private final JdbcClient jdbc;
     private final InstantSource clock;
 
-    /** One row. {@code detail} is JSON text. */
-    public record LedgerEntry(long seq, Instant at, String actor, String action, String subject, String detail) {}
+    /** One row. {@code detail} is JSON text, {@code hash} 64 hexadecimal digits. */
+    public record LedgerEntry(
+            long seq, Instant at, String actor, String action, String subject, String detail, String hash) {}
+
+    /**
+     * That an anchor was written to a site.
+     *
+     * @param seq the row that says so
+     * @param anchor the number of the row that was anchored, as it stands there
+     */
+    public record Anchored(long seq, @Nullable String anchor) {}
+
+    /**
+     * Which rows are wanted; null: any.
+     *
+     * @param from appended then or later
+     * @param until appended before
+     */
+    public record Wanted(
+            @Nullable String subject,
+            @Nullable String action,
+            @Nullable Instant from,
+            @Nullable Instant until) {
+
+        /** All rows. */
+        public static final Wanted ALL = new Wanted(null, null, null, null);
+    }
 
     public Ledger(JdbcClient jdbc, InstantSource clock) {
         this.jdbc = jdbc;
@@ -51,9 +89,26 @@ public class Ledger {
 
     /** At most {@code limit} rows after {@code seq}, oldest first. */
     public List<LedgerEntry> after(long seq, int limit) {
-        return jdbc.sql(
-                        "select seq, at, actor, action, subject, detail::text from ledger where seq > :seq order by seq limit :limit")
+        return page(Wanted.ALL, seq, limit);
+    }
+
+    /** At most {@code limit} of the rows that are wanted after {@code seq}, oldest first. */
+    public List<LedgerEntry> page(Wanted wanted, long seq, int limit) {
+        return jdbc.sql("""
+                        select seq, at, actor, action, subject, detail::text, encode(hash, 'hex') as hash from ledger
+                        where seq > :seq
+                          and (:subject::text is null or subject = :subject)
+                          and (:action::text is null or action = :action)
+                          and (:from::timestamptz is null or at >= :from)
+                          and (:until::timestamptz is null or at < :until)
+                        order by seq
+                        limit :limit
+                        """)
                 .param("seq", seq)
+                .param("subject", wanted.subject)
+                .param("action", wanted.action)
+                .param("from", timestamp(wanted.from))
+                .param("until", timestamp(wanted.until))
                 .param("limit", limit)
                 .query((row, n) -> new LedgerEntry(
                         row.getLong("seq"),
@@ -61,7 +116,58 @@ public class Ledger {
                         row.getString("actor"),
                         row.getString("action"),
                         row.getString("subject"),
-                        row.getString("detail")))
+                        row.getString("detail"),
+                        row.getString("hash")))
                 .list();
+    }
+
+    /** The last row that is committed; empty: there is none, or it is none that was appended. */
+    public Optional<Anchor> head() {
+        return jdbc.sql("""
+                        select seq, hash, at from (select * from ledger order by seq desc limit 1) as last
+                        where octet_length(hash) = 32
+                        """).query(ANCHOR).optional();
+    }
+
+    /** The number of the last row; 0: there is none. */
+    public long last() {
+        return jdbc.sql("select coalesce(max(seq), 0) from ledger")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** Of the rows with these numbers, those that are there, by their number. */
+    public Map<Long, Anchor> rows(Collection<Long> seqs) {
+        return jdbc
+                .sql("select seq, hash, at from ledger where seq = any(:seqs) and octet_length(hash) = 32")
+                .param("seqs", seqs.toArray(Long[]::new))
+                .query(ANCHOR)
+                .stream()
+                .collect(Collectors.toMap(Anchor::seq, row -> row));
+    }
+
+    /** Notes that an anchor was written to a site. */
+    public void anchored(Anchor anchor, String site) {
+        append(SYSTEM, ANCHORED, site, Map.of("seq", anchor.seq(), "hash", anchor.hash()));
+    }
+
+    /** At most {@code limit} of the rows, after one, that say that an anchor was written to a site. */
+    public List<Anchored> anchored(String site, long after, int limit) {
+        return jdbc.sql("""
+                        select seq, detail ->> 'seq' as anchor from ledger
+                        where action = :action and subject = :site and seq > :after
+                        order by seq
+                        limit :limit
+                        """)
+                .param("action", ANCHORED)
+                .param("site", site)
+                .param("after", after)
+                .param("limit", limit)
+                .query((row, n) -> new Anchored(row.getLong("seq"), row.getString("anchor")))
+                .list();
+    }
+
+    private static @Nullable Timestamp timestamp(@Nullable Instant moment) {
+        return moment == null ? null : Timestamp.from(moment);
     }
 }

@@ -54,8 +54,8 @@ final class Differences {
                     modified_ns bigint not null,
                     mode smallint not null,
                     kind "char" not null,
-                    hard_link bigint,
                     name bytea not null,
+                    hard_link bigint,
                     link_target bytea
                 ) on commit drop;
                 create temporary table crawl_folder (
@@ -76,6 +76,10 @@ final class Differences {
     void find(Collection<FilePath> unreadable) {
         // Hash tables of a night with many changes; the default would have them written to disk.
         jdbc.sql("set local work_mem = '64MB'").update();
+        // It would look up every entry's link where all of them are read at once sooner: no two entries have one.
+        jdbc.sql("set local enable_memoize = off").update();
+        // What they hold is only roughly of interest; to look at 30,000 rows of each took longer than all that follows.
+        jdbc.sql("set local default_statistics_target = 5").update();
         jdbc.sql("analyze crawl, crawl_folder, gone_folder").update();
         // NB: "offset 0" keeps the planner from reading all of the experiment's entries for a few folders.
         jdbc.sql("""
@@ -86,12 +90,10 @@ final class Differences {
                                c.kind, c.size_bytes, c.modified_ns,
                                (h.kind, h.size_bytes, h.modified_ns, h.link_target)
                                    is distinct from (c.kind, c.size_bytes, c.modified_ns, c.link_target) as content
-                        from (select e.*, f.complete
+                        from (select e.*, l.hard_link, l.link_target, f.complete
                               from crawl_folder f
-                              cross join lateral (select * from entry
-                                                  where experiment_id = :experiment and directory_no = f.directory_no
-                                                    and until_manifest is null
-                                                  offset 0) e) h
+                              cross join lateral (select * from entries_of(:experiment, f.directory_no) offset 0) e
+                              left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no) h
                         full join crawl c on c.directory_no = h.directory_no and c.name = h.name
                         where (h.kind, h.size_bytes, h.modified_ns, h.mode, h.hard_link, h.link_target)
                             is distinct from (c.kind, c.size_bytes, c.modified_ns, c.mode, c.hard_link, c.link_target)
@@ -100,10 +102,7 @@ final class Differences {
                         select e.entry_no, null, e.directory_no, e.name, e.kind, e.size_bytes, e.modified_ns,
                                null, null, null, true
                         from gone_folder g
-                        cross join lateral (select * from entry
-                                            where experiment_id = :experiment and directory_no = g.directory_no
-                                              and until_manifest is null
-                                            offset 0) e
+                        cross join lateral (select * from entries_of(:experiment, g.directory_no) offset 0) e
                         """).param("experiment", experimentId).update();
         if (!unreadable.isEmpty()) {
             keepUnknown(unreadable);
@@ -159,28 +158,44 @@ final class Differences {
 
     /** Ends what is gone or changed and adds what is new or changed, as of the manifest with this number. */
     void apply(int next) {
+        // NB: as an array, because for a join the planner may read all of the experiment's entries.
         jdbc.sql("""
-                        update entry e set until_manifest = :next
-                        from difference x
-                        where e.experiment_id = :experiment and e.entry_no = x.before_no
+                        with ended as (
+                            delete from entry
+                            where experiment_id = :experiment
+                              and entry_no = any(array(select before_no from difference where before_no is not null))
+                            returning *
+                        )
+                        insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns,
+                                                 mode, kind, name, until_manifest)
+                        select experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name,
+                               :next
+                        from ended
                         """).param("experiment", experimentId).param("next", next).update();
         jdbc.sql("""
+                        with numbered as (
+                            select (select coalesce(max(entry_no), 0) from entry_version where experiment_id = :experiment)
+                                       + row_number() over (order by row_no) as entry_no, c.*
+                            from difference x join crawl c using (row_no)
+                        ), links as (
+                            insert into entry_link (experiment_id, entry_no, hard_link, link_target)
+                            select :experiment, entry_no, hard_link, link_target from numbered
+                            where hard_link is not null or link_target is not null
+                        )
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns,
-                                           hard_link, mode, kind, name, link_target)
-                        select :experiment,
-                               (select coalesce(max(entry_no), 0) from entry where experiment_id = :experiment)
-                                   + row_number() over (order by row_no),
-                               c.directory_no, :next, c.size_bytes, c.modified_ns, c.hard_link, c.mode, c.kind, c.name,
-                               c.link_target
-                        from difference x join crawl c using (row_no)
+                                           mode, kind, name)
+                        select :experiment, entry_no, directory_no, :next, size_bytes, modified_ns, mode, kind, name
+                        from numbered
                         """).param("experiment", experimentId).param("next", next).update();
     }
 
     /** Keeps what the folders hold now, so that the next look knows them by it. */
     void keepFolders() {
         jdbc.sql("""
-                        insert into directory (experiment_id, directory_no, path, entries, fingerprint)
-                        select :experiment, directory_no, path, entries, fingerprint from crawl_folder where path is not null
+                        insert into directory (experiment_id, directory_no, path, entries, fingerprint,
+                                               first_entry_no, last_entry_no)
+                        select :experiment, directory_no, path, entries, fingerprint, 0, 0
+                        from crawl_folder where path is not null
                         """).param("experiment", experimentId).update();
         jdbc.sql("""
                         update directory d set entries = f.entries, fingerprint = f.fingerprint

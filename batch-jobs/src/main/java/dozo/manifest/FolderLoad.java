@@ -51,6 +51,7 @@ final class FolderLoad implements Listings {
     private final boolean first;
     private final PreparedStatement lookUp;
     private final CopyTable rows;
+    private final CopyTable links;
     private final CopyTable folders;
     private final Connection connection;
 
@@ -106,20 +107,20 @@ final class FolderLoad implements Listings {
                                     where experiment_id = ? and sha256(path) = q.digest
                                     offset 0) d
                 """);
-        this.rows = new CopyTable(
-                connection,
-                "copy %s, %s) from stdin with (format binary)"
-                        .formatted(
-                                first
-                                        ? "entry (experiment_id, entry_no, directory_no, since_manifest"
-                                        : "crawl (row_no, directory_no",
-                                FolderRows.COLUMNS));
-        this.folders = new CopyTable(
-                connection,
+        this.rows = copyInto(
                 first
-                        ? "copy directory (experiment_id, directory_no, path, entries, fingerprint) from stdin with (format binary)"
-                        : "copy crawl_folder (directory_no, path, entries, fingerprint, complete) from stdin with (format binary)");
+                        ? "entry (experiment_id, entry_no, directory_no, since_manifest, " + FolderRows.ENTRY_COLUMNS
+                        : "crawl (row_no, directory_no, " + FolderRows.COLUMNS);
+        this.links = copyInto("entry_link (experiment_id, entry_no, " + FolderRows.LINK_COLUMNS);
+        this.folders = copyInto(
+                first
+                        ? "directory (experiment_id, directory_no, path, entries, fingerprint, first_entry_no, last_entry_no"
+                        : "crawl_folder (directory_no, path, entries, fingerprint, complete");
         this.lastNumber = first ? 0 : lastNumber();
+    }
+
+    private CopyTable copyInto(String tableAndColumns) {
+        return new CopyTable(connection, "copy %s) from stdin with (format binary)".formatted(tableAndColumns));
     }
 
     @Override
@@ -151,6 +152,7 @@ final class FolderLoad implements Listings {
         }
         take(batch);
         rows.send();
+        links.send();
         folders.send();
         lookUp.close();
     }
@@ -293,25 +295,39 @@ final class FolderLoad implements Listings {
             lastNumber++;
             folder.number = folder.entries < LARGE_FOLDER ? lastNumber : -lastNumber;
         }
-        folder.drain((bytes, offset, length) -> {
-            CopyBytes row;
-            if (first) {
-                row = rows.row(4 + FolderRows.COLUMN_COUNT);
-                row.field(experimentId);
+        if (first) {
+            sendEntries(folder);
+        } else {
+            folder.drain((bytes, offset, linkOffset, end) -> {
+                CopyBytes row = rows.row(2 + FolderRows.COLUMN_COUNT);
                 row.field(++lastRow);
                 row.field(folder.number);
-                row.field(1);
-            } else {
-                row = rows.row(2 + FolderRows.COLUMN_COUNT);
-                row.field(++lastRow);
-                row.field(folder.number);
+                row.append(bytes, offset, end - offset);
+            });
+        }
+    }
+
+    private void sendEntries(FolderRows folder) throws SQLException {
+        folder.firstNumber = folder.begun ? folder.firstNumber : lastRow + 1;
+        folder.drain((bytes, offset, linkOffset, end) -> {
+            CopyBytes row = rows.row(4 + FolderRows.ENTRY_COLUMN_COUNT);
+            row.field(experimentId);
+            row.field(++lastRow);
+            row.field(folder.number);
+            row.field(1);
+            row.append(bytes, offset, linkOffset - offset);
+            if (FolderRows.hasLink(linkOffset, end)) {
+                CopyBytes link = links.row(2 + FolderRows.LINK_COLUMN_COUNT);
+                link.field(experimentId);
+                link.field(lastRow);
+                link.append(bytes, linkOffset, end - linkOffset);
             }
-            row.append(bytes, offset, length);
         });
+        folder.lastNumber = lastRow;
     }
 
     private void sendFolder(FolderRows folder) throws SQLException {
-        CopyBytes row = folders.row(5);
+        CopyBytes row = folders.row(first ? 7 : 5);
         if (first) {
             row.field(experimentId);
         }
@@ -319,7 +335,10 @@ final class FolderLoad implements Listings {
         row.field(folder.known ? null : folder.path.bytes());
         row.field(folder.entries);
         row.field(folder.fingerprint());
-        if (!first) {
+        if (first) {
+            row.field(folder.firstNumber);
+            row.field(folder.lastNumber);
+        } else {
             row.field(folder.complete);
         }
     }

@@ -12,10 +12,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class FolderRows {
 
-    /** Columns of {@link #COLUMNS}. */
-    static final int COLUMN_COUNT = 7;
+    /** What every entry has, and what only some have, which is kept in a table of its own. */
+    static final String ENTRY_COLUMNS = "size_bytes, modified_ns, mode, kind, name";
 
-    static final String COLUMNS = "size_bytes, modified_ns, mode, kind, hard_link, name, link_target";
+    static final String LINK_COLUMNS = "hard_link, link_target";
+
+    static final String COLUMNS = ENTRY_COLUMNS + ", " + LINK_COLUMNS;
+
+    static final int ENTRY_COLUMN_COUNT = 5;
+    static final int LINK_COLUMN_COUNT = 2;
+
+    /** Columns of {@link #COLUMNS}. */
+    static final int COLUMN_COUNT = ENTRY_COLUMN_COUNT + LINK_COLUMN_COUNT;
+
+    /** Two nulls. */
+    private static final int NO_LINK_BYTES = 2 * Integer.BYTES;
+
+    /** Where a row's name begins, with its length: after four fields, each with its length. */
+    private static final int NAME_AT = 4 * Integer.BYTES + Long.BYTES + Long.BYTES + Short.BYTES + 1;
 
     private static final int CAPACITY_BYTES = 2_048;
 
@@ -47,6 +61,11 @@ final class FolderRows {
     /** Whether some of its rows were handed over before it had ended. */
     boolean begun;
 
+    /** The lowest and the highest number that its entries got; 0: none yet. */
+    int firstNumber;
+
+    int lastNumber;
+
     FolderRows(FilePath path) {
         this.path = path;
     }
@@ -70,8 +89,8 @@ final class FolderRows {
         row.field(facts.modifiedNanos());
         row.field((short) facts.mode());
         row.field(facts.kind().code());
-        row.field(facts.hardLink());
         row.field(name);
+        row.field(facts.hardLink());
         row.field(facts.linkTarget());
     }
 
@@ -86,15 +105,28 @@ final class FolderRows {
 
     /** Is told each row's fields. */
     interface Reader {
-        void row(byte[] bytes, int offset, int length) throws SQLException;
+        /**
+         * Takes one.
+         *
+         * @param linkOffset where the fields of {@link #LINK_COLUMNS} begin
+         * @param end where the row ends
+         */
+        void row(byte[] bytes, int offset, int linkOffset, int end) throws SQLException;
+    }
+
+    /** Whether what is from one place to the other has a value in {@link #LINK_COLUMNS}. */
+    static boolean hasLink(int linkOffset, int end) {
+        return end - linkOffset > NO_LINK_BYTES;
     }
 
     /** Hands over the rows and forgets them; fingerprint and sums stay. */
     void drain(Reader reader) throws SQLException {
         for (int at = 0; at < rows.length(); ) {
-            int length = rows.intAt(at);
-            reader.row(rows.bytes(), at + Integer.BYTES, length);
-            at += Integer.BYTES + length;
+            int row = at + Integer.BYTES;
+            int end = row + rows.intAt(at);
+            int name = row + NAME_AT;
+            reader.row(rows.bytes(), row, name + Integer.BYTES + rows.intAt(name), end);
+            at = end;
         }
         rows.clear();
     }

@@ -49,8 +49,8 @@ final class LooseEntries implements Listed {
                         modified_ns bigint not null,
                         mode smallint not null,
                         kind "char" not null,
-                        hard_link bigint,
                         name bytea not null,
+                        hard_link bigint,
                         link_target bytea
                     ) on commit drop
                     """);

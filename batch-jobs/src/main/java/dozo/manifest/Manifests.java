@@ -167,23 +167,28 @@ public class Manifests {
      */
     private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, byte[] after, int limit) {
         return jdbc.sql("""
-                        select d.path, e.*
+                        select d.path, e.*, l.hard_link, l.link_target
                         from unnest(:numbers) with ordinality f (directory_no, n)
                         join directory d on d.experiment_id = :experiment and d.directory_no = f.directory_no
                         cross join lateral (
-                            (select * from entry
-                             where experiment_id = :experiment and directory_no = f.directory_no and directory_no > 0
-                               and since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
-                               and name > :after
+                            (select entry_no, kind, size_bytes, modified_ns, mode, name
+                             from entries_of(:experiment, f.directory_no)
+                             where f.directory_no > 0 and since_manifest <= :manifest and name > :after
                              order by name
                              limit :limit)
                             union all
-                            (select * from entry
+                            (select entry_no, kind, size_bytes, modified_ns, mode, name from entry
                              where experiment_id = :experiment and directory_no = f.directory_no and directory_no < 0
-                               and since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
-                               and name > :after
+                               and since_manifest <= :manifest and name > :after
+                             order by name
+                             limit :limit)
+                            union all
+                            (select entry_no, kind, size_bytes, modified_ns, mode, name from ended_entry
+                             where experiment_id = :experiment and directory_no = f.directory_no
+                               and since_manifest <= :manifest and until_manifest > :manifest and name > :after
                              order by name
                              limit :limit)) e
+                        left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no
                         order by f.n, e.name
                         limit :limit
                         """)
@@ -226,11 +231,13 @@ public class Manifests {
         }
         return jdbc.sql("""
                         with before as (
-                            select * from entry
+                            select e.*, l.hard_link, l.link_target
+                            from ended_entry e left join entry_link l using (experiment_id, entry_no)
                             where experiment_id = :experiment and since_manifest <= :from
                               and until_manifest > :from and until_manifest <= :to
                         ), after as (
-                            select * from entry
+                            select e.*, l.hard_link, l.link_target
+                            from entry_version e left join entry_link l using (experiment_id, entry_no)
                             where experiment_id = :experiment and since_manifest > 1
                               and since_manifest > :from and since_manifest <= :to
                               and (until_manifest is null or until_manifest > :to)
@@ -271,9 +278,10 @@ public class Manifests {
     /** The entries with these numbers that still hold, in the order of their numbers. */
     public List<Entry> current(int experimentId, int[] numbers) {
         return jdbc.sql("""
-                        select e.*, d.path
+                        select e.*, d.path, l.hard_link, l.link_target
                         from entry e join directory d using (experiment_id, directory_no)
-                        where e.experiment_id = :experiment and e.entry_no = any(:numbers) and e.until_manifest is null
+                        left join entry_link l using (experiment_id, entry_no)
+                        where e.experiment_id = :experiment and e.entry_no = any(:numbers)
                         order by e.entry_no
                         """)
                 .param("experiment", experimentId)
@@ -283,18 +291,18 @@ public class Manifests {
     }
 
     /**
-     * The current manifest's entries without a receipt at a site, in the order of their numbers. Close the stream; inside a
+     * The current manifest's entries that are not proven at a site, without a receipt or damaged since, in the order of their numbers. Close the stream; inside a
      * transaction it holds a bounded number of rows.
      */
     public Stream<Entry> unprotected(int experimentId, int siteId) {
         return jdbc
                 .sql("""
-                        select e.*, d.path
+                        select e.*, d.path, l.hard_link, l.link_target
                         from entry e join directory d using (experiment_id, directory_no)
-                        where e.experiment_id = :experiment and e.until_manifest is null
-                          and not exists (select from (select unnest(entry_nos) as entry_no from receipt
-                                                       where experiment_id = :experiment and site_id = :site) proven
-                                          where proven.entry_no = e.entry_no)
+                        left join entry_link l using (experiment_id, entry_no)
+                        where e.experiment_id = :experiment
+                          and not exists (select from proven_entry r
+                                          where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no)
                         order by e.entry_no
                         """)
                 .withFetchSize(FETCH)
@@ -309,10 +317,9 @@ public class Manifests {
         return jdbc.sql("""
                         select count(*) as entries, coalesce(sum(size_bytes), 0) as bytes
                         from entry e
-                        where e.experiment_id = :experiment and e.until_manifest is null and e.size_bytes <= :size
-                          and not exists (select from (select unnest(entry_nos) as entry_no from receipt
-                                                       where experiment_id = :experiment and site_id = :site) proven
-                                          where proven.entry_no = e.entry_no)
+                        where e.experiment_id = :experiment and e.size_bytes <= :size
+                          and not exists (select from proven_entry r
+                                          where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no)
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
@@ -324,10 +331,11 @@ public class Manifests {
     /** The current manifest's folders that stand at a site, the deepest first. */
     public List<Entry> provenFolders(int experimentId, int siteId) {
         return jdbc.sql("""
-                        select e.*, d.path
+                        select e.*, d.path, l.hard_link, l.link_target
                         from entry e join directory d using (experiment_id, directory_no)
-                        where e.experiment_id = :experiment and e.until_manifest is null and e.kind = 'd'
-                          and e.entry_no in (select unnest(entry_nos) from receipt
+                        left join entry_link l using (experiment_id, entry_no)
+                        where e.experiment_id = :experiment and e.kind = 'd'
+                          and e.entry_no in (select entry_no from proven_entry
                                              where experiment_id = :experiment and site_id = :site)
                         order by length(d.path) desc, d.path
                         """)

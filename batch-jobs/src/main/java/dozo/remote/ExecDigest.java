@@ -8,8 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -21,20 +23,21 @@ import java.util.regex.Pattern;
  *
  * @param tool prints a line {@code digest, space or two, name} for each name after it, and a digest of its standard input
  *     without any: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
+ * @param limit a command that has not ended by then is given up: nothing it said counts
  */
-record ExecDigest(String tool) implements RemoteDigest {
+record ExecDigest(String tool, Duration limit) implements RemoteDigest {
 
     private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
 
-    static final ExecDigest OPENSSL = new ExecDigest("openssl dgst -sha256 -r");
-    static final ExecDigest COREUTILS = new ExecDigest("sha256sum");
-    static final ExecDigest PERL = new ExecDigest("shasum -a 256");
+    /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
+    private static final Duration LIMIT = Duration.ofHours(6);
+
+    static final ExecDigest OPENSSL = new ExecDigest("openssl dgst -sha256 -r", LIMIT);
+    static final ExecDigest COREUTILS = new ExecDigest("sha256sum", LIMIT);
+    static final ExecDigest PERL = new ExecDigest("shasum -a 256", LIMIT);
 
     /** What may be installed, likely fastest first. */
     static final List<ExecDigest> CANDIDATES = List.of(OPENSSL, COREUTILS, PERL);
-
-    /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
-    private static final Duration TIMEOUT = Duration.ofHours(6);
 
     private static final long DD_BLOCK_BYTES = 1 << 20;
 
@@ -47,6 +50,11 @@ record ExecDigest(String tool) implements RemoteDigest {
         if (!TOOL.matcher(tool).matches()) {
             throw new IllegalArgumentException("not a plain command: " + tool);
         }
+    }
+
+    /** The same, given up earlier. */
+    ExecDigest within(Duration earlier) {
+        return new ExecDigest(tool, earlier);
     }
 
     @Override
@@ -63,11 +71,12 @@ record ExecDigest(String tool) implements RemoteDigest {
         }
         Map<FilePath, Digest> digests = new HashMap<>();
         if (!plain.isEmpty()) {
-            readLines(run(lane, "xargs -0 " + tool, plain), plain, digests);
+            digests.putAll(readLines(run(lane, AtRoot.FILES_ONLY + " | xargs -0 " + tool, AtRoot.names(plain)), plain));
         }
         if (!odd.isEmpty()) {
-            String oneByOne = "xargs -0 -n 1 sh -c \"" + tool + " <\\\"\\$0\\\" || echo none\"";
-            readInOrder(run(lane, oneByOne, odd), odd, digests);
+            String oneByOne =
+                    "xargs -0 -n 1 sh -c '[ -f \"$0\" ] && [ ! -L \"$0\" ] && %s <\"$0\" || echo none'".formatted(tool);
+            readInOrder(run(lane, oneByOne, AtRoot.names(odd)), odd, digests);
         }
         return digests;
     }
@@ -101,32 +110,13 @@ record ExecDigest(String tool) implements RemoteDigest {
         return digests;
     }
 
-    private static CommandResult run(Lane lane, String command, List<FilePath> files)
-            throws RemoteException, InterruptedException {
-        ByteArrayOutputStream names = new ByteArrayOutputStream();
-        for (FilePath file : files) {
-            names.writeBytes(new byte[] {'.', '/'});
-            names.writeBytes(file.bytes());
-            names.write(0);
-        }
-        return run(lane, command, names.toByteArray());
-    }
-
     /** Runs a command in the root's folder, with {@code input} for its standard input. */
-    private static CommandResult run(Lane lane, String command, byte[] input)
-            throws RemoteException, InterruptedException {
-        ByteArrayOutputStream stdin = new ByteArrayOutputStream();
-        byte[] root = lane.site().rootPrefix();
-        stdin.writeBytes(root);
-        stdin.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
-        stdin.writeBytes(input);
-        // POSIX: read takes its line byte by byte from a pipe, so that xargs finds all the names.
-        String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
-        CommandResult result = lane.run(script, stdin.toByteArray(), TIMEOUT);
+    private CommandResult run(Lane lane, String command, byte[] input) throws RemoteException, InterruptedException {
+        CommandResult result = AtRoot.run(lane, command, input, limit);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
         }
-        // Any other exit status is no news: a file that could not be read has no line, and that is what counts.
+        // Any other exit status may be that of a file that could not be read: it has no line, and that is what counts.
         return result;
     }
 
@@ -140,19 +130,33 @@ record ExecDigest(String tool) implements RemoteDigest {
         return false;
     }
 
-    /** Only names that were asked for count. */
-    private static void readLines(CommandResult result, List<FilePath> files, Map<FilePath, Digest> digests) {
+    /**
+     * Only names that were asked for count, and only those of which one thing is said. Where every file was answered for and the
+     * command still says that it failed, nothing counts: nobody knows what went wrong.
+     */
+    private static Map<FilePath, Digest> readLines(CommandResult result, List<FilePath> files) {
         Map<String, FilePath> asked = new HashMap<>();
         for (FilePath file : files) {
             asked.put(new String(file.bytes(), StandardCharsets.ISO_8859_1), file);
         }
+        Map<FilePath, Digest> digests = new HashMap<>();
+        Set<FilePath> contradicted = new HashSet<>();
         for (String line : result.output().split("\n", -1)) {
             Matcher matcher = LINE.matcher(line);
             FilePath file = matcher.matches() ? asked.get(matcher.group(2)) : null;
             if (file != null) {
-                digests.put(file, Digest.ofHex(matcher.group(1)));
+                Digest digest = Digest.ofHex(matcher.group(1));
+                Digest before = digests.put(file, digest);
+                if (before != null && !before.equals(digest)) {
+                    contradicted.add(file);
+                }
             }
         }
+        if (result.exitStatus() != 0 && digests.size() == asked.size()) {
+            return Map.of();
+        }
+        digests.keySet().removeAll(contradicted);
+        return digests;
     }
 
     /** One line for each name, in the order asked; if their number is another, none of them counts. */

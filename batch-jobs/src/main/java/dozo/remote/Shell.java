@@ -43,9 +43,10 @@ final class Shell implements AutoCloseable {
     /**
      * Reads the mark; then for each command how many bytes of input it has, the command itself in a line, and the input. What
      * a command leaves of its input is thrown away. POSIX: read takes its line byte by byte from a pipe; head takes no more
-     * than it is told to.
+     * than it is told to. Whatever the login shell is, this line has to mean the same to it: in the quotes is nothing that csh
+     * or fish take for something else.
      */
-    private static final String LOOP = "exec sh -c '"
+    static final String LOOP = "exec sh -c '"
             + "IFS= read -r mark || exit; printf \"\\n%s 0\\n\" \"$mark\"; printf \"\\n%s 0\\n\" \"$mark\" >&2; "
             + "while IFS= read -r bytes && IFS= read -r command; do "
             + "head -c \"$bytes\" | { sh -c \"$command\"; status=$?; cat > /dev/null; exit $status; }; status=$?; "
@@ -55,8 +56,8 @@ final class Shell implements AutoCloseable {
     private final ClientSession session;
     private final Loop channel = new Loop();
     private final byte[] mark = newMark();
-    private final Said output = new Said(OUTPUT_BYTES_MAX, mark);
-    private final Said errors = new Said(ERRORS_BYTES_MAX, mark);
+    private final Said output = new Said(OUTPUT_BYTES_MAX, true, mark);
+    private final Said errors = new Said(ERRORS_BYTES_MAX, false, mark);
     private boolean ready;
 
     private Shell(SiteAddress site, ClientSession session) {
@@ -93,6 +94,12 @@ final class Shell implements AutoCloseable {
         TurnedAway(IOException cause) {
             super(cause);
         }
+    }
+
+    /** A command says more than an answer can be: it may never end. */
+    private static final class TooMuch extends Exception {
+
+        private static final long serialVersionUID = 1L;
     }
 
     /** Runs a command; after a failure the shell is of no more use. */
@@ -138,14 +145,14 @@ final class Shell implements AutoCloseable {
             long end = System.nanoTime() + timeout.toNanos();
             int status = outputEnd.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             var _ = errorsEnd.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-            if (output.overflowed()) {
-                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take");
-            }
             return new CommandResult(status, output.text(), errors.text());
         } catch (TimeoutException e) {
             throw new RemoteException(
                     Reason.LOST, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
         } catch (ExecutionException e) {
+            if (e.getCause() instanceof TooMuch) {
+                throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take", e);
+            }
             throw failure(e);
         } finally {
             channel.removeCloseFutureListener(whenClosed);
@@ -203,13 +210,18 @@ final class Shell implements AutoCloseable {
     private static final class Said extends ByteArrayOutputStream {
 
         private final int bytesMax;
+        private final boolean neverMore;
         private final byte[] endLine;
         private CompletableFuture<Integer> ended = new CompletableFuture<>();
-        private boolean overflowed;
 
-        /** The line begins with the mark and ends with the exit status. */
-        Said(int bytesMax, byte[] mark) {
+        /**
+         * The line begins with the mark and ends with the exit status.
+         *
+         * @param neverMore whether it is a failure when there is more than {@code bytesMax}
+         */
+        Said(int bytesMax, boolean neverMore, byte[] mark) {
             this.bytesMax = bytesMax;
+            this.neverMore = neverMore;
             this.endLine =
                     ("\n" + new String(mark, StandardCharsets.US_ASCII) + " ").getBytes(StandardCharsets.US_ASCII);
         }
@@ -217,13 +229,8 @@ final class Shell implements AutoCloseable {
         /** Forgets what was said before; completes with the exit status of what comes now. */
         synchronized CompletableFuture<Integer> expectEnd() {
             reset();
-            overflowed = false;
             ended = new CompletableFuture<>();
             return ended;
-        }
-
-        synchronized boolean overflowed() {
-            return overflowed;
         }
 
         /** What was said before the end, a character for each byte. */
@@ -239,7 +246,9 @@ final class Shell implements AutoCloseable {
                 int digits = at + endLine.length;
                 ended.complete(Integer.valueOf(new String(buf, digits, count - 1 - digits, StandardCharsets.US_ASCII)));
             } else if (count > bytesMax + TAIL_BYTES) {
-                overflowed = true;
+                if (neverMore) {
+                    ended.completeExceptionally(new TooMuch());
+                }
                 System.arraycopy(buf, count - TAIL_BYTES, buf, bytesMax, TAIL_BYTES);
                 count = bytesMax + TAIL_BYTES;
             }

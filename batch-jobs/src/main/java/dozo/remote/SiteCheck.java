@@ -24,7 +24,9 @@ import java.util.concurrent.FutureTask;
  * @param namesAreBytes whether names in no particular encoding come back byte for byte
  * @param extensions what the server says it offers
  * @param digest the fastest way to have digests computed among those that gave the right ones
+ * @param digestBytesPerSecond how fast that went for 16 MiB in the site's memory, for read-back 1 MiB; 0 if it was not measured
  * @param syncsAtOnce whether {@link SiteSync} works there
+ * @param cache what has the site's memory forget files; empty if nothing does, or it was not tried
  * @param space room left, if the site tells
  * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if it was not tried
  * @param findings what a person should know, a sentence each; empty if all is well
@@ -37,29 +39,45 @@ public record SiteCheck(
         boolean namesAreBytes,
         Set<String> extensions,
         RemoteDigest digest,
+        double digestBytesPerSecond,
         boolean syncsAtOnce,
+        Optional<SiteCache> cache,
         Optional<Space> space,
         Optional<Duration> clockAhead,
         List<String> findings) {
 
-    private static final FilePath INCOMING = FilePath.of(".dozo/incoming");
-
     /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
-        return in(lane, INCOMING, new CompletableFuture<>());
+        return of(lane, Look.WHOLE, new CompletableFuture<>());
     }
 
     /**
-     * The same, trying things out in this folder, which is made if need be.
+     * The same for a copy, which reads nothing cold, trying things out in this folder, which is made if need be.
      *
      * @param syncsAtOnce is completed as soon as that is known, which is long before all the rest is
      */
     public static SiteCheck in(Lane lane, FilePath folder, CompletableFuture<Boolean> syncsAtOnce)
             throws RemoteException, InterruptedException {
-        return of(lane, folder, InstantSource.system(), syncsAtOnce);
+        return of(lane, new Look(folder, InstantSource.system(), false, Look.PATIENCE), syncsAtOnce);
     }
 
-    static SiteCheck of(Lane lane, FilePath folder, InstantSource clock, CompletableFuture<Boolean> syncsAtOnce)
+    /**
+     * How to look.
+     *
+     * @param folder in which things are tried out
+     * @param clock that the site's is compared with
+     * @param whole whether to look also for what only a backup wants to know: how fast bytes can be read back, and whether
+     *     files can be dropped from the site's memory
+     * @param patience a command that has not ended by then is one that does not work
+     */
+    record Look(FilePath folder, InstantSource clock, boolean whole, Duration patience) {
+
+        private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+        static final Look WHOLE = new Look(FilePath.of(".dozo/incoming"), InstantSource.system(), true, PATIENCE);
+    }
+
+    static SiteCheck of(Lane lane, Look look, CompletableFuture<Boolean> syncsAtOnce)
             throws RemoteException, InterruptedException {
         FutureTask<Boolean> sync = new FutureTask<>(() -> SiteSync.offeredBy(lane)) {
             @Override
@@ -72,7 +90,7 @@ public record SiteCheck(
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
         boolean rootThere = isFolder(sftp);
-        SiteProbe probe = new SiteProbe(lane, folder, clock, findings);
+        SiteProbe probe = new SiteProbe(lane, look, findings);
         if (rootThere) {
             probe.run();
         } else {
@@ -88,7 +106,9 @@ public record SiteCheck(
                 probe.namesAreBytes(),
                 sftp.extensions(),
                 probe.digest(),
+                probe.digestBytesPerSecond(),
                 RemoteException.join(sync),
+                probe.cache(),
                 space,
                 probe.clockAhead(),
                 List.copyOf(findings));

@@ -3,16 +3,16 @@ package dozo.remote;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteCheck.Look;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,10 +26,18 @@ final class SiteProbe {
     /** What the name of the folder begins with. */
     static final String FOLDER = "probe-";
 
-    private static final int[] SIZES_BYTES = {0, 1, 65_537, 1 << 20};
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    /** Of these, one gets other content of the same length. */
+    private static final int REWRITTEN_BYTES = 65_537;
+
+    private static final int[] SIZES_BYTES = {0, 1, REWRITTEN_BYTES, 1 << 20};
 
     /** The largest is digested so often in one go to see how fast that is. */
     private static final int TIMED_REPEATS = 16;
+
+    /** Of the file that is to be dropped from the site's memory. */
+    private static final int CACHED_BYTES = 1 << 17;
 
     private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(60);
 
@@ -38,7 +46,7 @@ final class SiteProbe {
 
     private final Lane lane;
     private final Sftp sftp;
-    private final InstantSource clock;
+    private final Look look;
     private final List<String> findings;
     private final FilePath folder;
     private final List<FilePath> made = new CopyOnWriteArrayList<>();
@@ -47,13 +55,15 @@ final class SiteProbe {
     private boolean renameKeeps;
     private boolean namesAreBytes;
     private RemoteDigest digest = RemoteDigest.readBack();
+    private double digestBytesPerSecond;
+    private Optional<SiteCache> cache = Optional.empty();
     private Optional<Duration> clockAhead = Optional.empty();
 
-    SiteProbe(Lane lane, FilePath below, InstantSource clock, List<String> findings) {
+    SiteProbe(Lane lane, Look look, List<String> findings) {
         this.lane = lane;
-        this.folder = below.resolve(FOLDER + UUID.randomUUID());
+        this.look = look;
+        this.folder = look.folder().resolve(FOLDER + UUID.randomUUID());
         this.sftp = lane.sftp();
-        this.clock = clock;
         this.findings = findings;
     }
 
@@ -64,13 +74,12 @@ final class SiteProbe {
             Map<FilePath, Digest> known = new ConcurrentHashMap<>();
             List<Try> writes = new ArrayList<>();
             for (int size : SIZES_BYTES) {
-                byte[] content = new byte[size];
-                new Random(size).nextBytes(content);
+                byte[] content = noise(size);
                 writes.add(() -> known.put(write(nameOf(size), content), Digest.ofContent(content)));
             }
             together(writes);
             writable = true;
-            together(List.of(() -> digest = fastestRight(known), this::tryClock, this::tryRename, this::tryNames));
+            together(List.of(() -> tryDigests(known), this::tryClock, this::tryRename, this::tryNames, this::tryCache));
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
@@ -124,6 +133,14 @@ final class SiteProbe {
         return digest;
     }
 
+    double digestBytesPerSecond() {
+        return digestBytesPerSecond;
+    }
+
+    Optional<SiteCache> cache() {
+        return cache;
+    }
+
     Optional<Duration> clockAhead() {
         return clockAhead;
     }
@@ -141,27 +158,62 @@ final class SiteProbe {
         return path;
     }
 
-    private RemoteDigest fastestRight(Map<FilePath, Digest> known) throws RemoteException, InterruptedException {
+    private void tryDigests(Map<FilePath, Digest> known) throws RemoteException, InterruptedException {
+        List<RemoteDigest> right =
+                right(List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest()), known);
+        if (right.isEmpty()) {
+            right = right(List.of(ExecDigest.PERL), known);
+        }
+        // Only now, as the first time has to start a shell and to read programs from the disk.
+        double best = 0;
+        for (RemoteDigest way : right) {
+            double rate = bytesPerSecond(way, TIMED_REPEATS);
+            if (rate > best) {
+                digest = way;
+                best = rate;
+            }
+        }
+        digestBytesPerSecond = best > 0 || !look.whole() ? best : bytesPerSecond(digest, 1);
+    }
+
+    /** Those of these ways that are right, also about a file that has changed since, of which neither size nor time tells. */
+    private List<RemoteDigest> right(List<RemoteDigest> ways, Map<FilePath, Digest> known)
+            throws RemoteException, InterruptedException {
         List<RemoteDigest> right = new ArrayList<>();
-        for (RemoteDigest way : List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest())) {
+        for (RemoteDigest way : ways) {
             if (isRight(way, known)) {
                 right.add(way);
             }
         }
-        if (right.isEmpty()) {
-            return isRight(ExecDigest.PERL, known) ? ExecDigest.PERL : RemoteDigest.readBack();
+        if (!right.isEmpty()) {
+            FilePath file = nameOf(REWRITTEN_BYTES);
+            known.put(file, Digest.ofContent(rewrite(file)));
         }
-        // Only now, as the first time has to start a shell and to read programs from the disk.
-        RemoteDigest best = right.getFirst();
-        long bestNanos = right.size() == 1 ? 0 : nanos(best);
-        for (RemoteDigest way : right.subList(1, right.size())) {
-            long nanos = nanos(way);
-            if (nanos < bestNanos) {
-                best = way;
-                bestNanos = nanos;
+        List<RemoteDigest> still = new ArrayList<>();
+        for (RemoteDigest way : right) {
+            if (isRight(way, known)) {
+                still.add(way);
             }
         }
-        return best;
+        return still;
+    }
+
+    private byte[] rewrite(FilePath path) throws RemoteException, InterruptedException {
+        RemoteFacts facts = sftp.lstat(path)
+                .orElseThrow(() -> new RemoteException(Reason.NO_SUCH_FILE, "our probe was removed: " + path));
+        byte[] content = noise(REWRITTEN_BYTES);
+        try (RemoteFile file = sftp.open(path)) {
+            file.write(0, content, 0, content.length);
+            file.finish(facts.mode(), facts.modifiedSeconds(), true);
+        }
+        return content;
+    }
+
+    /** Nothing that can be known before: what was answered once must not be right again. */
+    private static byte[] noise(int bytes) {
+        byte[] noise = new byte[bytes];
+        RANDOM.nextBytes(noise);
+        return noise;
     }
 
     /** Whether it is right for every size, and silent about what is not there. */
@@ -169,36 +221,65 @@ final class SiteProbe {
             throws RemoteException, InterruptedException {
         List<FilePath> asked = new ArrayList<>(known.keySet());
         asked.add(folder.resolve("not there"));
+        Optional<Map<FilePath, Digest>> answer = answer(way, asked);
+        if (answer.isPresent() && !answer.get().isEmpty() && !answer.get().equals(known)) {
+            findings.add("digests by " + way.method() + " are wrong or incomplete there, and are not used");
+        }
+        return answer.isPresent() && answer.get().equals(known);
+    }
+
+    /** What a way says of these files; empty if it does not work, which is a finding if it begins and does not come to an end. */
+    private Optional<Map<FilePath, Digest>> answer(RemoteDigest way, List<FilePath> files)
+            throws RemoteException, InterruptedException {
+        RemoteDigest soon = way instanceof ExecDigest exec ? exec.within(look.patience()) : way;
         try {
-            Map<FilePath, Digest> answer = way.digests(lane, asked);
-            if (!answer.equals(known) && !answer.isEmpty()) {
-                findings.add("digests by " + way.method() + " are wrong or incomplete there, and are not used");
-            }
-            return answer.equals(known);
+            return Optional.of(soon.digests(lane, files));
         } catch (RemoteException e) {
-            if (endsTheLook(e)) {
+            // NB: a command that does not end is LOST too, and one that says too much PROTOCOL; the lane is then as
+            // good as
+            // before.
+            if (endsTheLook(e) && !(lane.isOpen() && way instanceof ExecDigest)) {
                 throw e;
             }
-            return false;
+            if (endsTheLook(e)) {
+                findings.add("digests by %s are not used there: %s".formatted(way.method(), e.getMessage()));
+            }
+            return Optional.empty();
         }
     }
 
-    /** How long it takes for the largest file, many times. */
-    private long nanos(RemoteDigest way) throws RemoteException, InterruptedException {
-        FilePath largest = nameOf(SIZES_BYTES[SIZES_BYTES.length - 1]);
+    /** How fast it goes for the largest file, so many times; 0 if it does not. */
+    private double bytesPerSecond(RemoteDigest way, int times) throws RemoteException, InterruptedException {
+        int bytes = SIZES_BYTES[SIZES_BYTES.length - 1];
         long before = System.nanoTime();
-        var _ = way.digests(lane, Collections.nCopies(TIMED_REPEATS, largest));
-        return System.nanoTime() - before;
+        Optional<Map<FilePath, Digest>> answer = answer(way, Collections.nCopies(times, nameOf(bytes)));
+        long nanos = Math.max(1, System.nanoTime() - before);
+        return answer.isPresent() && answer.get().size() == 1 ? 1e9 * bytes * times / nanos : 0;
     }
 
     private void tryClock() throws RemoteException, InterruptedException {
         FilePath fresh = write(new byte[] {'c'}, new byte[1]);
-        long here = clock.instant().getEpochSecond();
+        long here = look.clock().instant().getEpochSecond();
         long there = sftp.lstat(fresh).map(RemoteFacts::modifiedSeconds).orElse(here);
         Duration ahead = Duration.ofSeconds(there - here);
         clockAhead = Optional.of(ahead);
         if (ahead.abs().compareTo(CLOCK_OFF_MAX) > 0) {
             findings.add("the site's clock is off by " + ahead.abs().toSeconds() + " s");
+        }
+    }
+
+    /** With a file of its own, that nobody else reads meanwhile. */
+    private void tryCache() throws RemoteException, InterruptedException {
+        if (!look.whole()) {
+            return;
+        }
+        FilePath file = write(new byte[] {'m'}, new byte[CACHED_BYTES]);
+        try {
+            cache = SiteCache.workingOn(lane, file);
+        } catch (RemoteException e) {
+            if (endsTheLook(e) && !lane.isOpen()) {
+                throw e;
+            }
         }
     }
 

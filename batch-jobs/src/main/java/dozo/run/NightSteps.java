@@ -24,6 +24,7 @@ import dozo.transfer.Sender;
 import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
+import dozo.verify.Bags;
 import dozo.verify.Receipts;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -53,6 +54,7 @@ class NightSteps {
     private final Receipts receipts;
     private final TransferUnits units;
     private final TagFiles tagFiles;
+    private final Bags bags;
     private final Coverage coverage;
     private final Findings findings;
     private final Ledger ledger;
@@ -68,6 +70,7 @@ class NightSteps {
             Receipts receipts,
             TransferUnits units,
             TagFiles tagFiles,
+            Bags bags,
             Coverage coverage,
             Findings findings,
             Ledger ledger,
@@ -81,6 +84,7 @@ class NightSteps {
         this.receipts = receipts;
         this.units = units;
         this.tagFiles = tagFiles;
+        this.bags = bags;
         this.coverage = coverage;
         this.findings = findings;
         this.ledger = ledger;
@@ -100,7 +104,7 @@ class NightSteps {
         Ingested ingested = ingest.ingest(experiment);
         findings.add(runId, ingested.findings());
         if (ingested.sealed()) {
-            receipts.count(experiment.id());
+            receipts.carryOver(experiment.id());
         }
         return Optional.of(experiment.id());
     }
@@ -193,6 +197,7 @@ class NightSteps {
                         .toList());
         sender.sweep(route, units.underWay(experiment.id(), siteId));
         receipts.settled(experiment.id(), siteId);
+        bags.written(experiment.id(), siteId, bag.tagFiles());
         ExperimentCoverage covered =
                 coverage.experiment(siteId, experiment.id()).orElseThrow();
         ledger.append(

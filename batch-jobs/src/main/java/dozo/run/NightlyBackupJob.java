@@ -33,7 +33,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, ingest, plan, send in partitions, settle, compare. A job
+ * The job {@code nightlyBackup}: check the site, ingest, plan, send in partitions, settle, compare, anchor. A job
  * instance is a run; its number is the only parameter that identifies it. All progress is in our own tables, so a restart
  * asks them what is left and keeps no reader's state.
  */
@@ -51,6 +51,7 @@ class NightlyBackupJob {
     private final JobRepository repository;
     private final PlatformTransactionManager transactions;
     private final NightSteps steps;
+    private final Anchors anchors;
     private final Senders senders;
     private final SendingWatch watch;
     private final TransferSettings settings;
@@ -59,12 +60,14 @@ class NightlyBackupJob {
             JobRepository repository,
             PlatformTransactionManager transactions,
             NightSteps steps,
+            Anchors anchors,
             Senders senders,
             SendingWatch watch,
             TransferSettings settings) {
         this.repository = repository;
         this.transactions = transactions;
         this.steps = steps;
+        this.anchors = anchors;
         this.senders = senders;
         this.watch = watch;
         this.settings = settings;
@@ -80,6 +83,7 @@ class NightlyBackupJob {
                 .next(send(toSend, recorder))
                 .next(eachExperiment("settle", (run, site, after) -> steps.settleNext(run, site, after)))
                 .next(compare())
+                .next(tasklet("anchor", anchors::write))
                 .build();
     }
 
@@ -149,7 +153,7 @@ class NightlyBackupJob {
     private ItemProcessor<Claim, Result> sending() {
         return claim -> {
             var sender = senders.of(claim.runId(), claim.siteId());
-            return new Result(claim, sender.send(claim.route(), claim.unit()), sender.method());
+            return new Result(claim, sender.send(claim.route(), claim.unit(), claim.proven()), sender.method());
         };
     }
 
@@ -164,7 +168,7 @@ class NightlyBackupJob {
     }
 
     private interface Once {
-        void of(long run, int site);
+        void of(long run, int site) throws InterruptedException;
     }
 
     private Step tasklet(String name, Once work) {

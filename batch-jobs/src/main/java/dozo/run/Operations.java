@@ -5,6 +5,7 @@ import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.time.Duration;
 import java.util.Map;
@@ -42,6 +43,7 @@ public class Operations implements SmartLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
     private final Job nightlyBackup;
+    private final Job scrub;
     private final JobOperator operator;
     private final JobRepository repository;
     private final Runs runs;
@@ -53,6 +55,7 @@ public class Operations implements SmartLifecycle {
 
     public Operations(
             @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
+            @Qualifier(ScrubJob.NAME) Job scrub,
             JobOperator operator,
             JobRepository repository,
             Runs runs,
@@ -61,6 +64,7 @@ public class Operations implements SmartLifecycle {
             RunEnd runEnd,
             JobThreads jobThreads) {
         this.nightlyBackup = nightlyBackup;
+        this.scrub = scrub;
         this.operator = operator;
         this.repository = repository;
         this.runs = runs;
@@ -77,13 +81,24 @@ public class Operations implements SmartLifecycle {
      * @throws Refusal when a run is going on, or there is no such site
      */
     public synchronized Run start(@Nullable String site, String requestedBy) {
-        Run run = runs.open(site(site), requestedBy);
+        Run run = runs.open(RunKind.NIGHTLY_BACKUP, site(site), requestedBy);
         launch(run);
         return run;
     }
 
     /**
-     * Asks a run to stop: units under way are finished, no more are begun.
+     * Starts a scrub and returns while it runs. What it was asked for is kept, and is what it goes on with after a crash.
+     *
+     * @throws Refusal when a run is going on, or there is no such site
+     */
+    public synchronized Run startScrub(ScrubRequest request, String requestedBy) {
+        Run run = runs.openScrub(site(request.site()), request, requestedBy);
+        launch(run);
+        return run;
+    }
+
+    /**
+     * Asks a run to stop: what is under way is finished, no more is begun.
      *
      * @throws Refusal when it is not running
      */
@@ -184,11 +199,18 @@ public class Operations implements SmartLifecycle {
 
     private void launch(Run run) {
         try {
-            operator.start(nightlyBackup, parameters(run));
+            operator.start(job(run.kind()), parameters(run));
         } catch (JobExecutionException | RuntimeException e) {
             LOG.error("run {} could not be started", run.id(), e);
             runs.close(run.id(), RunState.FAILED, "could not be started: " + e.getMessage());
         }
+    }
+
+    private Job job(RunKind kind) {
+        return switch (kind) {
+            case NIGHTLY_BACKUP -> nightlyBackup;
+            case SCRUB -> scrub;
+        };
     }
 
     private Site site(@Nullable String name) {
@@ -199,7 +221,7 @@ public class Operations implements SmartLifecycle {
     }
 
     private @Nullable JobExecution lastExecution(Run run) {
-        return repository.getLastJobExecution(NightlyBackupJob.NAME, parameters(run));
+        return repository.getLastJobExecution(run.kind().code(), parameters(run));
     }
 
     private static JobParameters parameters(Run run) {

@@ -11,6 +11,7 @@ import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +28,7 @@ public class Runs {
 
     private static final RowMapper<Run> RUN = (row, n) -> new Run(
             row.getLong("run_id"),
+            RunKind.of(row.getString("kind")),
             row.getString("site"),
             row.getInt("site_id"),
             RunState.valueOf(row.getString("state")),
@@ -49,11 +51,37 @@ public class Runs {
             """;
 
     private final JdbcClient jdbc;
+    private final Scrubs scrubs;
     private final TransferUnits units;
     private final Senders senders;
     private final Findings findings;
     private final Ledger ledger;
+    private final TransferSettings settings;
     private final InstantSource clock;
+
+    /** What a run does. */
+    public enum RunKind {
+        NIGHTLY_BACKUP(NightlyBackupJob.NAME),
+        SCRUB(ScrubJob.NAME);
+
+        private final String code;
+
+        RunKind(String code) {
+            this.code = code;
+        }
+
+        /** Its name in the catalogue and in REST, which is that of its job. */
+        public String code() {
+            return code;
+        }
+
+        static RunKind of(String code) {
+            return Arrays.stream(values())
+                    .filter(kind -> kind.code.equals(code))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("no kind of run is called " + code));
+        }
+    }
 
     /** How a run is, or ended. */
     public enum RunState {
@@ -76,6 +104,7 @@ public class Runs {
      */
     public record Run(
             long id,
+            RunKind kind,
             String site,
             int siteId,
             RunState state,
@@ -85,12 +114,22 @@ public class Runs {
             String message,
             long findings) {}
 
-    Runs(JdbcClient jdbc, TransferUnits units, Senders senders, Findings findings, Ledger ledger, InstantSource clock) {
+    Runs(
+            JdbcClient jdbc,
+            Scrubs scrubs,
+            TransferUnits units,
+            Senders senders,
+            Findings findings,
+            Ledger ledger,
+            TransferSettings settings,
+            InstantSource clock) {
         this.jdbc = jdbc;
+        this.scrubs = scrubs;
         this.units = units;
         this.senders = senders;
         this.findings = findings;
         this.ledger = ledger;
+        this.settings = settings;
         this.clock = clock;
     }
 
@@ -100,22 +139,36 @@ public class Runs {
      * @throws Refusal when one is going on
      */
     @Transactional
-    public Run open(Site site, String requestedBy) {
+    public Run open(RunKind kind, Site site, String requestedBy) {
         try {
             long id = jdbc.sql("""
                             insert into run (kind, site_id, state, requested_by, started_at)
-                            values ('nightlyBackup', :site, 'RUNNING', :by, :now) returning run_id
+                            values (:kind, :site, 'RUNNING', :by, :now) returning run_id
                             """)
+                    .param("kind", kind.code())
                     .param("site", site.id())
                     .param("by", requestedBy)
                     .param("now", Timestamp.from(clock.instant()))
                     .query((row, n) -> row.getLong(1))
                     .single();
-            ledger.append(requestedBy, "run.started", String.valueOf(id), Map.of("site", site.name()));
+            ledger.append(
+                    requestedBy, "run.started", String.valueOf(id), Map.of("site", site.name(), "kind", kind.code()));
             return find(id).orElseThrow();
         } catch (DuplicateKeyException e) {
             throw new Refusal("run", "a run is going on; one runs at a time");
         }
+    }
+
+    /**
+     * Opens a scrub, with what it is asked for.
+     *
+     * @throws Refusal when a run is going on
+     */
+    @Transactional
+    public Run openScrub(Site site, ScrubRequest request, String requestedBy) {
+        Run run = open(RunKind.SCRUB, site, requestedBy);
+        scrubs.add(run.id(), request, run.startedAt(), settings.partitions());
+        return run;
     }
 
     /** Closes a run, unless it is closed already. COMPLETE becomes FINDINGS where there are some. */

@@ -1,5 +1,10 @@
 package dozo.run;
 
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.registry.Capabilities;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
@@ -10,6 +15,7 @@ import dozo.remote.SiteCheck;
 import dozo.transfer.KnownSite;
 import dozo.transfer.Sender;
 import dozo.transfer.Throttle;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
@@ -19,11 +25,15 @@ import org.springframework.stereotype.Component;
 class Senders {
 
     private final Sites sites;
+    private final Capabilities capabilities;
+    private final Findings findings;
     private final TransferSettings settings;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
-    Senders(Sites sites, TransferSettings settings) {
+    Senders(Sites sites, Capabilities capabilities, Findings findings, TransferSettings settings) {
         this.sites = sites;
+        this.capabilities = capabilities;
+        this.findings = findings;
         this.settings = settings;
     }
 
@@ -35,7 +45,7 @@ class Senders {
     synchronized Sender of(long runId, int siteId) throws RemoteException, InterruptedException {
         Sender sender = open.get(runId);
         if (sender == null) {
-            sender = open(sites.find(siteId).orElseThrow());
+            sender = open(runId, sites.find(siteId).orElseThrow());
             open.put(runId, sender);
         }
         return sender;
@@ -61,7 +71,7 @@ class Senders {
         }
     }
 
-    private Sender open(Site site) throws RemoteException, InterruptedException {
+    private Sender open(long runId, Site site) throws RemoteException, InterruptedException {
         Lanes lanes = settings.lanes() == 0 ? Lanes.tuned(site.address()) : Lanes.to(site.address(), settings.lanes());
         try {
             Lane lane = lanes.next();
@@ -72,10 +82,22 @@ class Senders {
                         "site %s (%s) cannot be used: %s"
                                 .formatted(site.name(), site.address(), String.join("; ", check.findings())));
             }
-            return new Sender(lanes, KnownSite.of(check), new Throttle(0));
+            findings.add(runId, news(site, capabilities.keep(site, check, Ledger.SYSTEM)));
+            return new Sender(lanes, KnownSite.of(check), new Throttle(0), settings.readBackOneIn());
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;
         }
+    }
+
+    /** Said once: from the next look on, what the site can do now is what was known. */
+    private static List<Finding> news(Site site, List<String> lost) {
+        return lost.stream()
+                .map(words -> new Finding(
+                        null,
+                        Problem.SITE_CHANGED,
+                        null,
+                        "site %s: %s; ask the site's people what they changed".formatted(site.name(), words)))
+                .toList();
     }
 }

@@ -2,7 +2,9 @@ package dozo.transfer;
 
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
+import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
@@ -52,6 +54,10 @@ public final class KnownSite {
 
     RemoteDigest digest() throws RemoteException, InterruptedException {
         return RemoteException.join(check).digest();
+    }
+
+    Optional<SiteCache> cache() throws RemoteException, InterruptedException {
+        return RemoteException.join(check).cache();
     }
 
     boolean namesAreBytes() throws RemoteException, InterruptedException {

@@ -3,6 +3,7 @@ package dozo.transfer;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.verify.SiteFolders;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -21,17 +22,22 @@ import java.util.Optional;
 public record Route(Path source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
 
     private static final int TEMPORARY_NAME_BYTES = 16;
-    private static final FilePath OURS = FilePath.of(".dozo");
 
     /** The route of one manifest of the experiment {@code project/experiment} into its bag. */
     public static Route backup(Path source, String experiment, int manifest) {
-        FilePath bag = FilePath.of(experiment);
+        SiteFolders folders = SiteFolders.of(experiment);
         return new Route(
-                source,
-                bag,
-                bag.resolve("data"),
-                OURS.resolve("incoming").resolve(experiment),
-                Optional.of(OURS.resolve("versions").resolve(experiment).resolve(String.valueOf(manifest))));
+                source, folders.bag(), folders.data(), folders.incoming(), Optional.of(folders.versions(manifest)));
+    }
+
+    /**
+     * The route of one file of Dozo's own, which has this name at the site and stays what it is: nothing is moved out of its way,
+     * or replaced.
+     */
+    public static Route alone(FilePath name) {
+        // A folder that no project can have: codes do not begin with a dot.
+        FilePath incoming = FilePath.of(".dozo/incoming/.alone");
+        return new Route(Path.of(""), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
     }
 
     /** The name of a verified entry. */

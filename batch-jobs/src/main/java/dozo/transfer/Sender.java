@@ -10,6 +10,7 @@ import dozo.file.Problem;
 import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
@@ -24,6 +25,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -56,11 +58,14 @@ public final class Sender implements AutoCloseable {
     /** How often an entry is tried on another lane when one dies under it, and sent again when its digest is wrong. */
     private static final int TRIES = 3;
 
+    private static final SecureRandom LOT = new SecureRandom();
+
     private final Lanes lanes;
     private final KnownSite site;
     private final SiteTree tree;
     private final SiteSync sync = new SiteSync();
     private final Throttle throttle;
+    private final int readBackOneIn;
     private final LongAdder bytesMoved = new LongAdder();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
@@ -88,6 +93,17 @@ public final class Sender implements AutoCloseable {
 
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
+        this(lanes, site, throttle, 0);
+    }
+
+    /**
+     * The same, which of so many digests computed at the site compares one, drawn by lot, with the bytes read back: a command
+     * there that lies now and then is caught some day (ADR 0027).
+     *
+     * @param readBackOneIn 0: none
+     */
+    public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn) {
+        this.readBackOneIn = readBackOneIn;
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
@@ -121,10 +137,28 @@ public final class Sender implements AutoCloseable {
      * @throws RemoteException when the site as a whole cannot be used
      */
     public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
+        return send(route, unit, Map.of());
+    }
+
+    /**
+     * Sends a unit.
+     *
+     * @param proven digests that the source has to have, by the numbers of the entries: those of copies that are repaired. What
+     *     has another one is not given its name, and the damaged copy stays where it is
+     * @return an outcome for each of its entries, in their order
+     * @throws RemoteException when the site as a whole cannot be used
+     */
+    public List<Outcome> send(Route route, Unit unit, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
         return switch (unit) {
-            case Unit.Bundle bundle -> sendBundle(route, bundle.entries());
-            case Unit.Large large -> List.of(sendLarge(route, large.entry()));
+            case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), proven);
+            case Unit.Large large -> List.of(sendLarge(route, large.entry(), proven));
         };
+    }
+
+    /** Reads what is stored, over the same lanes. */
+    public SiteReader reader() throws RemoteException, InterruptedException {
+        return new SiteReader(lanes, site.digest(), site.cache());
     }
 
     /**
@@ -146,6 +180,14 @@ public final class Sender implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
+    public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
+        over(lane -> {
+            tree.putAside(lane, route, route.top().resolve(inBag));
+            return Optional.empty();
+        });
     }
 
     private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
@@ -240,7 +282,8 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private List<Outcome> sendBundle(Route route, List<Entry> entries) throws RemoteException, InterruptedException {
+    private List<Outcome> sendBundle(Route route, List<Entry> entries, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
         List<Entry> left = new ArrayList<>();
         List<Entry> others = new ArrayList<>();
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
@@ -248,7 +291,7 @@ public final class Sender implements AutoCloseable {
         Future<Map<Entry, Outcome>> making = threads.submit(() -> each(others, other -> makeOther(route, other)));
         Map<Entry, Outcome> outcomes = new HashMap<>();
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
-            Map<Entry, Outcome> tried = sendAndProve(route, left, i == 0);
+            Map<Entry, Outcome> tried = sendAndProve(route, left, proven, i == 0);
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
@@ -270,13 +313,14 @@ public final class Sender implements AutoCloseable {
      *
      * @param look whether what stands under a final name may be the file; if that was found to be another, it is not
      */
-    private Map<Entry, Outcome> sendAndProve(Route route, List<Entry> files, boolean look)
+    private Map<Entry, Outcome> sendAndProve(
+            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
             throws RemoteException, InterruptedException {
         over(lane -> {
             tree.makeFolders(lane, route, route.incoming());
             return Optional.empty();
         });
-        Map<Entry, Arrival> arrivals = each(files, file -> sendFile(route, file, look));
+        Map<Entry, Arrival> arrivals = each(files, file -> asProven(sendFile(route, file, look), provenBefore));
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(arrival -> ((Arrived) arrival).lies)
@@ -383,36 +427,60 @@ public final class Sender implements AutoCloseable {
         return n;
     }
 
-    private Outcome sendLarge(Route route, Entry file) throws RemoteException, InterruptedException {
-        Outcome outcome = tryLarge(route, file);
+    private Outcome sendLarge(Route route, Entry file, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
+        Outcome outcome = tryLarge(route, file, proven);
         for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
-            outcome = tryLarge(route, file);
+            outcome = tryLarge(route, file, proven);
         }
         return outcome;
     }
 
-    private Outcome tryLarge(Route route, Entry file) throws RemoteException, InterruptedException {
-        Arrival arrival = entryWork(file, Missing::new, lane -> {
-            FilePath finalName = route.finalName(file);
-            Optional<RemoteFacts> there = standing(lane, finalName, file);
-            if (there.isPresent()) {
-                try (SourceFile source = SourceFile.open(route.source(), file)) {
-                    Arrived standing = new Arrived(
-                            file,
-                            source.digest(file.facts().sizeBytes()),
-                            finalName,
-                            there.get().mode());
-                    Map<FilePath, Digest> found = site.digest().digests(lane, List.of(finalName));
-                    if (compare(standing, found.get(finalName)) instanceof Verified) {
-                        return standing;
-                    }
-                }
+    /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */
+    private static Arrival asProven(Arrival arrival, Map<Integer, Digest> proven) {
+        if (arrival instanceof Arrived(Entry file, Digest digest, var lies, var mode)) {
+            Digest expected = proven.get(file.number());
+            if (expected != null && !expected.equals(digest)) {
+                return new Missing(new Failed(
+                        file,
+                        Problem.SOURCE_DIFFERS,
+                        ("%s: the copy at the site is damaged, and the source has the digest %s now, not %s as it was proven,"
+                                        + " although its size and time have not moved; nothing was replaced: find out which"
+                                        + " is right")
+                                .formatted(file.path(), digest, expected)));
             }
-            tree.makeFolders(lane, route, route.incoming());
-            Digest sent = new LargeFile(lanes, site, throttle, bytesMoved, route, file).send();
-            return new Arrived(
-                    file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
-        });
+        }
+        return arrival;
+    }
+
+    private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore)
+            throws RemoteException, InterruptedException {
+        Arrival arrival = asProven(
+                entryWork(file, Missing::new, lane -> {
+                    FilePath finalName = route.finalName(file);
+                    Optional<RemoteFacts> there = standing(lane, finalName, file);
+                    if (there.isPresent()) {
+                        try (SourceFile source = SourceFile.open(route.source(), file)) {
+                            Arrived standing = new Arrived(
+                                    file,
+                                    source.digest(file.facts().sizeBytes()),
+                                    finalName,
+                                    there.get().mode());
+                            Map<FilePath, Digest> found = site.digest().digests(lane, List.of(finalName));
+                            if (compare(standing, found.get(finalName)) instanceof Verified) {
+                                return standing;
+                            }
+                        }
+                    }
+                    tree.makeFolders(lane, route, route.incoming());
+                    Digest sent = new LargeFile(lanes, site, throttle, bytesMoved, route, file).send();
+                    return new Arrived(
+                            file,
+                            sent,
+                            route.temporaryName(file),
+                            SiteFacts.of(file).mode());
+                }),
+                provenBefore);
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {
@@ -492,13 +560,48 @@ public final class Sender implements AutoCloseable {
             return null;
         });
         try {
-            Map<FilePath, Digest> digests = over(lane ->
-                            Optional.of(site.digest().digests(lane, names)))
-                    .orElseThrow();
+            Map<FilePath, Digest> digests =
+                    new HashMap<>(over(lane -> Optional.of(site.digest().digests(lane, names)))
+                            .orElseThrow());
+            checkByReadingBack(digests);
             join(synced);
             return digests;
         } finally {
             synced.cancel(true);
+        }
+    }
+
+    /**
+     * Reads some files back, drawn by lot so that nobody at the site knows which, and compares them with what was said of them.
+     * One that cannot be read back has no digest.
+     *
+     * @throws RemoteException PROTOCOL if one has another digest: then nothing that was said there is worth anything
+     */
+    private void checkByReadingBack(Map<FilePath, Digest> said) throws RemoteException, InterruptedException {
+        if (readBackOneIn == 0) {
+            return;
+        }
+        List<FilePath> drawn = said.keySet().stream()
+                .filter(file -> LOT.nextInt(readBackOneIn) == 0)
+                .toList();
+        if (drawn.isEmpty() || site.digest().equals(RemoteDigest.readBack())) {
+            return;
+        }
+        Map<FilePath, Digest> read = over(lane ->
+                        Optional.of(RemoteDigest.readBack().digests(lane, drawn)))
+                .orElseThrow();
+        for (FilePath file : drawn) {
+            Digest there = said.remove(file);
+            Digest back = read.get(file);
+            if (there != null && back != null) {
+                if (!back.equals(there)) {
+                    throw new RemoteException(
+                            Reason.PROTOCOL,
+                            "the site says by %s that %s has the digest %s, but what is read back has %s: do not believe it"
+                                    .formatted(site.digest().method(), file, there, back));
+                }
+                said.put(file, there);
+            }
         }
     }
 

@@ -28,7 +28,9 @@ final class SiteTree {
     /** Folders known to exist are remembered up to here, then all over again. */
     private static final int FOLDERS_KNOWN_MAX = 100_000;
 
-    private static final int VERSIONS_MAX = 1_000;
+    /** So many of one name are kept for a manifest. */
+    static final int VERSIONS_MAX = 1_000;
+
     private static final int TRIES = 3;
     private static final int FOLDER_MODE = 0700;
 
@@ -202,6 +204,13 @@ final class SiteTree {
         return true;
     }
 
+    /** Makes a name free, if something has it. */
+    void putAside(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
+        if (lane.sftp().lstat(name).isPresent()) {
+            clear(lane, route, name);
+        }
+    }
+
     /** Makes a name free, if the route says how. */
     private void clear(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
         keepVersion(lane, route, route.versions().orElseThrow(() -> inTheWay(name)), name);
@@ -217,8 +226,8 @@ final class SiteTree {
         FilePath inBag = FilePath.of(Arrays.copyOfRange(all, route.top().bytes().length + 1, all.length));
         FilePath kept = versions.resolve(inBag);
         makeFolders(lane, route, kept.parent());
-        for (int i = 1; i < VERSIONS_MAX; i++) {
-            FilePath free = i == 1 ? kept : kept.parent().resolve(numbered(kept.name(), i));
+        for (int i = 1; i <= VERSIONS_MAX; i++) {
+            FilePath free = kept.parent().resolve(numbered(kept.name(), i));
             // A rename spares what is there only where that is a file or folder; a dangling link it may replace.
             if (lane.sftp().lstat(free).isPresent()) {
                 continue;
@@ -250,7 +259,11 @@ final class SiteTree {
         }
     }
 
-    private static byte[] numbered(byte[] name, int number) {
+    /** What the first, second, third … of this name is called: {@code x}, {@code x~2}, {@code x~3} …. */
+    static byte[] numbered(byte[] name, int number) {
+        if (number == 1) {
+            return name;
+        }
         byte[] suffix = ("~" + number).getBytes(StandardCharsets.US_ASCII);
         byte[] numbered = Arrays.copyOf(name, name.length + suffix.length);
         System.arraycopy(suffix, 0, numbered, name.length, suffix.length);

@@ -2,6 +2,7 @@ package dozo.transfer;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.file.Size;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.verify.Receipts;
@@ -18,12 +19,13 @@ import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 
 /**
- * The tag files that make an experiment's folder at a site a BagIt 1.0 bag (RFC 8493): with them and {@code sha256sum -c}
- * anybody can check what lies there without us. They list every file that was proven and stands in {@code data}, also
- * those the source has deleted since.
+ * The tag files that make an experiment's folder at a site a BagIt 1.0 bag (RFC 8493): with them anybody can check what
+ * lies there without us, with a bag validator or with {@code sha256sum -c}. They list every file that was proven and stands in
+ * {@code data}, also those the source has deleted since.
  *
- * <p>Names are written as the bytes they are. A name with a newline, carriage return or backslash is written as
- * {@code sha256sum} escapes it, with a backslash at the beginning of the line; RFC 8493 would have it percent-encoded.
+ * <p>One list is read by both, unless a name must be written in two ways ({@link NameForm}): then a second one stands beside it.
+ * Names are the bytes they are; where one of them is no UTF-8, the bag declares a character set in which every byte is a
+ * character. See ADR 0025.
  */
 @Component
 public class TagFiles {
@@ -31,7 +33,12 @@ public class TagFiles {
     private static final FilePath DECLARATION = FilePath.of("bagit.txt");
     private static final FilePath INFO = FilePath.of("bag-info.txt");
     private static final FilePath MANIFEST = FilePath.of("manifest-sha256.txt");
+    private static final FilePath SUMS = FilePath.of("sha256sums.txt");
     private static final FilePath TAG_MANIFEST = FilePath.of("tagmanifest-sha256.txt");
+
+    /** NB: not ISO-8859-1, where the byte 0x85 is a line's end to the validator; Shift-JIS and UTF-8 are full of it. */
+    private static final String ANY_BYTES = "IBM437";
+
     private static final int BUFFER_BYTES = 64 << 10;
 
     private final Receipts receipts;
@@ -40,8 +47,27 @@ public class TagFiles {
         this.receipts = receipts;
     }
 
-    /** What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}. */
-    public record Bag(long files, long bytes, Digest manifestDigest) {}
+    /**
+     * What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}.
+     *
+     * @param tagFiles the digests of all its tag files, by their names in the bag
+     */
+    public record Bag(long files, long bytes, Digest manifestDigest, Map<FilePath, Digest> tagFiles) {}
+
+    /** What a list of the bag's files came to. */
+    private static final class Listed {
+        private long files;
+        private long bytes;
+        private boolean formsDiffer;
+        private boolean utf8 = true;
+
+        private void add(ProvenFile file) {
+            files++;
+            bytes += file.sizeBytes();
+            formsDiffer |= NameForm.differ(file.path().bytes());
+            utf8 = utf8 && file.path().isUtf8();
+        }
+    }
 
     /**
      * Writes the tag files of an experiment from its receipts; those that stand there with the same content are left alone.
@@ -50,67 +76,69 @@ public class TagFiles {
     public Bag write(Sender sender, Route route, Experiment experiment, int siteId, Manifest manifest)
             throws IOException, InterruptedException {
         Map<FilePath, Digest> digests = new LinkedHashMap<>();
-        long[] totals = new long[2];
-        Digest manifestDigest =
-                sender.place(route, MANIFEST, out -> writeManifest(out, experiment.id(), siteId, totals));
+        Listed[] written = new Listed[1];
+        Digest manifestDigest = sender.place(
+                route, MANIFEST, out -> written[0] = writeList(out, NameForm.BAG, experiment.id(), siteId));
+        Listed listed = written[0];
         digests.put(MANIFEST, manifestDigest);
-        digests.put(
-                DECLARATION,
-                placeText(sender, route, DECLARATION, "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"));
-        digests.put(INFO, placeText(sender, route, INFO, """
-                        Bagging-Date: %s
-                        External-Identifier: %s
-                        Payload-Oxum: %d.%d
-                        Dozo-Manifest: %d
-                        """.formatted(
-                        manifest.sealedAt().atZone(ZoneOffset.UTC).toLocalDate(),
-                        experiment.name(),
-                        totals[1],
-                        totals[0],
-                        manifest.number())));
+        if (listed.formsDiffer) {
+            digests.put(
+                    SUMS,
+                    sender.place(route, SUMS, out -> writeList(out, NameForm.SHA256SUM, experiment.id(), siteId)));
+        } else {
+            sender.putAside(route, SUMS);
+        }
+        digests.put(DECLARATION, placeText(sender, route, DECLARATION, declaration(listed)));
+        digests.put(INFO, placeText(sender, route, INFO, info(experiment, manifest, listed)));
         StringBuilder tags = new StringBuilder();
         digests.forEach(
                 (name, digest) -> tags.append(digest).append("  ").append(name).append('\n'));
-        placeText(sender, route, TAG_MANIFEST, tags.toString());
-        return new Bag(totals[0], totals[1], manifestDigest);
+        digests.put(TAG_MANIFEST, placeText(sender, route, TAG_MANIFEST, tags.toString()));
+        return new Bag(listed.files, listed.bytes, manifestDigest, digests);
     }
 
-    private void writeManifest(OutputStream out, int experimentId, int siteId, long[] totals) throws IOException {
-        totals[0] = 0;
-        totals[1] = 0;
+    private Listed writeList(OutputStream out, NameForm form, int experimentId, int siteId) throws IOException {
+        Listed listed = new Listed();
+        FilePath data = FilePath.of("data");
         OutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
         try (Stream<ProvenFile> files = receipts.standing(experimentId, siteId)) {
             for (Iterator<ProvenFile> all = files.iterator(); all.hasNext(); ) {
                 ProvenFile file = all.next();
-                writeLine(buffered, file);
-                totals[0]++;
-                totals[1] += file.sizeBytes();
+                form.writeLine(
+                        buffered,
+                        file.digest().toString(),
+                        data.resolve(file.path()).bytes());
+                listed.add(file);
             }
         }
         buffered.flush();
+        return listed;
     }
 
-    private static void writeLine(OutputStream out, ProvenFile file) throws IOException {
-        byte[] name = FilePath.of("data").resolve(file.path()).bytes();
-        boolean escaped = false;
-        for (byte b : name) {
-            escaped |= b == '\n' || b == '\r' || b == '\\';
-        }
-        if (escaped) {
-            out.write('\\');
-        }
-        out.write(file.digest().toString().getBytes(StandardCharsets.US_ASCII));
-        out.write(' ');
-        out.write(' ');
-        for (byte b : name) {
-            switch (b) {
-                case '\n' -> out.write(new byte[] {'\\', 'n'});
-                case '\r' -> out.write(new byte[] {'\\', 'r'});
-                case '\\' -> out.write(new byte[] {'\\', '\\'});
-                default -> out.write(b);
-            }
-        }
-        out.write('\n');
+    private static String declaration(Listed listed) {
+        return "BagIt-Version: 1.0\nTag-File-Character-Encoding: %s\n".formatted(listed.utf8 ? "UTF-8" : ANY_BYTES);
+    }
+
+    /** NB: says nothing that changes while what it describes does not, so that it is not written anew for nothing. */
+    private static String info(Experiment experiment, Manifest manifest, Listed listed) {
+        return """
+                Bagging-Date: %s
+                Bag-Software-Agent: Dozo
+                External-Identifier: %s
+                Bag-Group-Identifier: %s
+                Bag-Size: %s
+                Payload-Oxum: %d.%d
+                Dozo-Manifest: %d
+                Dozo-Check: sha256sum -c --quiet %s
+                """.formatted(
+                        manifest.sealedAt().atZone(ZoneOffset.UTC).toLocalDate(),
+                        experiment.name(),
+                        experiment.project(),
+                        Size.text(listed.bytes),
+                        listed.bytes,
+                        listed.files,
+                        manifest.number(),
+                        listed.formsDiffer ? SUMS : MANIFEST);
     }
 
     private static Digest placeText(Sender sender, Route route, FilePath name, String text)

@@ -1,5 +1,6 @@
 package dozo.transfer;
 
+import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Problem;
@@ -15,12 +16,14 @@ import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.transfer.Outcome.Failed;
 import dozo.transfer.Outcome.Verified;
+import dozo.verify.Damages;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +45,24 @@ public class TransferUnits {
     private final Manifests manifests;
     private final Experiments experiments;
     private final Receipts receipts;
+    private final Damages damages;
     private final Findings findings;
 
-    /** A claimed unit with all that is needed to send it. */
-    public record Claim(long unitId, int experimentId, int siteId, long runId, Route route, Unit unit) {}
+    /**
+     * A claimed unit with all that is needed to send it.
+     *
+     * @param manifest the experiment's current one
+     * @param proven for entries whose copy was damaged, by their numbers: the digest that what is sent in its place has to have
+     */
+    public record Claim(
+            long unitId,
+            int experimentId,
+            int siteId,
+            long runId,
+            int manifest,
+            Route route,
+            Unit unit,
+            Map<Integer, Digest> proven) {}
 
     /** A claimed unit, what came of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
@@ -74,12 +91,18 @@ public class TransferUnits {
     private record Row(long unitId, int experimentId, int siteId, UnitKind kind, int[] entries) {}
 
     public TransferUnits(
-            JdbcTemplate template, Manifests manifests, Experiments experiments, Receipts receipts, Findings findings) {
+            JdbcTemplate template,
+            Manifests manifests,
+            Experiments experiments,
+            Receipts receipts,
+            Damages damages,
+            Findings findings) {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
         this.manifests = manifests;
         this.experiments = experiments;
         this.receipts = receipts;
+        this.damages = damages;
         this.findings = findings;
     }
 
@@ -170,7 +193,15 @@ public class TransferUnits {
             case LARGE -> new Unit.Large(entries.getFirst());
         };
         Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
-        return Optional.of(new Claim(row.unitId(), row.experimentId(), row.siteId(), runId, route, unit));
+        return Optional.of(new Claim(
+                row.unitId(),
+                row.experimentId(),
+                row.siteId(),
+                runId,
+                manifest.number(),
+                route,
+                unit,
+                damages.proven(row.experimentId(), row.siteId(), row.entries())));
     }
 
     /** Records what came of a unit: its receipt, its state, its findings, in the caller's one transaction. */
@@ -197,6 +228,7 @@ public class TransferUnits {
                     claim.siteId(),
                     claim.unitId(),
                     claim.runId(),
+                    claim.manifest(),
                     proofs,
                     result.method(),
                     worker);

@@ -24,7 +24,7 @@ public class Proofs {
      * @param sinceManifest the first manifest that holds it, sealed at {@code sealedAt}
      * @param untilManifest the first that does not any more, sealed at {@code goneAt}; null while it holds
      * @param modifiedNs nanoseconds since 1970
-     * @param receipt null: there is none, so it is not safe
+     * @param receipt null: there is none, so it is not safe; nor is it where all of them are void
      */
     public record FileProof(
             int entryNumber,
@@ -43,9 +43,20 @@ public class Proofs {
         }
     }
 
-    /** The evidence: the digest that was computed at the site, how, by whom, when, and in which run. */
+    /**
+     * The evidence: the digest that was computed at the site, how, by whom, when, and in which run.
+     *
+     * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; null: it was not
+     */
     public record FileReceipt(
-            long receiptId, long runId, long unitId, Digest digest, String method, String worker, Instant verifiedAt) {}
+            long receiptId,
+            long runId,
+            long unitId,
+            Digest digest,
+            String method,
+            String worker,
+            Instant verifiedAt,
+            @Nullable Instant damagedAt) {}
 
     public Proofs(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -60,16 +71,18 @@ public class Proofs {
                         select e.entry_no, e.kind, e.size_bytes, e.modified_ns,
                                e.since_manifest, s.sealed_at, e.until_manifest, u.sealed_at as gone_at,
                                r.receipt_id, r.run_id, r.unit_id, r.method, r.worker, r.verified_at,
-                               substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as digest
+                               substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as digest,
+                               (select min(b.found_at) from damage b
+                                where b.experiment_id = e.experiment_id and b.site_id = r.site_id
+                                  and b.entry_no = e.entry_no and b.receipt_id >= r.receipt_id) as damaged_at
                         from directory d
-                        join entry e on e.experiment_id = d.experiment_id and e.directory_no = d.directory_no
+                        cross join lateral versions_of(:experiment, d.directory_no, :name) e
                         join manifest s on s.experiment_id = e.experiment_id and s.manifest_no = e.since_manifest
                         left join manifest u on u.experiment_id = e.experiment_id and u.manifest_no = e.until_manifest
                         left join receipt r on r.experiment_id = e.experiment_id and r.site_id = :site
                                            and lowest_of(r.entry_nos) <= e.entry_no and highest_of(r.entry_nos) >= e.entry_no
                                            and e.entry_no = any(r.entry_nos)
                         where d.experiment_id = :experiment and sha256(d.path) = sha256(:folder)
-                          and e.experiment_id = :experiment and e.name = :name
                         order by e.entry_no desc, r.receipt_id desc
                         limit :limit
                         """)
@@ -103,7 +116,8 @@ public class Proofs {
                 Digest.of(row.getBytes("digest")),
                 row.getString("method"),
                 row.getString("worker"),
-                row.getTimestamp("verified_at").toInstant());
+                row.getTimestamp("verified_at").toInstant(),
+                instant(row.getTimestamp("damaged_at")));
     }
 
     private static @Nullable Instant instant(@Nullable Timestamp timestamp) {

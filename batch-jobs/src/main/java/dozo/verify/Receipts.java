@@ -36,11 +36,19 @@ public class Receipts {
     /**
      * Appends a receipt.
      *
+     * @param manifest the current one when the unit was claimed: under its number lies what the entries replaced
      * @param method how the digests were computed at the site
      * @param worker who did it
      */
     public void add(
-            int experimentId, int siteId, long unitId, long runId, List<Proof> proofs, String method, String worker) {
+            int experimentId,
+            int siteId,
+            long unitId,
+            long runId,
+            int manifest,
+            List<Proof> proofs,
+            String method,
+            String worker) {
         int[] numbers = new int[proofs.size()];
         byte[] digests = new byte[proofs.size() * Digest.LENGTH_BYTES];
         for (int i = 0; i < numbers.length; i++) {
@@ -48,14 +56,15 @@ public class Receipts {
             System.arraycopy(proofs.get(i).digest().bytes(), 0, digests, i * Digest.LENGTH_BYTES, Digest.LENGTH_BYTES);
         }
         jdbc.sql("""
-                        insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker,
-                                             verified_at)
-                        values (:experiment, :site, :unit, :run, :numbers, :digests, :method, :worker, :now)
+                        insert into receipt (experiment_id, site_id, unit_id, run_id, manifest_no, entry_nos, digests, method,
+                                             worker, verified_at)
+                        values (:experiment, :site, :unit, :run, :manifest, :numbers, :digests, :method, :worker, :now)
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .param("unit", unitId)
                 .param("run", runId)
+                .param("manifest", manifest)
                 .param("numbers", numbers)
                 .param("digests", digests)
                 .param("method", method)
@@ -107,20 +116,81 @@ public class Receipts {
     }
 
     /**
-     * Counts, from the receipts, what of the experiment's current manifest is proven at each site, and keeps the sums in
-     * {@code protection}; what they were before stays in {@code coverage} (a trigger sees to that). Must be called whenever a
-     * manifest is sealed: sums of an earlier one say nothing of the new one.
+     * Carries the kept sums over to the manifest that was just sealed, at each site: what was proven and does not hold in it any
+     * more is taken off, and what came with it has no receipt yet. Costs what ended, not what is there (ADR 0023). Must be called
+     * whenever a manifest is sealed.
+     */
+    public void carryOver(int experimentId) {
+        jdbc.sql("""
+                        with current as (
+                            select *, files + folders + links as entries from manifest
+                            where experiment_id = :experiment order by manifest_no desc limit 1
+                        ), kept as (
+                            select s.site_id, c.manifest_no, c.files, c.bytes, c.entries, c.sealed_at,
+                                   coalesce(p.manifest_no, 0) as before, coalesce(p.files_safe, 0) as files_safe,
+                                   coalesce(p.bytes_safe, 0) as bytes_safe, coalesce(p.entries_safe, 0) as entries_safe,
+                                   p.safe_manifest, p.unprotected_since
+                            from site s cross join current c
+                            left join protection p on p.experiment_id = :experiment and p.site_id = s.site_id
+                        ), ended as (
+                            select k.site_id, e.entry_no, e.kind, e.size_bytes
+                            from kept k join ended_entry e
+                              on e.experiment_id = :experiment
+                             and e.until_manifest > k.before and e.until_manifest <= k.manifest_no
+                             and e.since_manifest <= k.before
+                        ), lost as (
+                            select e.site_id, count(*) filter (where e.kind = 'f') as files, sum(e.size_bytes) as bytes,
+                                   count(*) as entries
+                            from ended e
+                            where exists (select from proven_entry r
+                                          where r.experiment_id = :experiment and r.site_id = e.site_id
+                                            and lowest_of(r.entry_nos) <= e.entry_no and highest_of(r.entry_nos) >= e.entry_no
+                                            and r.entry_no = e.entry_no)
+                            group by e.site_id
+                        ), carried as (
+                            select k.*, k.files_safe - coalesce(l.files, 0) as files_now,
+                                   k.bytes_safe - coalesce(l.bytes, 0) as bytes_now,
+                                   k.entries_safe - coalesce(l.entries, 0) as entries_now
+                            from kept k left join lost l using (site_id)
+                        )
+                        insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
+                                                bytes_safe, entries_safe, safe_manifest, unprotected_since, counted_at)
+                        select :experiment, site_id, manifest_no, files, bytes, entries, files_now, bytes_now, entries_now,
+                               case when entries_now = entries then manifest_no else safe_manifest end,
+                               case when entries_now < entries
+                                    then coalesce(unprotected_since,
+                                                  (select min(u.sealed_at) from manifest u
+                                                   where u.experiment_id = :experiment
+                                                     and u.manifest_no = coalesce(c.safe_manifest, 0) + 1),
+                                                  sealed_at) end,
+                               :now
+                        from carried c
+                        on conflict (experiment_id, site_id) do update
+                            set manifest_no = excluded.manifest_no, files = excluded.files, bytes = excluded.bytes,
+                                entries = excluded.entries, files_safe = excluded.files_safe,
+                                bytes_safe = excluded.bytes_safe, entries_safe = excluded.entries_safe,
+                                safe_manifest = excluded.safe_manifest, unprotected_since = excluded.unprotected_since,
+                                files_proven = 0, bytes_proven = 0, counted_at = excluded.counted_at
+                        """)
+                .param("experiment", experimentId)
+                .param("now", Timestamp.from(clock.instant()))
+                .update();
+    }
+
+    /**
+     * Counts anew, from the receipts and what was found damaged since, what of the experiment's current manifest is proven at each
+     * site, and keeps the sums in {@code protection}; what they were before stays in {@code coverage} (a trigger sees to that).
+     * Reads every receipt of the experiment, as writing the bag's tag files does: it is done with them, so that no error of the
+     * sums that are carried on outlives a night.
      */
     public void count(int experimentId) {
         jdbc.sql("""
                         with proven as (
-                            select distinct r.site_id, n.entry_no
-                            from receipt r, unnest(r.entry_nos) as n (entry_no)
-                            where r.experiment_id = :experiment
+                            select distinct site_id, entry_no from proven_entry where experiment_id = :experiment
                         ), holding as (
                             select p.site_id, e.kind, e.size_bytes
                             from proven p join entry e
-                              on e.experiment_id = :experiment and e.entry_no = p.entry_no and e.until_manifest is null
+                              on e.experiment_id = :experiment and e.entry_no = p.entry_no
                         ), now_safe as (
                             select s.site_id, count(*) filter (where h.kind = 'f') as files,
                                    coalesce(sum(h.size_bytes), 0) as bytes, count(h.kind) as entries
@@ -132,7 +202,8 @@ public class Receipts {
                         ), counted as (
                             select c.manifest_no, c.files, c.bytes, c.entries, c.sealed_at, n.site_id, n.files as files_safe,
                                    n.bytes as bytes_safe, n.entries as entries_safe,
-                                   case when n.entries = c.entries then c.manifest_no else p.safe_manifest end as safe_manifest
+                                   case when n.entries = c.entries then c.manifest_no else p.safe_manifest end as safe_manifest,
+                                   p.unprotected_since
                             from now_safe n cross join current c
                             left join protection p on p.experiment_id = :experiment and p.site_id = n.site_id
                         )
@@ -141,9 +212,11 @@ public class Receipts {
                         select :experiment, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe, entries_safe,
                                safe_manifest,
                                case when entries_safe < entries
-                                    then (select coalesce(min(u.sealed_at), c.sealed_at) from manifest u
-                                          where u.experiment_id = :experiment
-                                            and u.manifest_no = coalesce(c.safe_manifest, 0) + 1) end,
+                                    then coalesce(unprotected_since,
+                                                  (select min(u.sealed_at) from manifest u
+                                                   where u.experiment_id = :experiment
+                                                     and u.manifest_no = coalesce(c.safe_manifest, 0) + 1),
+                                                  c.sealed_at) end,
                                :now
                         from counted c
                         on conflict (experiment_id, site_id) do update
@@ -166,30 +239,8 @@ public class Receipts {
     public Stream<ProvenFile> standing(int experimentId, int siteId) {
         return jdbc
                 .sql("""
-                        with proof as (
-                            select entry_no, substring(r.digests from ((i - 1) * 32 + 1)::integer for 32) as digest
-                            from receipt r, unnest(r.entry_nos) with ordinality as n (entry_no, i)
-                            where r.experiment_id = :experiment and r.site_id = :site
-                        ), latest as (
-                            select distinct on (e.directory_no, e.name)
-                                   entry_path(d.path, e.name) as path, e.entry_no, e.kind, e.size_bytes, proof.digest
-                            from entry e join proof using (entry_no) join directory d using (experiment_id, directory_no)
-                            where e.experiment_id = :experiment
-                            order by e.directory_no, e.name, e.entry_no desc
-                        ), was_folder as (
-                            select d.path, max(e.entry_no) as entry_no
-                            from entry e join proof using (entry_no)
-                            join directory p on p.experiment_id = e.experiment_id and p.directory_no = e.directory_no
-                            join directory d on d.experiment_id = e.experiment_id
-                             and sha256(d.path) = sha256(entry_path(p.path, e.name))
-                            where e.experiment_id = :experiment and e.kind <> 'd'
-                            group by d.path
-                        )
-                        select path, digest, size_bytes from latest l
+                        select path, digest, size_bytes from standing_entry(:experiment, :site)
                         where kind = 'f'
-                          and not exists (select from was_folder w
-                                          where l.entry_no < w.entry_no
-                                            and substring(l.path for length(w.path) + 1) = w.path || '\\x2f'::bytea)
                         order by path
                         """)
                 .withFetchSize(FETCH)

@@ -1,6 +1,6 @@
-/** Evidence against manifest: receipts, and the bag whose manifests let anybody check without us. */
+/** Evidence: receipts, where the copies lie, reading them again and the damage found then; the ledger against its anchors. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file"})
+@ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "remote"})
 package dozo.verify;
 
 import org.jspecify.annotations.NullMarked;

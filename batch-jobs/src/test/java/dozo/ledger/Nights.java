@@ -64,20 +64,23 @@ final class Nights {
     void seal(int experiment, int more, Integer... gone) {
         jdbc.sql("""
                         insert into directory values (:experiment, 1, '') on conflict do nothing;
-                        update entry set until_manifest = (select max(manifest_no) + 1 from manifest where experiment_id = :experiment)
-                            where experiment_id = :experiment and entry_no = any(:gone);
+                        with gone as (
+                            delete from entry where experiment_id = :experiment and entry_no = any(:gone) returning *
+                        )
+                        insert into ended_entry
+                        select *, (select max(manifest_no) + 1 from manifest where experiment_id = :experiment) from gone;
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns,
                                            mode, kind, name)
                         select :experiment, n + known, 1, 1 + manifests, 10, 0, 420, 'f', convert_to('f' || n + known, 'UTF8')
                         from generate_series(1, :more) n,
-                             (select coalesce(max(entry_no), 0) as known from entry where experiment_id = :experiment),
+                             (select coalesce(max(entry_no), 0) as known from entry_version where experiment_id = :experiment),
                              (select coalesce(max(manifest_no), 0) as manifests from manifest where experiment_id = :experiment);
                         insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
                                               entries_changed, entries_gone)
                         select :experiment,
                                (select coalesce(max(manifest_no), 0) + 1 from manifest where experiment_id = :experiment),
                                :now::timestamptz, count(*), sum(size_bytes), 0, 0, :more, 0, :goneCount
-                        from entry where experiment_id = :experiment and until_manifest is null;
+                        from entry where experiment_id = :experiment;
                         """)
                 .param("experiment", experiment)
                 .param("more", more)
@@ -100,7 +103,7 @@ final class Nights {
         List<Proof> proofs = List.of(entries).stream()
                 .map(entry -> new Proof(entry, digest(entry)))
                 .toList();
-        receipts.add(experiment, 1, unit, 1, proofs, "exec sha256sum", "test");
+        receipts.add(experiment, 1, unit, 1, 1, proofs, "exec sha256sum", "test");
         receipts.addToProtection(experiment, 1, entries.length, 10L * entries.length, entries.length);
     }
 

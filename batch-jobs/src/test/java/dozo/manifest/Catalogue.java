@@ -97,7 +97,7 @@ final class Catalogue {
     List<String> holds(int manifest) {
         return jdbc.sql("""
                         select entry_path(d.path, e.name) as path, e.size_bytes
-                        from entry e join directory d using (experiment_id, directory_no)
+                        from entry_version e join directory d using (experiment_id, directory_no)
                         where since_manifest <= :manifest and (until_manifest is null or until_manifest > :manifest)
                         order by 1
                         """)

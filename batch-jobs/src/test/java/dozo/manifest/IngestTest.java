@@ -85,7 +85,7 @@ class IngestTest {
         assertThat(catalogue.lastDifferences()).containsExactly(1L, 1L, 0L, 1L);
         assertThat(catalogue.count("select count(*) from entry where since_manifest = 2"))
                 .isEqualTo(2);
-        assertThat(catalogue.count("select count(*) from entry where until_manifest = 2"))
+        assertThat(catalogue.count("select count(*) from ended_entry where until_manifest = 2"))
                 .isEqualTo(2);
         assertThat(catalogue.holds(1)).contains("sub/b:2", "sub/deep/c:3").doesNotContain("sub/new:6");
         assertThat(catalogue.holds(2))
@@ -344,7 +344,7 @@ class IngestTest {
 
         assertThat(catalogue.holds(1))
                 .containsExactly("dangling:0", "empty:0", "empty/folder:0", "file:4", "second name:4");
-        assertThat(catalogue.count("select count(distinct hard_link) from entry"))
+        assertThat(catalogue.count("select count(distinct hard_link) from entry_link"))
                 .isEqualTo(1);
         assertThat(catalogue.night().sealed()).isFalse();
     }
@@ -383,7 +383,7 @@ class IngestTest {
                              (select count(*) filter (where kind = 'f') as files, sum(size_bytes) as bytes,
                                      count(*) filter (where kind = 'd') as folders,
                                      count(*) filter (where kind = 'l') as links
-                              from entry where until_manifest is null) e
+                              from entry) e
                         """).query((row, n) -> row.getBoolean(1)).single())
                 .isTrue();
     }

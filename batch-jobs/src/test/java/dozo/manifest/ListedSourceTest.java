@@ -198,9 +198,10 @@ class ListedSourceTest {
     private static List<String> facts(Catalogue catalogue) {
         return catalogue.jdbc.sql("""
                         select entry_path(d.path, e.name)::text || ' ' || e.kind::text || ' ' || e.size_bytes || ' '
-                            || e.modified_ns || ' ' || e.mode || ' ' || coalesce(e.hard_link, 0) || ' '
-                            || coalesce(e.link_target::text, '')
+                            || e.modified_ns || ' ' || e.mode || ' ' || coalesce(l.hard_link, 0) || ' '
+                            || coalesce(l.link_target::text, '')
                         from entry e join directory d using (experiment_id, directory_no)
+                        left join entry_link l using (experiment_id, entry_no)
                         order by 1
                         """).query(String.class).list();
     }

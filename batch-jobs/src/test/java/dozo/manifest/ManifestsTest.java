@@ -24,11 +24,10 @@ class ManifestsTest {
                 insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                 values (1, 1, 'BUNDLE', '{2}', 20, 'VERIFIED', 1, 0);
                 insert into directory values (1, 1, '');
-                insert into entry (experiment_id, entry_no, directory_no, since_manifest, until_manifest, size_bytes,
-                                   modified_ns, mode, kind, name)
-                values (1, 1, 1, 1, null, 10, 0, 420, 'f', 'a'), (1, 2, 1, 1, null, 20, 0, 420, 'f', 'safe'),
-                       (1, 3, 1, 1, null, 30, 0, 420, 'f', 'c'), (1, 4, 1, 1, null, 0, 0, 493, 'd', 'folder'),
-                       (1, 5, 1, 1, 2, 15, 0, 420, 'f', 'gone');
+                insert into entry
+                values (1, 1, 1, 1, 10, 0, 420, 'f', 'a'), (1, 2, 1, 1, 20, 0, 420, 'f', 'safe'),
+                       (1, 3, 1, 1, 30, 0, 420, 'f', 'c'), (1, 4, 1, 1, 0, 0, 493, 'd', 'folder');
+                insert into ended_entry values (1, 5, 1, 1, 15, 0, 420, 'f', 'gone', 2);
                 insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
                 values (1, 1, 1, 1, '{2}', sha256('x'), 'read-back', 'x', now());
                 """).update();

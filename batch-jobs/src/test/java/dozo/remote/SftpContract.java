@@ -439,6 +439,29 @@ abstract class SftpContract {
     }
 
     @Test
+    void whatALinkOrAFifoStandsForIsNotDigestedNorWaitedFor() throws Exception {
+        FilePath there = put("there", noise(10, 8));
+        List<FilePath> others = new ArrayList<>();
+        for (String name : List.of("link", "odd\nlink")) {
+            others.add(folder.resolve(name));
+            Files.createSymbolicLink(here(folder.resolve(name)), here(there));
+        }
+        for (String name : List.of("fifo", "odd\nfifo")) {
+            others.add(folder.resolve(name));
+            assertThat(new ProcessBuilder("mkfifo", here(folder.resolve(name)).toString())
+                            .start()
+                            .waitFor())
+                    .isZero();
+        }
+        others.add(there);
+        for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
+            assertThat(way.digests(lane, others))
+                    .as(way.method())
+                    .isEqualTo(Map.of(there, Digest.ofContent(noise(10, 8))));
+        }
+    }
+
+    @Test
     void aFileGivenUpCanBeRemovedAndMadeAnew() throws Exception {
         FilePath path = folder.resolve("file");
         try (RemoteFile file = sftp.create(path)) {

@@ -45,6 +45,12 @@ class ShellIT {
         site.close();
     }
 
+    /** To csh "!" is history even in quotes, and to fish a backslash before a backslash or a quote is something else there. */
+    @Test
+    void theLineThatALoginShellGetsMeansTheSameToEveryKind() {
+        assertThat(Shell.LOOP).matches("exec sh -c '[^'!\\n]+'").doesNotContain("\\\\");
+    }
+
     @Test
     void oneShellRunsOneCommandAfterTheOther() throws Exception {
         String first = say(LOOP);

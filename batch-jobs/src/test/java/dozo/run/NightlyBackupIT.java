@@ -12,6 +12,7 @@ import dozo.registry.Experiments;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.charset.Charset;
@@ -24,6 +25,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -358,8 +360,8 @@ class NightlyBackupIT {
     void aRunThatNobodyWorksOnIsGoneOnWith() throws Exception {
         Night.write(source, Map.of("a", "1"));
         night.register("E1", source);
-        Run abandoned =
-                night.get(Runs.class).open(night.get(Sites.class).find("dr").orElseThrow(), "test");
+        Run abandoned = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
 
         night.get(Operations.class).recover();
 
@@ -419,8 +421,9 @@ class NightlyBackupIT {
     }
 
     static void assertChecks(Path bag) throws Exception {
-        for (String manifest : new String[] {"manifest-sha256.txt", "tagmanifest-sha256.txt"}) {
-            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", manifest)
+        String payload = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
+        for (String list : List.of(payload, "tagmanifest-sha256.txt")) {
+            Process check = new ProcessBuilder("sha256sum", "--strict", "-c", list)
                     .directory(bag.toFile())
                     .redirectErrorStream(true)
                     .start();

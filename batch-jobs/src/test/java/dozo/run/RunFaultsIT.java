@@ -51,6 +51,33 @@ class RunFaultsIT {
     }
 
     @Test
+    void aSiteThatHasLostItsShellIsNewsOnceAndServesOn() throws Exception {
+        SiteAddress first;
+        Night night;
+        try (LoopbackSite site = site()) {
+            first = site.address();
+            night = Night.on(first);
+            night.register("E1", source);
+            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        }
+        try (night;
+                LoopbackSite site = LoopbackSite.openSsh(
+                        folder.resolve("sshd"), root, first.port(), "ForceCommand internal-sftp")) {
+            assertThat(site.address()).isEqualTo(first);
+            Night.write(source, Map.of("c", "3"));
+            Run run = night.run();
+
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(night.findings(run))
+                    .isNotEmpty()
+                    .allMatch(finding -> finding.reason() == Problem.SITE_CHANGED)
+                    .anyMatch(finding -> finding.message().contains("come by read-back now"));
+            assertThat(night.coverage().safe()).isTrue();
+            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        }
+    }
+
+    @Test
     void theHostHasAnotherKey() throws Exception {
         try (LoopbackSite site = site();
                 LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0)) {

@@ -11,6 +11,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.LoopbackSite;
+import dozo.remote.LyingTools;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteAddress;
@@ -298,6 +299,57 @@ class SenderIT {
     }
 
     @Test
+    void aCommandThatBeginsToLieGivesNothingAFinalName() throws Exception {
+        LyingTools tools = new LyingTools(folder);
+        for (String lie : List.of(":", "for f; do echo \"$(printf %064d 7)  $f\"; done")) {
+            Entry one = file(1, "one", "one");
+            Entry two = file(2, "two", "two");
+            tools.are("real \"$@\"");
+            try (LoopbackSite site = tools.serve(root);
+                    Sender sender = sender(site.address())) {
+                assertThat(sender.method()).startsWith("exec ");
+                tools.are(lie);
+
+                assertThat(sender.send(route, new Unit.Bundle(List.of(one, two))))
+                        .extracting(outcome -> ((Failed) outcome).problem())
+                        .containsOnly(lie.equals(":") ? Problem.UNPROVEN : Problem.MISMATCHED);
+            }
+            assertThat(root.resolve("p/E1/data/one")).doesNotExist();
+        }
+    }
+
+    /** What no question to a command can find out: it tells the truth, and then the bytes are no more what they were. */
+    @Test
+    void aSiteThatSpoilsWhatItHasProvenIsCaughtByReadingBackOnly() throws Exception {
+        LyingTools tools = new LyingTools(folder);
+        tools.are("real \"$@\"; case \"$1\" in *probe-*) ;; *) for f; do printf X > \"$f\"; done ;; esac");
+        Entry one = file(1, "one", "one");
+        try (LoopbackSite site = tools.serve(root)) {
+            try (Sender wary = sender(site.address(), 1)) {
+                assertThatThrownBy(() -> wary.send(route, new Unit.Bundle(List.of(one))))
+                        .isInstanceOfSatisfying(
+                                RemoteException.class,
+                                e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL))
+                        .hasMessageContaining("what is read back has");
+                assertThat(root.resolve("p/E1/data/one")).doesNotExist();
+            }
+            try (Sender trusting = sender(site.address(), 0)) {
+                assertThat(trusting.send(route, new Unit.Bundle(List.of(one)))).allMatch(Verified.class::isInstance);
+            }
+        }
+    }
+
+    @Test
+    void readingBackWhatIsRightChangesNothing() throws Exception {
+        Entry one = file(1, "one", "one");
+        Entry empty = file(2, "empty", "");
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address(), 1)) {
+            assertThat(sender.send(route, new Unit.Bundle(List.of(one, empty)))).allMatch(Verified.class::isInstance);
+        }
+    }
+
+    @Test
     void theSweepTakesLeftoversButNotFilesUnderWay() throws Exception {
         Path incoming = Files.createDirectories(root.resolve(".dozo/incoming/p/E1"));
         Files.writeString(incoming.resolve("1"), "dead");
@@ -329,9 +381,13 @@ class SenderIT {
     }
 
     private static Sender sender(SiteAddress site) throws Exception {
+        return sender(site, 0);
+    }
+
+    private static Sender sender(SiteAddress site, int readBackOneIn) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
-        return new Sender(lanes, KnownSite.of(check), new Throttle(0));
+        return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn);
     }
 
     private static byte[] content(int length) {

@@ -31,10 +31,9 @@ class ProofsTest {
                 insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
                 values (1, 1, 'BUNDLE', '{1,2}', 30, 'VERIFIED', 1, 0);
                 insert into directory values (1, 1, ''), (1, 2, 'a');
-                insert into entry (experiment_id, entry_no, directory_no, since_manifest, until_manifest, size_bytes, modified_ns,
-                                   mode, kind, name)
-                values (1, 1, 2, 1, 2, 10, 0, 420, 'f', '\\x945c'), (1, 2, 2, 1, null, 20, 0, 420, 'f', 'b'),
-                       (1, 3, 2, 2, null, 11, 0, 420, 'f', '\\x945c'), (1, 4, 1, 1, 3, 5, 0, 420, 'f', 'b');
+                insert into ended_entry
+                values (1, 1, 2, 1, 10, 0, 420, 'f', '\\x945c', 2), (1, 4, 1, 1, 5, 0, 420, 'f', 'b', 3);
+                insert into entry values (1, 2, 2, 1, 20, 0, 420, 'f', 'b'), (1, 3, 2, 2, 11, 0, 420, 'f', '\\x945c');
                 insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
                                       entries_changed, entries_gone)
                 values (1, 1, '2026-09-30T01:00Z', 3, 35, 0, 0, 3, 0, 0), (1, 2, '2026-10-01T01:00Z', 3, 36, 0, 0, 0, 1, 0),
@@ -90,6 +89,7 @@ class ProofsTest {
 
     private void add(int... entries) {
         receipts.add(
+                1,
                 1,
                 1,
                 1,

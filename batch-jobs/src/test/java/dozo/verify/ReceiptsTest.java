@@ -7,13 +7,17 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.registry.RegisteredRows;
+import dozo.verify.Damages.Damage;
+import dozo.verify.Damages.DamageKind;
 import dozo.verify.Receipts.Proof;
 import dozo.verify.Receipts.ProvenFile;
 import java.time.Instant;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What counts as safe is counted from receipts, and from nothing else. */
@@ -22,7 +26,8 @@ class ReceiptsTest {
     private static final Digest ONE = Digest.ofContent(new byte[] {1});
     private static final Digest TWO = Digest.ofContent(new byte[] {2});
 
-    private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+    private final JdbcTemplate template = new JdbcTemplate(TestDatabase.fresh());
+    private final JdbcClient jdbc = JdbcClient.create(template);
     private final Receipts receipts = new Receipts(jdbc, () -> Instant.parse("2026-10-01T12:00:00Z"));
     private final Coverage coverage = new Coverage(jdbc);
 
@@ -76,7 +81,8 @@ class ReceiptsTest {
         add(1, ONE);
         add(2, TWO);
         jdbc.sql("""
-                update entry set until_manifest = 2 where entry_no = 1;
+                with gone as (delete from entry where entry_no = 1 returning *)
+                insert into ended_entry select *, 2 from gone;
                 insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
                                    name)
                 values (1, 3, 1, 2, 11, 0, 420, 'f', 'a');
@@ -129,8 +135,93 @@ class ReceiptsTest {
         assertThat(standing()).hasSize(200_002);
     }
 
+    /** What is carried over from one manifest to the next is what a count of all receipts gives, whatever happened. */
+    @Test
+    void sumsThatAreCarriedOverAreThoseThatAreCounted() {
+        for (long seed = 1; seed <= 20; seed++) {
+            Random random = new Random(seed);
+            int last = jdbc.sql("select max(entry_no) from entry_version")
+                    .query((row, n) -> row.getInt(1))
+                    .single();
+            int manifest = 1
+                    + jdbc.sql("select max(manifest_no) from manifest")
+                            .query((row, n) -> row.getInt(1))
+                            .single();
+            List<Integer> current = jdbc.sql("select entry_no from entry order by 1")
+                    .query((row, n) -> row.getInt(1))
+                    .list();
+            receipts.count(1);
+            List<Proof> proofs = current.stream()
+                    .filter(entry -> random.nextInt(3) == 0 && unproven(entry))
+                    .map(entry -> new Proof(entry, ONE))
+                    .toList();
+            if (!proofs.isEmpty()) {
+                receipts.add(1, 1, 1, 1, 1, proofs, "exec", "test");
+                receipts.addToProtection(1, 1, proofs.size(), bytes(proofs), proofs.size());
+            }
+            damage(current.stream()
+                    .filter(entry -> random.nextInt(8) == 0 && !unproven(entry))
+                    .toList());
+            for (int entry : current) {
+                if (random.nextInt(4) == 0) {
+                    jdbc.sql("""
+                            with gone as (delete from entry where entry_no = ? returning *)
+                            insert into ended_entry select *, ? from gone
+                            """).params(entry, manifest).update();
+                }
+            }
+            for (int entry = last + 1; entry <= last + random.nextInt(5); entry++) {
+                jdbc.sql("""
+                        insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
+                                           kind, name)
+                        values (1, ?, 1, ?, ?, 0, 420, 'f', convert_to('f' || ?, 'UTF8'))
+                        """)
+                        .params(entry, manifest, 1 + random.nextInt(100), entry)
+                        .update();
+            }
+            jdbc.sql("""
+                    insert into manifest select 1, ?, now(), count(*), coalesce(sum(size_bytes), 0), 0, 0, 0, 0, 0
+                    from entry
+                    """).params(manifest).update();
+
+            receipts.carryOver(1);
+            Coverage.Totals carried = coverage.all(1);
+            receipts.count(1);
+
+            assertThat(carried).as("seed %d", seed).isEqualTo(coverage.all(1));
+        }
+    }
+
+    private boolean unproven(int entry) {
+        return jdbc.sql("select not exists (select from proven_entry where entry_no = ?)")
+                .param(entry)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    private long bytes(List<Proof> proofs) {
+        return jdbc.sql("select sum(size_bytes) from entry where entry_no = any(:numbers)")
+                .param("numbers", proofs.stream().mapToInt(Proof::entryNumber).toArray())
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private void damage(List<Integer> entries) {
+        List<Damage> damages = entries.stream()
+                .map(entry -> new Damage(
+                        entry,
+                        jdbc.sql("select max(receipt_id) from entry_receipt where entry_no = ?")
+                                .param(entry)
+                                .query((row, n) -> row.getLong(1))
+                                .single(),
+                        DamageKind.ALTERED,
+                        TWO))
+                .toList();
+        new Damages(template).add(1, 1, 1, damages, Instant.parse("2026-10-01T12:00:00Z"));
+    }
+
     private void add(int entry, Digest digest) {
-        receipts.add(1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
+        receipts.add(1, 1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
         receipts.count(1);
     }
 

@@ -247,6 +247,85 @@ class MigrationTest {
                 .isEqualTo(expected);
     }
 
+    /** V202611210009: entries that ended, links and the places of folders' entries are moved to where they are looked for. */
+    @Test
+    void entriesOfAnEarlierSchemaAreMovedToTheTablesOfTheirKind() {
+        PGSimpleDataSource database = TestDatabase.empty();
+        migrate(database, "202611210004");
+        JdbcClient jdbc = JdbcClient.create(database);
+        jdbc.sql("""
+                insert into directory (experiment_id, directory_no, path, entries, fingerprint)
+                values (1, 1, '', 2, sha256('x')), (1, 2, 'later', 1, sha256('y')), (2, -1, '', 1, null);
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, until_manifest, size_bytes, modified_ns,
+                                   hard_link, mode, kind, name, link_target)
+                values (1, 1, 1, 1, 2, 10, 20, null, 420, 'f', 'ended', null),
+                       (1, 2, 1, 1, null, 11, 21, 7, 420, 'f', 'hard', null),
+                       (1, 3, 1, 1, 3, 0, 22, null, 511, 'l', 'link', 'there'),
+                       (1, 4, 2, 2, null, 12, 23, null, 420, 'f', 'new', null),
+                       (2, 1, -1, 1, null, 13, 24, null, 420, 'f', 'other', null);
+                """).update();
+
+        migrate(database, "202611210009");
+
+        assertThat(list(jdbc, """
+                        select concat_ws(' ', experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
+                                         kind, name, until_manifest)
+                        from entry_version order by experiment_id, entry_no
+                        """))
+                .containsExactly(
+                        "1 1 1 1 10 20 420 f \\x656e646564 2",
+                        "1 2 1 1 11 21 420 f \\x68617264",
+                        "1 3 1 1 0 22 511 l \\x6c696e6b 3",
+                        "1 4 2 2 12 23 420 f \\x6e6577",
+                        "2 1 -1 1 13 24 420 f \\x6f74686572");
+        assertThat(
+                        list(
+                                jdbc,
+                                "select concat_ws(' ', experiment_id, entry_no, hard_link, link_target) from entry_link order by entry_no"))
+                .containsExactly("1 2 7", "1 3 \\x7468657265");
+        assertThat(list(
+                        jdbc,
+                        "select concat_ws(' ', experiment_id, directory_no, first_entry_no, last_entry_no, entries, fingerprint)"
+                                + " from directory order by experiment_id, directory_no"))
+                .containsExactly("1 1 1 3 2", "1 2 0 0 1", "2 -1 1 1 1");
+        assertThat(list(
+                        jdbc,
+                        "select d.directory_no || ': ' || e.entry_no from directory d, entries_of(1, d.directory_no) e"
+                                + " where d.experiment_id = 1 order by 1"))
+                .containsExactly("1: 2", "2: 4");
+        assertThat(list(
+                        jdbc,
+                        "select entry_no from versions_of(1, 1, 'ended') union all "
+                                + "select entry_no from versions_of(2, -1, 'other')"))
+                .containsExactly("1", "1");
+        assertThat(list(jdbc, "select relname from pg_class where relname like '%before%'"))
+                .isEmpty();
+    }
+
+    /** A null among an entry's columns, or one that was dropped, would cost 8 bytes a row. */
+    @Test
+    void entriesHaveNoColumnThatMayBeNull() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+
+        assertThat(list(
+                        jdbc,
+                        "select attname from pg_attribute where attrelid = 'entry'::regclass and attnum > 0"
+                                + " and (attisdropped or not attnotnull)"))
+                .isEmpty();
+    }
+
+    /** Called as it stands, it would gather a folder's entries before the first of them is looked at. */
+    @Test
+    void entriesOfAFolderAreFoundByTheirNumbers() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+
+        List<String> plan = list(jdbc, "explain (costs off) select * from entries_of(1, 2)");
+
+        assertThat(plan)
+                .noneSatisfy(line -> assertThat(line).contains("Function Scan"))
+                .anySatisfy(line -> assertThat(line).contains("(entry_no >= d.first_entry_no)"));
+    }
+
     /** Units of one entry: kind and state in turns. */
     private static void addUnits(JdbcClient jdbc, int entry, String... kindsAndStates) {
         for (int i = 0; i < kindsAndStates.length; i += 2) {

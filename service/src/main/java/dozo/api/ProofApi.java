@@ -66,8 +66,20 @@ class ProofApi {
         }
     }
 
-    /** The evidence. */
-    record ShownReceipt(long id, long run, long unit, String sha256, String method, String worker, Instant verifiedAt) {
+    /**
+     * The evidence.
+     *
+     * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; missing: it was not
+     */
+    record ShownReceipt(
+            long id,
+            long run,
+            long unit,
+            String sha256,
+            String method,
+            String worker,
+            Instant verifiedAt,
+            @Nullable Instant damagedAt) {
 
         static ShownReceipt of(Proofs.FileReceipt receipt) {
             return new ShownReceipt(
@@ -77,7 +89,8 @@ class ProofApi {
                     receipt.digest().toString(),
                     receipt.method(),
                     receipt.worker(),
-                    receipt.verifiedAt());
+                    receipt.verifiedAt(),
+                    receipt.damagedAt());
         }
     }
 

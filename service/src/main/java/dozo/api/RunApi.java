@@ -8,8 +8,6 @@ import dozo.registry.Refusal;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
-import dozo.transfer.TransferUnits.Progress;
 import java.net.URI;
 import java.security.Principal;
 import java.time.Instant;
@@ -32,6 +30,7 @@ class RunApi {
     private final Runs runs;
     private final Operations operations;
     private final Findings findings;
+    private final ShownRun.View view;
 
     /**
      * What is to run.
@@ -39,17 +38,6 @@ class RunApi {
      * @param site may be missing where there is only one
      */
     record NewRun(@Nullable String site) {}
-
-    record ShownRun(
-            long id,
-            String site,
-            RunState state,
-            String requestedBy,
-            Instant startedAt,
-            @Nullable Instant endedAt,
-            String message,
-            long findings,
-            Progress progress) {}
 
     /**
      * One finding.
@@ -80,10 +68,11 @@ class RunApi {
         }
     }
 
-    RunApi(Runs runs, Operations operations, Findings findings) {
+    RunApi(Runs runs, Operations operations, Findings findings, ShownRun.View view) {
         this.runs = runs;
         this.operations = operations;
         this.findings = findings;
+        this.view = view;
     }
 
     /** Latest first. */
@@ -93,7 +82,7 @@ class RunApi {
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> shown(sight, run));
+        return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> view.of(sight, run));
     }
 
     @PostMapping
@@ -103,7 +92,7 @@ class RunApi {
             Run run = operations.start(asked == null ? null : asked.site(), actor.getName());
             return ResponseEntity.accepted()
                     .location(URI.create("/api/v1/runs/" + run.id()))
-                    .body(shown(sight, run));
+                    .body(view.of(sight, run));
         } catch (Refusal refusal) {
             throw Conflict.unless(!refusal.field().equals("run"), refusal);
         }
@@ -111,7 +100,7 @@ class RunApi {
 
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id, Sight sight) {
-        return shown(sight, find(sight, id));
+        return view.of(sight, find(sight, id));
     }
 
     @PostMapping("/{id}/stop")
@@ -122,7 +111,7 @@ class RunApi {
         } catch (Refusal notRunning) {
             throw new Conflict(notRunning);
         }
-        return ResponseEntity.accepted().body(shown(sight, find(sight, id)));
+        return ResponseEntity.accepted().body(view.of(sight, find(sight, id)));
     }
 
     /** In the order they were found. */
@@ -139,18 +128,5 @@ class RunApi {
 
     private Run find(Sight sight, long id) {
         return runs.find(sight, id).orElseThrow(Missing.thing("run", id));
-    }
-
-    private ShownRun shown(Sight sight, Run run) {
-        return new ShownRun(
-                run.id(),
-                run.site(),
-                run.state(),
-                run.requestedBy(),
-                run.startedAt(),
-                run.endedAt(),
-                run.message(),
-                run.findings(),
-                runs.progress(sight, run.id()));
     }
 }

@@ -1,11 +1,14 @@
 package dozo.api;
 
+import dozo.registry.Capabilities;
+import dozo.registry.Capabilities.Capability;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
+import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
 import jakarta.validation.Valid;
@@ -14,11 +17,14 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -44,6 +50,7 @@ class SiteApi {
     private static final int HOST_KEY_LENGTH_MAX = 65_536;
 
     private final Sites sites;
+    private final Capabilities capabilities;
 
     /**
      * Where a site is.
@@ -120,9 +127,18 @@ class SiteApi {
         }
     }
 
-    record ShownSite(String name, String host, int port, String user, String root, String identity, String hostKey) {
+    /** A site, with what it was last found to be able to do; null before anyone has looked. */
+    record ShownSite(
+            String name,
+            String host,
+            int port,
+            String user,
+            String root,
+            String identity,
+            String hostKey,
+            @Nullable Capability capabilities) {
 
-        static ShownSite of(Site site) {
+        static ShownSite of(Site site, Optional<Capability> capabilities) {
             SiteAddress address = site.address();
             return new ShownSite(
                     site.name(),
@@ -131,7 +147,8 @@ class SiteApi {
                     address.user(),
                     address.root(),
                     address.identity().toString(),
-                    address.hostKey());
+                    address.hostKey(),
+                    capabilities.orElse(null));
         }
     }
 
@@ -140,60 +157,80 @@ class SiteApi {
      *
      * @param usable whether all is there that a backup cannot do without
      * @param digest how digests are computed there
-     * @param findings what a person should know
+     * @param digestBytesPerSecond how fast, from the site's memory
+     * @param cacheTool what has the site's memory forget files; null: reads there are warm
+     * @param findings what a person should know, also what the site can no more since it was looked at before
      */
     record CheckedSite(
             boolean usable,
             String server,
             boolean rootThere,
             boolean writable,
+            boolean renameKeeps,
             boolean namesAreBytes,
             String digest,
+            double digestBytesPerSecond,
+            boolean syncsAtOnce,
+            @Nullable String cacheTool,
+            @Nullable Long clockAheadSeconds,
             Set<String> extensions,
             @Nullable Long freeBytes,
             @Nullable Long totalBytes,
             List<String> findings) {
 
-        static CheckedSite of(SiteCheck check) {
+        static CheckedSite of(SiteCheck check, List<String> lost) {
             return new CheckedSite(
                     check.usable(),
                     check.server(),
                     check.rootThere(),
                     check.writable(),
+                    check.renameKeeps(),
                     check.namesAreBytes(),
                     check.digest().method(),
+                    check.digestBytesPerSecond(),
+                    check.syncsAtOnce(),
+                    check.cache().map(SiteCache::tool).orElse(null),
+                    check.clockAhead().map(Duration::toSeconds).orElse(null),
                     new TreeSet<>(check.extensions()),
                     check.space().map(Space::freeBytes).orElse(null),
                     check.space().map(Space::totalBytes).orElse(null),
-                    check.findings());
+                    Stream.concat(check.findings().stream(), lost.stream()).toList());
         }
     }
 
-    SiteApi(Sites sites) {
+    SiteApi(Sites sites, Capabilities capabilities) {
         this.sites = sites;
+        this.capabilities = capabilities;
     }
 
     @GetMapping
     Page<ShownSite> list() {
-        return new Page<>(sites.all().stream().map(ShownSite::of).toList(), null);
+        return new Page<>(sites.all().stream().map(this::shown).toList(), null);
     }
 
     @GetMapping("/{name}")
     ShownSite one(@PathVariable String name) {
-        return ShownSite.of(find(name));
+        return shown(find(name));
     }
 
     @PutMapping("/{name}")
     ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress address, Principal actor) {
-        return ShownSite.of(sites.save(name, address.checked(), actor.getName()));
+        return shown(sites.save(name, address.checked(), actor.getName()));
     }
 
-    /** Looks at a site over one lane. */
+    /** Looks at a site over one lane, and keeps what was found. */
     @PostMapping("/{name}/check")
-    CheckedSite check(@PathVariable String name) throws RemoteException, InterruptedException {
-        try (Lanes lanes = Lanes.to(find(name).address(), 1)) {
-            return CheckedSite.of(SiteCheck.of(lanes.next()));
+    CheckedSite check(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
+        Site site = find(name);
+        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            SiteCheck check = SiteCheck.of(lanes.next());
+            List<String> lost = capabilities.keep(site, check, actor.getName());
+            return CheckedSite.of(check, lost);
         }
+    }
+
+    private ShownSite shown(Site site) {
+        return ShownSite.of(site, capabilities.of(site.id()));
     }
 
     private Site find(String name) {

@@ -10,6 +10,7 @@
             "run",
             "transfer",
             "remote",
+            "restore",
             "verify",
             "security"
         })

@@ -1,17 +1,21 @@
 package dozo.command;
 
 import dozo.file.FilePath;
+import dozo.plan.ScrubForecast;
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Numbers of bytes as networks count them, in powers of 1,000: how they are typed and how they are told. */
+/** Amounts as people type them, and numbers of bytes as networks tell them, in powers of 1,000. */
 final class Amounts {
 
     private static final Pattern TYPED =
             Pattern.compile("([0-9]{1,15}(?:\\.[0-9]{1,6})?) ?([kmgt]?)(i?)(b|bit|bps)?(?:/s)?");
+    private static final Pattern AGE = Pattern.compile("([0-9]{1,5})([hdw])");
+    private static final Pattern SHORT = Pattern.compile("([0-9]{1,4}(?:\\.[0-9]{1,6})?)(ms|s)?");
     private static final String PREFIXES = "kmgt";
     private static final String[] UNITS = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     private static final int BITS = 8;
@@ -25,12 +29,59 @@ final class Amounts {
                 parts.matches() && (parts.group(3).isEmpty() || !parts.group(2).isEmpty());
         BigInteger bytes = understood ? bytes(parts) : BigInteger.ZERO;
         if (bytes.signum() == 0 || bytes.bitLength() >= Long.SIZE) {
-            throw new Failure(
-                    Exit.USAGE,
-                    "%s %s: bytes a second are accepted as 250000, 10M, 10MB, 1.5GB, 16MiB, 800Mbit"
-                            .formatted(option, FilePath.render(RawArgument.typed(typed))));
+            throw refused(option, typed, "bytes a second are accepted as 250000, 10M, 10MB, 1.5GB, 16MiB, 800Mbit");
         }
         return bytes.longValue();
+    }
+
+    /** Bytes, typed as {@code 250000}, {@code 1.5TB}, {@code 1.27PiB}. */
+    static long bytes(String option, String typed) {
+        return SizesTable.size(typed.strip(), "")
+                .filter(size -> size.bitLength() < Long.SIZE)
+                .map(BigInteger::longValue)
+                .orElseThrow(() -> refused(option, typed, "bytes up to 9.2 EB are accepted as 250000, 1.5TB, 1.27PiB"));
+    }
+
+    /** A number of files, typed as {@code 482977782} or {@code 482,977,782}. */
+    static long files(String option, String typed) {
+        return SizesTable.count(typed.strip())
+                .filter(count -> !typed.isBlank())
+                .orElseThrow(() -> refused(option, typed, "a number up to 999,999,999,999,999,999 is accepted"));
+    }
+
+    /** An age, typed as {@code 36h}, {@code 90d}, {@code 12w}. */
+    static Duration age(String option, String typed) {
+        Matcher parts = AGE.matcher(typed.strip().toLowerCase(Locale.ROOT));
+        Duration age = parts.matches()
+                ? Duration.ofHours(Long.parseLong(parts.group(1)) * hours(parts.group(2)))
+                : Duration.ZERO;
+        if (age.compareTo(ScrubForecast.MAX_AGE_MIN) < 0 || age.compareTo(ScrubForecast.MAX_AGE_MAX) > 0) {
+            throw refused(option, typed, "1h to 3660d is accepted, as 36h, 90d, 12w");
+        }
+        return age;
+    }
+
+    /** A short time in seconds, typed as {@code 4ms}, {@code 0.25ms}, {@code 1s}, {@code 0}. */
+    static double seconds(String option, String typed) {
+        Matcher parts = SHORT.matcher(typed.strip().toLowerCase(Locale.ROOT));
+        if (!parts.matches() || (parts.group(2) == null && !parts.group(1).equals("0"))) {
+            throw refused(option, typed, "a time is accepted as 4ms, 0.25ms, 1s, 0");
+        }
+        double number = Double.parseDouble(parts.group(1));
+        return "ms".equals(parts.group(2)) ? number / 1_000 : number;
+    }
+
+    private static long hours(String unit) {
+        return switch (unit) {
+            case "h" -> 1;
+            case "d" -> 24;
+            default -> 7 * 24;
+        };
+    }
+
+    private static Failure refused(String option, String typed, String accepted) {
+        return new Failure(
+                Exit.USAGE, "%s %s: %s".formatted(option, FilePath.render(RawArgument.typed(typed)), accepted));
     }
 
     private static BigInteger bytes(Matcher parts) {

@@ -58,23 +58,28 @@ final class Connection {
     }
 
     JsonNode get(String path) {
-        return ask("GET", path, null);
+        return get(path, ANSWER_LIMIT);
+    }
+
+    /** For what may take long. */
+    JsonNode get(String path, Duration limit) {
+        return ask("GET", path, null, limit);
     }
 
     JsonNode post(String path, Map<String, ?> body) {
-        return ask("POST", path, body);
+        return ask("POST", path, body, ANSWER_LIMIT);
     }
 
     JsonNode put(String path, Map<String, ?> body) {
-        return ask("PUT", path, body);
+        return ask("PUT", path, body, ANSWER_LIMIT);
     }
 
     JsonNode patch(String path, Map<String, ?> body) {
-        return ask("PATCH", path, body);
+        return ask("PATCH", path, body, ANSWER_LIMIT);
     }
 
     JsonNode delete(String path) {
-        return ask("DELETE", path, null);
+        return ask("DELETE", path, null, ANSWER_LIMIT);
     }
 
     /** The items of all pages of a list. */
@@ -101,10 +106,10 @@ final class Connection {
         return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private JsonNode ask(String method, String path, @Nullable Map<String, ?> body) {
+    private JsonNode ask(String method, String path, @Nullable Map<String, ?> body, Duration limit) {
         URI address = address(path);
         HttpRequest request = HttpRequest.newBuilder(address)
-                .timeout(ANSWER_LIMIT)
+                .timeout(limit)
                 .header("Authorization", authorization())
                 .header("Content-Type", "application/json")
                 .method(

@@ -150,7 +150,8 @@ public final class CopyCommand {
         return Duration.between(from, to).toMillis() / 1e3;
     }
 
-    private static int exitCode(RemoteException.Reason reason) {
+    /** How the program ends when the site cannot be used. */
+    static int exitCode(RemoteException.Reason reason) {
         return switch (reason) {
             case HOST_KEY, LOGIN_REFUSED, PERMISSION_DENIED -> Exit.NOT_ALLOWED;
             case NO_SUCH_FILE, EXISTS -> Exit.REFUSED;

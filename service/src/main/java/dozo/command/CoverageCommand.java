@@ -101,6 +101,7 @@ final class CoverageCommand implements Callable<Integer> {
             json(coverage, experiments);
         } else {
             CoverageTable.print(out(), all, values(experiments, ExperimentCoverage.class));
+            PromiseReport.print(out(), service, site);
         }
         return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
     }

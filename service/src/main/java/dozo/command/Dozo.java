@@ -36,6 +36,9 @@ import tools.jackson.databind.JsonNode;
             SiteCommand.class,
             CoverageCommand.class,
             ProveCommand.class,
+            LedgerCommand.class,
+            RestoreCommand.class,
+            ScrubCommand.class,
             TokenCommand.class,
             UserCommand.class
         },
@@ -144,8 +147,8 @@ public final class Dozo {
                     "run %d is started".formatted(started.path("id").asLong()));
             return Exit.WELL;
         }
-        JsonNode ended = followed(service, started);
-        print(service, ended);
+        JsonNode ended = followed(commandLineOf().getErr(), service, started);
+        print(out(), service, ended);
         return RunReport.exitCode(run(ended).state());
     }
 
@@ -166,7 +169,7 @@ public final class Dozo {
         } else {
             shown = service.get("/api/v1/runs/" + number);
         }
-        print(service, shown);
+        print(out(), service, shown);
         return run(shown).findings() > 0
                 ? Exit.NOT_SAFE
                 : RunReport.exitCode(run(shown).state());
@@ -202,31 +205,32 @@ public final class Dozo {
         out.flush();
     }
 
-    private void print(Connection service, JsonNode shown) {
+    /** Prints a run with its findings, and how the promise stands after it. */
+    static void print(PrintWriter out, Connection service, JsonNode shown) {
         if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(shown));
-            out().flush();
+            out.println(Connection.JSON.writeValueAsString(shown));
+            out.flush();
             return;
         }
         Run run = run(shown);
-        RunReport.print(out(), run, progressOf(shown));
+        RunReport.print(out, run, progress(shown, true));
         if (run.findings() > 0) {
             RunReport.findings(
-                    out(),
+                    out,
                     service.all("/api/v1/runs/%d/findings".formatted(run.id())).stream()
                             .map(finding -> finding(run.id(), finding))
                             .toList());
         }
+        PromiseReport.print(out, service, run.site());
     }
 
-    private JsonNode followed(Connection service, JsonNode started) throws InterruptedException {
-        PrintWriter err = commandLineOf().getErr();
+    /** The run when it has ended; tells on {@code err} how far it is meanwhile. */
+    static JsonNode followed(PrintWriter err, Connection service, JsonNode started) throws InterruptedException {
         boolean terminal = Terminal.attached();
         JsonNode shown = started;
         String last = "";
         while (run(shown).state() == RunState.RUNNING) {
-            Progress progress = progressOf(shown);
-            String line = RunReport.progress(run(shown), terminal ? progress : progress.recorded());
+            String line = progress(shown, terminal);
             if (terminal) {
                 err.print("\r\u001b[K" + line);
             } else if (!line.equals(last)) {
@@ -244,17 +248,22 @@ public final class Dozo {
         return shown;
     }
 
+    private static String progress(JsonNode shown, boolean moved) {
+        if (shown.hasNonNull("scrub")) {
+            return RunReport.progress(
+                    run(shown), Connection.JSON.treeToValue(shown.path("scrub"), RunReport.Scrubbed.class));
+        }
+        Progress progress = Connection.JSON.treeToValue(shown.path("progress"), Progress.class);
+        return RunReport.progress(run(shown), moved ? progress : progress.recorded());
+    }
+
     private static String version() {
         String built = Dozo.class.getPackage().getImplementationVersion();
         return built == null ? "from source" : built;
     }
 
-    private static Run run(JsonNode shown) {
+    static Run run(JsonNode shown) {
         return Connection.JSON.treeToValue(shown, Run.class);
-    }
-
-    private static Progress progressOf(JsonNode shown) {
-        return Connection.JSON.treeToValue(shown.path("progress"), Progress.class);
     }
 
     private static KeptFinding finding(long run, JsonNode finding) {

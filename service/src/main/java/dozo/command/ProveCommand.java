@@ -19,7 +19,7 @@ import tools.jackson.databind.JsonNode;
         name = "prove",
         mixinStandardHelpOptions = true,
         description = "Shows how it is known that a file is safe: every content it had, and the receipts of each.",
-        footer = {"", "Exit code 0: the latest content has a receipt; 1: it has none."})
+        footer = {"", "Exit code 0: the latest content has a receipt; 1: it has none, or its copy was found damaged."})
 final class ProveCommand implements Callable<Integer> {
 
     @Spec
@@ -52,7 +52,12 @@ final class ProveCommand implements Callable<Integer> {
             print(out, proofs);
         }
         out.flush();
-        return proofs.path("items").path(0).has("receipt") ? Exit.WELL : Exit.NOT_SAFE;
+        return isSafe(proofs.path("items").path(0).path("receipt")) ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    /** The latest receipt comes first: where it is void, all are. */
+    private static boolean isSafe(JsonNode receipt) {
+        return !receipt.isMissingNode() && !receipt.has("damagedAt");
     }
 
     private static void print(PrintWriter out, JsonNode proofs) {
@@ -101,5 +106,9 @@ final class ProveCommand implements Callable<Integer> {
                         receipt.path("id").asLong(),
                         receipt.path("run").asLong(),
                         receipt.path("unit").asLong()));
+        if (receipt.has("damagedAt")) {
+            out.println("    void: the copy was found damaged %s"
+                    .formatted(receipt.path("damagedAt").asString()));
+        }
     }
 }

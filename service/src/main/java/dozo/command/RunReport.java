@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.file.Size;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
@@ -13,10 +14,17 @@ import java.util.Locale;
 /** How a run is, for a terminal. */
 public final class RunReport {
 
+    /** What a scrub has read so far. */
+    record Scrubbed(long copiesRead, long bytesRead, long copiesDamaged) {}
+
     private RunReport() {}
 
     /** One line without its end: how far the run is. */
     public static String progress(Run run, Progress progress) {
+        if (run.kind() == RunKind.SCRUB) {
+            // How much it has read is told only to those who see everything.
+            return "scrub %d %s".formatted(run.id(), word(run.state()));
+        }
         if (progress.units() == 0) {
             String what = run.state() == RunState.RUNNING ? "looking for what is new" : "nothing was to be sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
@@ -36,9 +44,25 @@ public final class RunReport {
                         failed);
     }
 
+    /** One line without its end: how much a scrub has read. */
+    static String progress(Run run, Scrubbed scrubbed) {
+        return "scrub %d %s: %,d copies read, %s, %s damaged"
+                .formatted(
+                        run.id(),
+                        word(run.state()),
+                        scrubbed.copiesRead(),
+                        Size.text(scrubbed.bytesRead()),
+                        scrubbed.copiesDamaged() == 0 ? "none" : "%,d".formatted(scrubbed.copiesDamaged()));
+    }
+
     /** The whole of it: who, when, how far, how it ended. */
     public static void print(PrintWriter out, Run run, Progress progress) {
-        out.println(progress(run, progress));
+        print(out, run, progress(run, progress));
+    }
+
+    /** The same, with a line that says how far it is. */
+    static void print(PrintWriter out, Run run, String progress) {
+        out.println(progress);
         out.println("  to site %s, asked for by %s, started %s"
                 .formatted(run.site(), Connection.visible(run.requestedBy()), run.startedAt()));
         if (run.endedAt() != null) {

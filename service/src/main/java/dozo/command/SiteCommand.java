@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
 /** DR sites. */
-@Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, check.")
+@Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, check, show.")
 final class SiteCommand {
 
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
@@ -96,10 +96,7 @@ final class SiteCommand {
             out().println(Connection.JSON.writeValueAsString(found));
         } else {
             out().println("site %s %s".formatted(name, usable ? "can be used" : "cannot be used"));
-            out().println("  server   "
-                    + Connection.visible(found.path("server").asString("")));
-            out().println("  digests  "
-                    + Connection.visible(found.path("digest").asString("")));
+            sayCapabilities(found);
             if (found.hasNonNull("freeBytes")) {
                 out().println("  free     %s of %s"
                         .formatted(
@@ -110,6 +107,56 @@ final class SiteCommand {
         }
         out().flush();
         return usable && found.path("findings").isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    @Command(
+            name = "show",
+            mixinStandardHelpOptions = true,
+            description = "Shows where a site is, and what it could do when it was last looked at.")
+    int show(
+            @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
+        JsonNode site = service.get("/api/v1/sites/" + Connection.encoded(name));
+        JsonNode can = site.path("capabilities");
+        if (service.json()) {
+            out().println(Connection.JSON.writeValueAsString(site));
+        } else {
+            out().println(Connection.visible("site %s at %s@%s:%d:%s"
+                    .formatted(
+                            name,
+                            site.path("user").asString(""),
+                            site.path("host").asString(""),
+                            site.path("port").asInt(),
+                            site.path("root").asString(""))));
+            if (can.isObject()) {
+                sayCapabilities(can);
+                out().println("  since    %s, last seen %s"
+                        .formatted(
+                                can.path("firstSeenAt").asString(""),
+                                can.path("lastSeenAt").asString("")));
+            } else {
+                out().println("  nobody has looked at it yet; `dozo site check %s` does".formatted(name));
+            }
+        }
+        out().flush();
+        return Exit.WELL;
+    }
+
+    private void sayCapabilities(JsonNode can) {
+        out().println("  server   " + Connection.visible(can.path("server").asString("")));
+        double rate = can.path("digestBytesPerSecond").asDouble(0);
+        out().println("  digests  "
+                + Connection.visible(can.path("digest").asString(""))
+                + (rate > 0 ? ", %s/s from memory".formatted(Size.text((long) rate)) : ""));
+        out().println("  sync     " + (can.path("syncsAtOnce").asBoolean() ? "by one command" : "file by file"));
+        out().println("  reads    "
+                + (can.hasNonNull("cacheTool")
+                        ? "cold, by " + Connection.visible(can.path("cacheTool").asString(""))
+                        : "warm"));
+        out().println("  names    " + (can.path("namesAreBytes").asBoolean() ? "any bytes" : "UTF-8 only"));
+        if (can.hasNonNull("clockAheadSeconds")) {
+            out().println("  clock    %+d s"
+                    .formatted(can.path("clockAheadSeconds").asLong()));
+        }
     }
 
     private PrintWriter out() {

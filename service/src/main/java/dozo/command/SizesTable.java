@@ -177,7 +177,8 @@ final class SizesTable {
         return column >= 0 && column < fields.size() ? fields.get(column) : "";
     }
 
-    private static Optional<BigInteger> size(String typed, String unitOfColumn) {
+    /** Bytes, as they are typed; empty when it is no size. */
+    static Optional<BigInteger> size(String typed, String unitOfColumn) {
         Matcher parts = SIZE.matcher(typed.toLowerCase(Locale.ROOT));
         if (!parts.matches()) {
             return Optional.empty();
@@ -198,7 +199,8 @@ final class SizesTable {
                 .toBigInteger());
     }
 
-    private static Optional<Long> count(String typed) {
+    /** A number, with or without groups; 0 for nothing, empty when it is none. */
+    static Optional<Long> count(String typed) {
         if (typed.isEmpty()) {
             return Optional.of(0L);
         }

@@ -3,7 +3,7 @@
  * for programs.
  */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"copy", "file", "ledger", "plan", "remote", "run", "transfer"})
+@ApplicationModule(allowedDependencies = {"copy", "file", "ledger", "plan", "remote", "restore", "run", "transfer"})
 package dozo.command;
 
 import org.jspecify.annotations.NullMarked;

@@ -9,6 +9,7 @@ import dozo.registry.Sites.Site;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -22,7 +23,8 @@ import org.springframework.stereotype.Component;
 
 /**
  * Starts the nightly backup of each site when it is due, one at a time: one that is due while another is going on starts
- * when that has ended. It keeps nothing in memory, so a night that was missed is due at the next start.
+ * when that has ended. A scrub is asked to stop for it: what it has not read stays due. It keeps nothing in memory that counts, so
+ * a night that was missed is due at the next start. Where no night is due, there may be a scrub.
  */
 @Component
 class NightlySchedule {
@@ -35,7 +37,11 @@ class NightlySchedule {
     private final Runs runs;
     private final Sites sites;
     private final Experiments experiments;
+    private final ScrubSchedule scrubs;
     private final InstantSource clock;
+
+    /** The scrub that was asked to stop: once is enough. */
+    private long stopping;
 
     NightlySchedule(
             Timetable timetable,
@@ -43,12 +49,14 @@ class NightlySchedule {
             Runs runs,
             Sites sites,
             Experiments experiments,
+            ScrubSchedule scrubs,
             InstantSource clock) {
         this.timetable = timetable;
         this.operations = operations;
         this.runs = runs;
         this.sites = sites;
         this.experiments = experiments;
+        this.scrubs = scrubs;
         this.clock = clock;
     }
 
@@ -64,17 +72,35 @@ class NightlySchedule {
 
     /** Starts the backup of the first site that it is due for, unless a run is going on; one that nobody works on goes on. */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
-    void look() {
-        if (runs.running().isPresent()) {
+    synchronized void look() {
+        Optional<Run> running = runs.running();
+        Optional<Site> night = sites.all().stream().filter(this::due).findFirst();
+        if (running.isPresent()) {
             operations.recover();
+            running.filter(run -> night.isPresent()).ifPresent(this::stop);
+        } else if (night.isPresent()) {
+            start(night.get());
+        } else {
+            scrubs.look();
+        }
+    }
+
+    private void stop(Run running) {
+        if (running.kind() != RunKind.SCRUB || running.id() == stopping) {
             return;
         }
-        sites.all().stream().filter(this::due).findFirst().ifPresent(this::start);
+        try {
+            operations.stop(running.id(), Ledger.SYSTEM);
+            stopping = running.id();
+            LOG.info("scrub {} was asked to stop for a nightly backup that is due", running.id());
+        } catch (Refusal ended) {
+            LOG.info("scrub {} had ended before it could be stopped", running.id());
+        }
     }
 
     private boolean due(Site site) {
         Optional<Instant> last = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
-                .filter(run -> run.siteId() == site.id())
+                .filter(run -> run.siteId() == site.id() && run.kind() == RunKind.NIGHTLY_BACKUP)
                 .map(Run::startedAt)
                 .findFirst();
         return last.or(this::firstRegistration)

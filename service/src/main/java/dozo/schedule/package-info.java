@@ -1,6 +1,6 @@
-/** Starts the nightly backup at its time, and goes on with what a dead process left. */
+/** Starts the nightly backup and the scrubs at their times, and goes on with what a dead process left. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"run", "registry", "ledger", "start"})
+@ApplicationModule(allowedDependencies = {"plan", "run", "registry", "ledger", "start"})
 package dozo.schedule;
 
 import org.jspecify.annotations.NullMarked;

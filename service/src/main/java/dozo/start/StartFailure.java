@@ -1,10 +1,12 @@
 package dozo.start;
 
 import java.net.BindException;
+import java.time.Duration;
 import java.util.Optional;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.util.unit.DataSize;
 
 /** Why the service cannot start, in one line for whoever starts it: the thing, and what is allowed. */
 public final class StartFailure extends RuntimeException {
@@ -99,6 +101,12 @@ public final class StartFailure extends RuntimeException {
         Class<?> wanted = setting.getTarget().getType().resolve(Object.class);
         if (wanted == int.class || wanted == Integer.class || wanted == long.class || wanted == Long.class) {
             return "a whole number";
+        }
+        if (wanted == Duration.class) {
+            return "a time as 10s, 36h, 90d";
+        }
+        if (wanted == DataSize.class) {
+            return "a size as 512KB, 200MB, 1GB";
         }
         return wanted == boolean.class || wanted == Boolean.class ? "true or false" : "another form";
     }

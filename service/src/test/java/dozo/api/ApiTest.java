@@ -13,6 +13,7 @@ import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
@@ -131,6 +132,57 @@ class ApiTest {
         assertThat(service.put("/api/v1/projects/nix/tripwire", "{\"percent\": 20, \"entries\": 100}")
                         .status())
                 .isEqualTo(404);
+    }
+
+    @Test
+    void theLedgerIsListedBySubjectActionAndTime() {
+        Answer created = service.get("/api/v1/ledger?subject=" + project);
+
+        assertThat(created.at("/items").size()).isEqualTo(1);
+        assertThat(created.at("/items/0/actor").asString()).isEqualTo("admin");
+        assertThat(created.at("/items/0/action").asString()).isEqualTo("project.created");
+        assertThat(created.at("/items/0/hash").asString()).matches("[0-9a-f]{64}");
+        assertThat(created.at("/items/0/detail").isObject()).isTrue();
+        String at = created.at("/items/0/at").asString();
+        String of = "/api/v1/ledger?subject=" + project + "&action=";
+        assertThat(service.get(of + "project.created&from=" + at).at("/items").size())
+                .isEqualTo(1);
+        assertThat(service.get(of + "project.created&until=" + at).at("/items").size())
+                .as("until is not in it")
+                .isZero();
+        assertThat(service.get(of + "run.started").at("/items").size()).isZero();
+        assertThat(service.get(of + "&from=2020-01-01").at("/items").size()).isZero();
+        assertRefused(service.get("/api/v1/ledger?from=yesterday"), 422, "from");
+        assertRefused(service.get("/api/v1/ledger?until=2999-01-01"), 422, "until");
+        assertRefused(service.get("/api/v1/ledger?limit=501"), 422, "limit");
+        assertRefused(service.get("/api/v1/ledger?after=x"), 422, "after");
+        assertThat(service.ask("GET", "/api/v1/ledger", null, null).status()).isEqualTo(401);
+    }
+
+    @Test
+    void theLedgersPagesFollowEachOtherInOrder() {
+        Answer first = service.get("/api/v1/ledger?limit=1");
+        assertThat(first.at("/items/0/seq").asLong()).isEqualTo(1);
+
+        Answer second =
+                service.get("/api/v1/ledger?limit=1&after=" + first.at("/next").asString());
+
+        assertThat(second.at("/items/0/seq").asLong()).isEqualTo(2);
+    }
+
+    @Test
+    void theLedgerIsVerified() {
+        Answer verified = service.get("/api/v1/ledger/verification");
+
+        assertThat(verified.status()).isEqualTo(200);
+        assertThat(verified.at("/verdict").asString()).isNotEqualTo("BROKEN");
+        assertThat(verified.at("/rows").asLong())
+                .isEqualTo(verified.at("/head/seq").asLong());
+        assertThat(verified.at("/breaches").size()).isZero();
+        assertThat(verified.at("/sites/0/site").asString()).isEqualTo("dr");
+        assertThat(verified.at("/sites/0/compared").asBoolean()).isTrue();
+        assertThat(service.ask("GET", "/api/v1/ledger/verification", null, null).status())
+                .isEqualTo(401);
     }
 
     @Test
@@ -316,6 +368,64 @@ class ApiTest {
     }
 
     @Test
+    void aScrubIsForecastFromWhatIsStoredOrAskedAbout() {
+        Answer stored = service.get("/api/v1/scrubs/plan?site=dr");
+        assertThat(stored.status()).as(stored.text()).isEqualTo(200);
+        assertThat(stored.at("/window").asString()).isEqualTo("00:00-24:00");
+        assertThat(stored.at("/forecast/maxAgeSeconds").asLong()).isEqualTo(7_776_000);
+
+        String centre =
+                "/api/v1/scrubs/plan?site=dr&storedBytes=1429892881690132&storedFiles=482977782&limit=300000000";
+        Answer unknown = service.get(centre);
+        assertThat(unknown.at("/forecast/verdict").asString()).isEqualTo("UNKNOWN");
+        assertThat(unknown.at("/measurements").asInt()).isZero();
+        Answer half = service.get(centre + "&rate=1000000000");
+        assertThat(half.at("/forecast/verdict").asString())
+                .as("what a file costs is not known")
+                .isEqualTo("UNKNOWN");
+        Answer kept = service.get(centre + "&rate=1000000000&secondsPerFile=0.004");
+        assertThat(kept.at("/forecast/verdict").asString()).isEqualTo("KEPT");
+        Answer broken = service.get(centre + "&rate=1000000000&secondsPerFile=0.004&window=20:00-06:00");
+        assertThat(broken.at("/forecast/verdict").asString()).isEqualTo("BROKEN");
+        assertThat(broken.at("/forecast/budget/secondsADay").asInt()).isEqualTo(36_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "maxAgeSeconds=0, maxAgeSeconds",
+        "maxAgeSeconds=316224001, maxAgeSeconds",
+        "maxAgeSeconds=90d, maxAgeSeconds",
+        "limit=0, limit",
+        "window=never, window",
+        "storedBytes=1, storedFiles",
+        "storedFiles=1, storedBytes",
+        "storedBytes=-1&storedFiles=1, storedBytes",
+        "rate=999&secondsPerFile=0, rate",
+        "rate=1000&secondsPerFile=3601, rate",
+        "rate=1000&secondsPerFile=NaN, rate",
+        "rate=1000&secondsPerFile=slow, secondsPerFile"
+    })
+    void aScrubThatCannotBeForecastIsRefused(String query, String field) {
+        assertRefused(service.get("/api/v1/scrubs/plan?site=dr&" + query), 422, field);
+    }
+
+    @Test
+    void thePromiseIsToldForSitesThatAreThere() {
+        Answer promise = service.get("/api/v1/scrubs/promise?site=dr");
+
+        assertThat(promise.status()).as(promise.text()).isEqualTo(200);
+        assertThat(promise.at("/promise/maxAgeSeconds").asLong()).isEqualTo(7_776_000);
+        assertThat(promise.at("/promise/damaged").asInt()).isZero();
+        assertThat(service.get("/api/v1/scrubs/promise/experiments?site=dr").status())
+                .isEqualTo(200);
+        assertThat(service.get("/api/v1/scrubs/promise?site=nix").status()).isEqualTo(404);
+        assertThat(service.get("/api/v1/scrubs/plan?site=nix").status()).isEqualTo(404);
+        assertRefused(service.get("/api/v1/scrubs/promise/experiments?site=dr&limit=0"), 422, "limit");
+        assertThat(service.post("/api/v1/scrubs", "{\"limit\": 1.5}").status()).isEqualTo(400);
+        assertThat(service.post("/api/v1/scrubs", "{\"speed\": 1}").status()).isEqualTo(400);
+    }
+
+    @Test
     void duplicatesAreConflicts() throws Exception {
         Path source = Files.createDirectories(folder.resolve(project + "-source"));
         assertThat(register("S1", source.toString()).status()).isEqualTo(201);
@@ -343,6 +453,20 @@ class ApiTest {
                     /experiments | {"project": "P1", "code": "S", "source": "/tmp", "acquired": "1.10.2026"}  | acquired
                     /experiments | {"project": "P1", "code": "S", "source": "/tmp", "acquired": "2999-01-01"} | acquired
                     /runs        | {"site": "nowhere"}                                    | site
+                    /scrubs      | {"site": "nowhere"}                                    | site
+                    /scrubs      | {"maxAgeSeconds": 0}                                   | maxAgeSeconds
+                    /scrubs      | {"maxAgeSeconds": -86400}                              | maxAgeSeconds
+                    /scrubs      | {"maxAgeSeconds": 3599}                                | maxAgeSeconds
+                    /scrubs      | {"maxAgeSeconds": 9223372036854775807}                 | maxAgeSeconds
+                    /scrubs      | {"limit": 0}                                           | limit
+                    /scrubs      | {"limit": -1}                                          | limit
+                    /scrubs      | {"window": "20-06"}                                    | window
+                    /scrubs      | {"window": "06:00-06:00"}                              | window
+                    /scrubs      | {"until": "whenever"}                                  | until
+                    /scrubs      | {"until": "25:00"}                                     | until
+                    /scrubs      | {"until": "2020-01-01T00:00:00Z"}                      | until
+                    /scrubs      | {"until": "2999-01-01T00:00:00Z"}                      | until
+                    /scrubs      | {"until": "06:00", "window": "00:00-24:00"}            | until
                     """)
     void whatIsNotAcceptedIsRefusedWithItsField(String path, String body, String field) {
         assertRefused(service.post("/api/v1" + path, body), 422, field);
@@ -518,6 +642,13 @@ class ApiTest {
         assertThat(checked.status()).isEqualTo(200);
         assertThat(checked.at("/usable").asBoolean()).isTrue();
         assertThat(checked.at("/digest").asString()).isNotEmpty();
+        assertThat(checked.at("/digestBytesPerSecond").asDouble()).isPositive();
+        assertThat(checked.at("/renameKeeps").asBoolean()).isTrue();
+        Answer shown = service.get("/api/v1/sites/dr");
+        for (String kept : List.of("digest", "syncsAtOnce", "cacheTool", "namesAreBytes", "extensions", "server")) {
+            assertThat(shown.at("/capabilities/" + kept)).as(kept).isEqualTo(checked.at("/" + kept));
+        }
+        assertThat(shown.at("/capabilities/firstSeenAt").asString()).endsWith("Z");
     }
 
     @Test
@@ -537,7 +668,10 @@ class ApiTest {
     @Test
     void oneRunAtATime() {
         Run running = service.bean(Runs.class)
-                .open(service.bean(Sites.class).find("dr").orElseThrow(), Ledger.SYSTEM);
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        Ledger.SYSTEM);
         try {
             assertRefused(service.post("/api/v1/runs", "{\"site\": \"dr\"}"), 409, "run");
         } finally {
@@ -549,7 +683,10 @@ class ApiTest {
     @Test
     void findingsComeWithTheBytesOfTheirNames() {
         Run run = service.bean(Runs.class)
-                .open(service.bean(Sites.class).find("dr").orElseThrow(), Ledger.SYSTEM);
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        Ledger.SYSTEM);
         byte[] name = {'a', '/', (byte) 0x94, (byte) 0x5c, 0x1b, '['};
         service.bean(Findings.class)
                 .add(run.id(), List.of(new Finding(null, Problem.UNREADABLE, FilePath.of(name), "cannot be read")));

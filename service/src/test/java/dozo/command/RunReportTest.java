@@ -3,6 +3,7 @@ package dozo.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Instant;
@@ -10,7 +11,8 @@ import org.junit.jupiter.api.Test;
 
 class RunReportTest {
 
-    private static final Run RUN = new Run(7, "dr", 1, RunState.RUNNING, "admin", Instant.EPOCH, null, "", 0);
+    private static final Run RUN =
+            new Run(7, RunKind.NIGHTLY_BACKUP, "dr", 1, RunState.RUNNING, "admin", Instant.EPOCH, null, "", 0);
     private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 400L << 20, 100L << 20, 250L << 20);
 
     @Test
@@ -28,5 +30,13 @@ class RunReportTest {
         assertThat(RunReport.progress(RUN, later.recorded()))
                 .isEqualTo(RunReport.progress(RUN, LARGE_FILE_UNDER_WAY.recorded()))
                 .endsWith("1 of 4 units");
+    }
+
+    @Test
+    void aScrubTellsWhatItHasRead() {
+        assertThat(RunReport.progress(RUN, new RunReport.Scrubbed(1_234, 5L << 30, 0)))
+                .isEqualTo("scrub 7 is running: 1,234 copies read, 5.0 GiB, none damaged");
+        assertThat(RunReport.progress(RUN, new RunReport.Scrubbed(1_234, 5L << 30, 1_000)))
+                .isEqualTo("scrub 7 is running: 1,234 copies read, 5.0 GiB, 1,000 damaged");
     }
 }

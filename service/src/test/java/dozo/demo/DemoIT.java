@@ -51,8 +51,8 @@ class DemoIT {
         assertThat(experiments).hasSize(4);
         try (var bags = Files.newDirectoryStream(data)) {
             for (Path bag : bags) {
-                Ended check = execute(
-                        List.of("sh", "-c", "cd '" + bag + "' && sha256sum --quiet --strict -c manifest-sha256.txt"));
+                String list = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
+                Ended check = execute(List.of("sh", "-c", "cd '" + bag + "' && sha256sum --quiet --strict -c " + list));
                 assertThat(check.exitCode()).as(check.output()).isZero();
                 assertThat(experiments.stream().filter(experiment -> same(experiment, bag.resolve("data"))))
                         .as("the experiment that %s is a copy of", bag)

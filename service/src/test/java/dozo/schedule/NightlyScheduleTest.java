@@ -11,6 +11,7 @@ import dozo.remote.LoopbackSite;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -73,7 +74,10 @@ class NightlyScheduleTest {
     @Test
     void whileARunIsGoingOnNoneIsStarted() throws Exception {
         register();
-        Run running = runs().open(service.bean(Sites.class).find("dr").orElseThrow(), "test");
+        Run running = runs().open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
 
         lookAt(tomorrow());
 
@@ -95,6 +99,7 @@ class NightlyScheduleTest {
                         runs(),
                         service.bean(Sites.class),
                         service.bean(Experiments.class),
+                        service.bean(ScrubSchedule.class),
                         InstantSource.fixed(now))
                 .look();
     }

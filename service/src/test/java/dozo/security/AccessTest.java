@@ -13,6 +13,7 @@ import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Runs;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.security.Permissions.Endpoint;
 import java.net.http.HttpClient;
@@ -77,7 +78,10 @@ class AccessTest {
                         new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
                         "test");
         run = service.bean(Runs.class)
-                .open(service.bean(Sites.class).find("dr").orElseThrow(), "test")
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
                 .id();
         for (String project : List.of(OWN, FOREIGN)) {
             service.bean(Projects.class).create(project, "title of " + project, "test");
@@ -212,7 +216,8 @@ class AccessTest {
                         "/api/v1/coverage/groups",
                         "/api/v1/coverage/unprotected",
                         "/api/v1/coverage/changes",
-                        "/api/v1/coverage/waits");
+                        "/api/v1/coverage/waits",
+                        "/api/v1/scrubs/promise/experiments");
     }
 
     @Test
@@ -230,8 +235,12 @@ class AccessTest {
     @Test
     void aPageIsCutAfterTheFilter() {
         String manager = asker(Role.LAB_MANAGER).authorization();
-        for (String list :
-                List.of("/projects", "/experiments", "/coverage/experiments", "/runs/%d/findings".formatted(run))) {
+        for (String list : List.of(
+                "/projects",
+                "/experiments",
+                "/coverage/experiments",
+                "/scrubs/promise/experiments",
+                "/runs/%d/findings".formatted(run))) {
             Answer page = get(manager, list + "?limit=1");
             assertThat(page.at("/items").size()).as(list).isEqualTo(1);
             assertThat(page.at("/next").isMissingNode()).as(list).isTrue();
@@ -241,7 +250,9 @@ class AccessTest {
     @Test
     void aForeignProjectIsAsOneThatIsNotThere() {
         String manager = asker(Role.LAB_MANAGER).authorization();
-        for (String path : List.of("/projects/%s", "/experiments/%s/E", "/experiments/%s/E/proof?path=a")) {
+        for (String path : List.of(
+                "/projects/%s",
+                "/experiments/%s/E", "/experiments/%s/E/proof?path=a", "/experiments/%s/E/manifests/1")) {
             Answer foreign = get(manager, path.formatted(FOREIGN));
             Answer missing = get(manager, path.formatted("NEVER"));
             assertThat(foreign.status()).isEqualTo(404);
@@ -354,6 +365,7 @@ class AccessTest {
                 .replace("{project}", project)
                 .replace("{code}", project + "E")
                 .replace("{name}", "dr")
+                .replace("{number}", "1")
                 .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
         String query = endpoint.method().equals("GET")
                 ? "?from=2020-01-01&until=%s&by=project&path=a".formatted(LocalDate.now(ZoneId.systemDefault()))

@@ -32,6 +32,14 @@ class StartTest {
                     dozo.transfer.lanes      | 65                  | 0 to 64 is allowed   | 78
                     dozo.transfer.large      | 1KB                 | 65536 to             | 78
                     dozo.transfer.lanes      | many                | a whole number       | 78
+                    dozo.scrub.max-age       | 0d                  | (DOZO_SCRUB_MAX_AGE) is PT0S: 1h to 3660d is allowed | 78
+                    dozo.scrub.max-age       | -90d                | 1h to 3660d is allowed | 78
+                    dozo.scrub.max-age       | soon                | a time as 10s, 36h, 90d is allowed | 78
+                    dozo.scrub.window        | 20:00-20:00         | (DOZO_SCRUB_WINDOW) is "20:00-20:00": two different times | 78
+                    dozo.scrub.limit         | -1MB                | 1B to 1TB is allowed | 78
+                    dozo.scrub.limit         | 2TB                 | 1B to 1TB is allowed | 78
+                    dozo.scrub.limit         | fast                | a size as 512KB, 200MB, 1GB is allowed | 78
+                    dozo.scrub.cold          | perhaps             | true or false        | 78
                     server.port              | none                | a whole number       | 78
                     dozo.work                | /dev/null/work      | dozo.work            | 78
                     dozo.db.url              | jdbc:postgresql://127.0.0.1:1/x | cannot be used | 69

@@ -13,11 +13,14 @@ import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.run.ScrubRequest;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
@@ -26,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The overview, as a browser gets it. */
 class OverviewPageTest {
@@ -96,9 +100,43 @@ class OverviewPageTest {
     void itFollowsARunOnly() throws Exception {
         fill();
         assertThat(page("en")).doesNotContain("http-equiv=\"refresh\"");
-        service.bean(Runs.class).open(service.bean(Sites.class).find("dr").orElseThrow(), "test");
+        service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
 
         assertThat(page("en")).contains("http-equiv=\"refresh\"").contains("Running");
+    }
+
+    @Test
+    void itTellsHowOldReadingsAreAndWhatIsDamaged() throws Exception {
+        fill();
+        assertThat(page("en")).doesNotContain("of the stored copies");
+        store();
+
+        assertThat(page("en"))
+                .contains("80 % of the stored copies were read again within 90 days, the oldest at 2026-01-02 ")
+                .contains("None is damaged.")
+                .doesNotContain("Last scrub");
+        assertThat(page("ja")).contains("90 日以内").contains("破損はありません。");
+
+        service.bean(JdbcClient.class).sql("""
+                        insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
+                        select experiment_id, site_id, 1, receipt_id, run_id, now(), 'MISSING' from receipt
+                        """).update();
+        Run scrub = service.bean(Runs.class)
+                .openScrub(
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false),
+                        "test");
+        service.bean(Runs.class).close(scrub.id(), RunState.COMPLETE, "");
+        assertThat(page("en"))
+                .contains("1 are damaged and not repaired.")
+                .contains(
+                        "Last scrub, no. %d: Complete, findings: 0 (dozo status %d)".formatted(scrub.id(), scrub.id()))
+                .contains("Ended with findings");
+        assertThat(page("ja")).contains("1 件が破損し").contains("直近の点検").doesNotContain("??");
     }
 
     @Test
@@ -154,11 +192,36 @@ class OverviewPageTest {
             service.bean(Experiments.class).register("P001", code, "<b>title</b>", source, "test");
         }
         Run run = service.bean(Runs.class)
-                .open(service.bean(Sites.class).find("dr").orElseThrow(), "test");
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
         byte[] name = {(byte) 0x94, (byte) 0x5c, '<', 'b', '>', 0x1b};
         service.bean(Findings.class)
                 .add(run.id(), List.of(new Finding(null, Problem.UNREADABLE, FilePath.of(name), "a message with <i>")));
         service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
+    }
+
+    /** Something that is stored, of which a fifth was read last long ago. */
+    private void store() {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("""
+                        insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                        select experiment_id, site_id, 'BUNDLE', '{1}', 100, 'VERIFIED', run_id, 0
+                        from experiment, run where code = 'S1'
+                        """).update();
+        jdbc.sql("""
+                        insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                        select experiment_id, site_id, unit_id, run_id, entry_nos, decode(repeat('00', 32), 'hex'), 'test', 'test', now()
+                        from transfer_unit
+                        """).update();
+        jdbc.sql("update stored set files = 20, bytes = 2000, last_read_at = '2026-01-02T12:00:00Z'")
+                .update();
+        jdbc.sql("""
+                        insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
+                                                bytes_safe, entries_safe, counted_at, files_stored, bytes_stored)
+                        select experiment_id, site_id, 1, 1, 1, 1, 0, 0, 0, now(), 100, 10000 from receipt
+                        """).update();
     }
 
     private String page(String language) {

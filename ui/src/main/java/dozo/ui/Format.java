@@ -16,6 +16,9 @@ public record Format(ZoneId zone) {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm", Locale.ROOT);
 
+    private static final long DAY_SECONDS = 86_400;
+    private static final long HOUR_SECONDS = 3_600;
+
     public String size(long bytes) {
         return Size.text(bytes);
     }
@@ -26,6 +29,20 @@ public record Format(ZoneId zone) {
 
     public String time(@Nullable Instant time) {
         return time == null ? "–" : TIME.format(time.atZone(zone));
+    }
+
+    /** Days, or hours where they are no whole days; told by their number and a message's name. */
+    public long age(long seconds) {
+        return isDays(seconds) ? seconds / DAY_SECONDS : seconds / HOUR_SECONDS;
+    }
+
+    /** The message for such an age. */
+    public String ageUnit(long seconds) {
+        return isDays(seconds) ? "days" : "hours";
+    }
+
+    private static boolean isDays(long seconds) {
+        return seconds % DAY_SECONDS == 0;
     }
 
     /** Hours, minutes and seconds. */

@@ -6,8 +6,10 @@ import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.run.Promises;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.security.Principal;
 import java.time.InstantSource;
@@ -29,19 +31,29 @@ class OverviewPage {
 
     private static final int EXPERIMENTS_SHOWN = 200;
     private static final int FINDINGS_SHOWN = 100;
+    private static final int RUNS_LOOKED_AT = 100;
 
     private final Coverage coverage;
     private final Runs runs;
     private final Findings findings;
     private final Sites sites;
+    private final Promises promises;
     private final InstantSource clock;
     private final Format format;
 
-    OverviewPage(Coverage coverage, Runs runs, Findings findings, Sites sites, InstantSource clock, ZoneId zone) {
+    OverviewPage(
+            Coverage coverage,
+            Runs runs,
+            Findings findings,
+            Sites sites,
+            Promises promises,
+            InstantSource clock,
+            ZoneId zone) {
         this.coverage = coverage;
         this.runs = runs;
         this.findings = findings;
         this.sites = sites;
+        this.promises = promises;
         this.clock = clock;
         this.format = new Format(zone);
     }
@@ -67,8 +79,17 @@ class OverviewPage {
         model.addAttribute("all", coverage.all(sight, siteId, null));
         model.addAttribute("projects", coverage.projects(sight, siteId, null));
         addExperiments(model, coverage.experiments(sight, siteId, after, EXPERIMENTS_SHOWN + 1));
-        runs.latest(sight).ifPresent(run -> addRun(sight, model, run));
+        model.addAttribute("promise", promises.at(sight, siteId));
+        List<Run> latest = runs.page(sight, Long.MAX_VALUE, RUNS_LOOKED_AT);
+        model.addAttribute("running", latest.stream().anyMatch(run -> run.state() == RunState.RUNNING));
+        latest(latest, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
+        latest(latest, RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(sight, model, run));
         return "overview";
+    }
+
+    /** A scrub takes no night's place on the page, for a night's findings are still to be seen. */
+    private static Optional<Run> latest(List<Run> runs, RunKind kind) {
+        return runs.stream().filter(run -> run.kind() == kind).findFirst();
     }
 
     private static void addExperiments(Model model, List<ExperimentCoverage> found) {
@@ -80,7 +101,7 @@ class OverviewPage {
 
     private void addRun(Sight sight, Model model, Run run) {
         model.addAttribute("run", run);
-        model.addAttribute("running", run.state() == RunState.RUNNING);
+        model.addAttribute("sending", run.state() == RunState.RUNNING);
         model.addAttribute("progress", runs.progress(sight, run.id()));
         model.addAttribute("findings", findings.of(sight, run.id(), 0, FINDINGS_SHOWN));
     }

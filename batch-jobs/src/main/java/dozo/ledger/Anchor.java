@@ -1,0 +1,72 @@
+package dozo.ledger;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One row of the ledger by its number, hash and time: what stands in a file of its own at a site, so that nobody who can
+ * only write to the database can cut the ledger off, or write it anew, without its being seen (ADR 0026).
+ *
+ * @param seq from 1 on
+ * @param at in whole microseconds
+ */
+public record Anchor(long seq, Digest hash, Instant at) {
+
+    /** The folder of the anchors at a site, below its root. */
+    public static final FilePath FOLDER = FilePath.of(".dozo/ledger");
+
+    /** More bytes than a line of an anchor has. */
+    public static final int LINE_BYTES_MAX = 256;
+
+    private static final Pattern NAME = Pattern.compile("[0-9]{12,19}");
+    private static final Pattern LINE = Pattern.compile("([1-9][0-9]{0,18}) ([0-9a-f]{64}) ([0-9TZ:.-]{27})\n");
+
+    public Anchor {
+        if (seq < 1) {
+            throw new IllegalArgumentException("rows are counted from 1, not " + seq);
+        }
+    }
+
+    /** The anchor in a file with this content; empty when it is nothing that {@link #line} writes. */
+    public static Optional<Anchor> of(byte[] content) {
+        Matcher line = LINE.matcher(new String(content, StandardCharsets.ISO_8859_1));
+        if (!line.matches()) {
+            return Optional.empty();
+        }
+        try {
+            Anchor read = new Anchor(
+                    Long.parseLong(line.group(1)), Digest.ofHex(line.group(2)), Instant.parse(line.group(3)));
+            return Optional.of(read);
+        } catch (NumberFormatException | DateTimeException notOurs) {
+            return Optional.empty();
+        }
+    }
+
+    /** Where the anchor of a row stands at a site, below its root. */
+    public static FilePath file(long seq) {
+        return FOLDER.resolve("%012d".formatted(seq));
+    }
+
+    /** The row whose anchor has this name; empty when no anchor has it. */
+    public static Optional<Long> seq(FilePath file) {
+        String name = FilePath.render(file.name());
+        try {
+            return NAME.matcher(name).matches() && file(Long.parseLong(name)).equals(file)
+                    ? Optional.of(Long.parseLong(name))
+                    : Optional.empty();
+        } catch (NumberFormatException tooLarge) {
+            return Optional.empty();
+        }
+    }
+
+    /** Number, hash and time, for people and for programs: a line of ASCII that {@code psql} can write of a row, too. */
+    public byte[] line() {
+        return "%d %s %s\n".formatted(seq, hash, RowHash.time(at)).getBytes(StandardCharsets.US_ASCII);
+    }
+}

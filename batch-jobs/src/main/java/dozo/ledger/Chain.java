@@ -1,0 +1,164 @@
+package dozo.ledger;
+
+import dozo.file.Digest;
+import dozo.ledger.Breach.Kind;
+import dozo.ledger.RowHash.Row;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * The ledger as a chain: is every row as it was appended, and where it was? An edit, a removal or another order is found
+ * wherever it is, but for two things that only an {@link Anchor} kept elsewhere shows: rows cut off the end, and a chain
+ * written wholly anew.
+ */
+@Component
+public class Chain {
+
+    private static final int FETCH = 1_000;
+    private static final byte[] NOTHING = {};
+
+    private final JdbcClient jdbc;
+
+    /**
+     * What came of checking the chain.
+     *
+     * @param rows how many there are; all were checked
+     * @param head the last one as it stands there; null: there is none, or it is none that could have been appended
+     * @param breaches the first hundred, in the order of the rows
+     * @param breachesCount how many there are
+     */
+    public record Checked(long rows, @Nullable Anchor head, List<Breach> breaches, long breachesCount) {}
+
+    public Chain(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** Checks every row, as all of them were at one moment. In a transaction, so that they are streamed. */
+    @Transactional(readOnly = true)
+    public Checked check() {
+        Walk walk = new Walk();
+        try (Stream<Row> rows = rows()) {
+            rows.forEach(walk::step);
+        }
+        Row edited = walk.firstEdited;
+        List<Breach> breaches = walk.breaches.kept().stream()
+                .map(breach -> edited != null && Objects.equals(breach.seq(), edited.seq())
+                        ? explained(breach, edited)
+                        : breach)
+                .toList();
+        return new Checked(walk.rows, walk.head, breaches, walk.breaches.count());
+    }
+
+    /** Goes from row to row; each is checked against the hash that the one before has, so that one breach is one. */
+    private static final class Walk {
+
+        private final Breaches breaches = new Breaches();
+        private long rows;
+        private long next = 1;
+        private byte[] previous = NOTHING;
+        private @Nullable Anchor head;
+        private @Nullable Row firstEdited;
+
+        void step(Row row) {
+            rows++;
+            Long seq = row.seq();
+            if (seq == null || seq < next) {
+                breaches.add(
+                        new Breach(Kind.OUT_OF_ORDER, seq, "row %s stands where row %d is due".formatted(seq, next)));
+            } else if (seq > next) {
+                breaches.add(new Breach(Kind.MISSING, next, missing(next, seq - 1)));
+            } else if (!row.fits(previous, seq)) {
+                firstEdited = firstEdited == null ? row : firstEdited;
+                breaches.add(new Breach(
+                        Kind.EDITED,
+                        seq,
+                        "row %d is not as it was appended: its hash is not that of its columns and of the row before"
+                                .formatted(seq)));
+            }
+            head = row.anchor().orElse(null);
+            previous = row.hash() == null ? NOTHING : row.hash();
+            next = seq == null ? next : seq + 1;
+        }
+
+        private static String missing(long first, long last) {
+            return first == last
+                    ? "row %d is missing".formatted(first)
+                    : "rows %d to %d are missing".formatted(first, last);
+        }
+    }
+
+    /** A row that does not fit where it stands may have been appended elsewhere. */
+    private Breach explained(Breach edited, Row row) {
+        OptionalLong place = edited.kind() == Kind.EDITED ? placeOf(row) : OptionalLong.empty();
+        return place.isEmpty()
+                ? edited
+                : new Breach(
+                        Kind.OUT_OF_ORDER,
+                        edited.seq(),
+                        "row %d is the one that was appended as row %d".formatted(edited.seq(), place.getAsLong()));
+    }
+
+    /** Where a row fits: behind a row that stands there, with the hash it has itself or with that of the row in its place. */
+    private OptionalLong placeOf(Row strange) {
+        byte[] previous = NOTHING;
+        long previousSeq = 0;
+        try (Stream<Row> rows = rows()) {
+            for (Iterator<Row> all = rows.iterator(); all.hasNext(); ) {
+                Row row = all.next();
+                OptionalLong place = placeBehind(previous, previousSeq, strange, row);
+                if (place.isPresent()) {
+                    return place;
+                }
+                previous = row.hash() == null ? NOTHING : row.hash();
+                previousSeq = row.seq() == null ? previousSeq : row.seq();
+            }
+        }
+        return placeBehind(previous, previousSeq, strange, null);
+    }
+
+    private static OptionalLong placeBehind(byte[] previous, long previousSeq, Row strange, @Nullable Row there) {
+        // The one before it may have been moved to where it was itself, so that their numbers are the same.
+        for (long place : new long[] {previousSeq + 1, previousSeq}) {
+            if (place < 1 || Objects.equals(place, strange.seq())) {
+                continue;
+            }
+            Digest hash = RowHash.of(previous, place, strange).orElse(null);
+            // A row that stands rightly where it would fit has the same content: nothing was moved.
+            boolean another = there != null && there.hasHash(hash) && !there.fits(previous, place);
+            if (strange.hasHash(hash) || another) {
+                return OptionalLong.of(place);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    private Stream<Row> rows() {
+        return jdbc
+                .sql("select seq, at, actor, action, subject, detail, hash from ledger order by seq")
+                .withFetchSize(FETCH)
+                .query((row, n) -> row(row))
+                .stream();
+    }
+
+    private static Row row(ResultSet row) throws SQLException {
+        OffsetDateTime at = row.getObject("at", OffsetDateTime.class);
+        return new Row(
+                row.getObject("seq", Long.class),
+                at == null ? null : at.toInstant(),
+                row.getString("actor"),
+                row.getString("action"),
+                row.getString("subject"),
+                row.getString("detail"),
+                row.getBytes("hash"));
+    }
+}

@@ -1,0 +1,39 @@
+package dozo.plan;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What reading stored copies again may take.
+ *
+ * @param bytesPerSecond at most so many, 1 and more; null: as fast as the site reads
+ * @param secondsADay how long a day it may read, at one go, 60 to 86,400
+ */
+public record ReadingBudget(@Nullable Long bytesPerSecond, int secondsADay) {
+
+    public static final int DAY_SECONDS = 86_400;
+
+    private static final int SECONDS_MIN = 60;
+
+    public ReadingBudget {
+        if ((bytesPerSecond != null && bytesPerSecond < 1) || secondsADay < SECONDS_MIN || secondsADay > DAY_SECONDS) {
+            throw new IllegalArgumentException("no budget: %s bytes a second (1 and more), %d s a day (60 to 86400)"
+                    .formatted(bytesPerSecond, secondsADay));
+        }
+    }
+
+    ReadingBudget withBytesPerSecond(@Nullable Long other) {
+        return new ReadingBudget(other, secondsADay);
+    }
+
+    ReadingBudget withSecondsADay(int other) {
+        return new ReadingBudget(bytesPerSecond, other);
+    }
+
+    /**
+     * How long reading takes by the clock, from a moment of which nothing is known but that it may be the worst: just after the day's
+     * reading is over.
+     */
+    double clockSeconds(double readingSeconds) {
+        return readingSeconds + Math.ceil(readingSeconds / secondsADay) * (DAY_SECONDS - secondsADay);
+    }
+}

@@ -1,0 +1,204 @@
+package dozo.registry;
+
+import dozo.ledger.Ledger;
+import dozo.registry.Sites.Site;
+import dozo.remote.SiteCache;
+import dozo.remote.SiteCheck;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * What sites can do, as each look at one found it. Kept for people: whoever works with a site looks itself, and believes
+ * nothing that is kept.
+ */
+@Component
+public class Capabilities {
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /**
+     * What a site can do, since when, and when that was last seen. Digests by another command of the same kind are no change: which is
+     * faster is a matter of the moment.
+     *
+     * @param digest how digests are computed there, as in receipts
+     * @param digestBytesPerSecond how fast, as last measured; 0: not measured
+     * @param cacheTool what has the site's memory forget files; null: reads there are warm
+     * @param clockAheadSeconds how far its clock was ahead of ours; null: not measured
+     */
+    public record Capability(
+            Instant firstSeenAt,
+            Instant lastSeenAt,
+            String server,
+            String digest,
+            double digestBytesPerSecond,
+            boolean syncsAtOnce,
+            @Nullable String cacheTool,
+            boolean renameKeeps,
+            boolean namesAreBytes,
+            List<String> extensions,
+            @Nullable Long clockAheadSeconds) {
+
+        private static Capability of(SiteCheck check, Instant now) {
+            return new Capability(
+                    now,
+                    now,
+                    check.server(),
+                    check.digest().method(),
+                    check.digestBytesPerSecond(),
+                    check.syncsAtOnce(),
+                    check.cache().map(SiteCache::tool).orElse(null),
+                    check.renameKeeps(),
+                    check.namesAreBytes(),
+                    List.copyOf(new TreeSet<>(check.extensions())),
+                    check.clockAhead().map(Duration::toSeconds).orElse(null));
+        }
+
+        private static Capability of(ResultSet row) throws SQLException {
+            return new Capability(
+                    row.getTimestamp("first_seen_at").toInstant(),
+                    row.getTimestamp("last_seen_at").toInstant(),
+                    row.getString("server"),
+                    row.getString("digest"),
+                    row.getDouble("digest_bytes_per_second"),
+                    row.getBoolean("syncs_at_once"),
+                    row.getString("cache_tool"),
+                    row.getBoolean("rename_keeps"),
+                    row.getBoolean("names_are_bytes"),
+                    List.of((String[]) row.getArray("extensions").getArray()),
+                    row.getObject("clock_ahead_seconds", Long.class));
+        }
+
+        /** The kind of the digest method: {@code exec}, {@code check-file}, {@code read-back}. */
+        private String digestKind() {
+            return digest.split(" ", 2)[0];
+        }
+
+        /** In words, without what differs from one look to the next. */
+        private String words() {
+            return "%s; digests by %s; %s; %s; %s; %s; extensions %s"
+                    .formatted(
+                            server,
+                            digestKind(),
+                            syncsAtOnce ? "sync" : "no sync",
+                            cacheTool == null ? "reads warm" : "reads cold by " + cacheTool,
+                            renameKeeps ? "renames replace nothing" : "renames replace",
+                            namesAreBytes ? "names are bytes" : "names are not bytes",
+                            String.join(" ", extensions));
+        }
+
+        /** What this can no more of what another could, a few words each. */
+        private List<String> lostOf(Capability before) {
+            List<String> lost = new ArrayList<>();
+            if (!before.digest.equals(digest) && rank(digestKind()) > rank(before.digestKind())) {
+                lost.add("digests came by %s and come by %s now".formatted(before.digest, digest));
+            }
+            if (before.syncsAtOnce && !syncsAtOnce) {
+                lost.add("`sync -f` does not work any more");
+            }
+            if (before.cacheTool != null && cacheTool == null) {
+                lost.add("files cannot be dropped from its memory any more: reads are warm");
+            }
+            if (before.namesAreBytes && !namesAreBytes) {
+                lost.add("names are not kept byte for byte any more");
+            }
+            return lost;
+        }
+
+        private static int rank(String kind) {
+            return List.of("exec", "check-file", "read-back").indexOf(kind);
+        }
+    }
+
+    public Capabilities(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** What holds of a site; empty before anyone has looked. */
+    public Optional<Capability> of(int siteId) {
+        return jdbc.sql("select * from site_capability where site_id = :site order by site_capability_id desc limit 1")
+                .param("site", siteId)
+                .query((row, n) -> Capability.of(row))
+                .optional();
+    }
+
+    /**
+     * Keeps what a look at a site found, if the site can be used: what could not be tried is not known. What changed is in the
+     * ledger.
+     *
+     * @return what the site can no more since it was looked at before, a few words each
+     */
+    @Transactional
+    public List<String> keep(Site site, SiteCheck check, String actor) {
+        if (!check.usable()) {
+            return List.of();
+        }
+        Capability found = Capability.of(check, clock.instant());
+        Optional<Capability> before = of(site.id());
+        if (before.isPresent() && before.get().words().equals(found.words())) {
+            seeAgain(site.id(), found);
+            return List.of();
+        }
+        add(site.id(), found);
+        ledger.append(
+                actor,
+                "site.capabilities",
+                site.name(),
+                Map.of("before", before.map(Capability::words).orElse(""), "after", found.words()));
+        return before.map(found::lostOf).orElse(List.of());
+    }
+
+    private void seeAgain(int siteId, Capability found) {
+        jdbc.sql("""
+                        update site_capability
+                        set last_seen_at = :now, digest = :digest, digest_bytes_per_second = :rate,
+                            clock_ahead_seconds = :clockAhead
+                        where site_capability_id =
+                            (select max(site_capability_id) from site_capability where site_id = :site)
+                        """)
+                .param("now", Timestamp.from(found.lastSeenAt()))
+                .param("digest", found.digest())
+                .param("rate", found.digestBytesPerSecond())
+                .param("clockAhead", found.clockAheadSeconds())
+                .param("site", siteId)
+                .update();
+    }
+
+    private void add(int siteId, Capability found) {
+        jdbc.sql("""
+                        insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest,
+                            digest_bytes_per_second, syncs_at_once, cache_tool, rename_keeps, names_are_bytes, extensions,
+                            clock_ahead_seconds)
+                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :cache, :renameKeeps, :namesAreBytes,
+                            :extensions::text[], :clockAhead)
+                        """)
+                .param("site", siteId)
+                .param("now", Timestamp.from(found.lastSeenAt()))
+                .param("server", found.server())
+                .param("digest", found.digest())
+                .param("rate", found.digestBytesPerSecond())
+                .param("syncs", found.syncsAtOnce())
+                .param("cache", found.cacheTool())
+                .param("renameKeeps", found.renameKeeps())
+                .param("namesAreBytes", found.namesAreBytes())
+                .param("extensions", found.extensions().toArray(String[]::new))
+                .param("clockAhead", found.clockAheadSeconds())
+                .update();
+    }
+}

@@ -1,0 +1,132 @@
+package dozo.run;
+
+import dozo.ledger.Sight;
+import dozo.verify.Readings;
+import dozo.verify.Readings.Standing;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** How the promise stands that every stored copy is read again before its last reading is older than the settings say. */
+@Component
+public class Promises {
+
+    private final JdbcClient jdbc;
+    private final Readings readings;
+    private final ScrubSettings settings;
+    private final InstantSource clock;
+
+    /**
+     * How it stands.
+     *
+     * @param oldestReadAt null where nothing is stored
+     * @param files that are stored, those of earlier manifests too; {@code bytes} their bytes
+     * @param filesRead those read within the promised age; {@code bytesRead} their bytes
+     * @param damaged copies found damaged and not repaired
+     */
+    public record Promise(
+            long maxAgeSeconds,
+            @Nullable Instant oldestReadAt,
+            long files,
+            long filesRead,
+            long bytes,
+            long bytesRead,
+            long damaged) {
+
+        /** What was read within the promised age in percent of bytes, or of files where that is all of them. Cut off. */
+        public int percent() {
+            if (filesRead >= files && bytesRead >= bytes) {
+                return 100;
+            }
+            long done = bytesRead < bytes ? bytesRead : filesRead;
+            long whole = bytesRead < bytes ? bytes : files;
+            return (int) Math.min(99, 100.0 * Math.max(0, done) / whole);
+        }
+    }
+
+    /** How it stands for one experiment. */
+    public record ExperimentPromise(int experimentId, String project, String code, Promise promise) {}
+
+    Promises(JdbcClient jdbc, Readings readings, ScrubSettings settings, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.readings = readings;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /** How it stands at a site. */
+    public Promise at(int siteId) {
+        return at(Sight.EVERYTHING, siteId);
+    }
+
+    /** How it stands at a site for what is seen. */
+    public Promise at(Sight sight, int siteId) {
+        Standing standing = readings.site(sight, siteId, since());
+        return new Promise(
+                settings.maxAge().toSeconds(),
+                standing.oldest(),
+                standing.files(),
+                standing.filesRead(),
+                standing.bytes(),
+                standing.bytesRead(),
+                standing.damaged());
+    }
+
+    public List<ExperimentPromise> experiments(int siteId, int after, int limit) {
+        return experiments(Sight.EVERYTHING, siteId, after, limit);
+    }
+
+    /** How it stands for each experiment that is seen with an id above {@code after}, by id, at most {@code limit}. */
+    public List<ExperimentPromise> experiments(Sight sight, int siteId, int after, int limit) {
+        Duration maxAge = settings.maxAge();
+        return jdbc.sql("""
+                        select e.experiment_id, p.code as project, e.code, s.*, d.damaged
+                        from experiment e
+                        join project p using (project_id)
+                        cross join lateral (
+                            select min(last_read_at) as oldest,
+                                   coalesce(sum(files), 0) as files, coalesce(sum(bytes), 0) as bytes,
+                                   coalesce(sum(files) filter (where last_read_at >= :since), 0) as files_read,
+                                   coalesce(sum(bytes) filter (where last_read_at >= :since), 0) as bytes_read
+                            from stored where experiment_id = e.experiment_id and site_id = :site
+                        ) s
+                        cross join lateral (
+                            select count(*) as damaged from open_damage
+                            where experiment_id = e.experiment_id and site_id = :site
+                        ) d
+                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by e.experiment_id
+                        limit :limit
+                        """)
+                .param("site", siteId)
+                .param("since", Timestamp.from(since()))
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("after", after)
+                .param("limit", limit)
+                .query((row, n) -> new ExperimentPromise(
+                        row.getInt("experiment_id"),
+                        row.getString("project"),
+                        row.getString("code"),
+                        new Promise(
+                                maxAge.toSeconds(),
+                                row.getTimestamp("oldest") == null
+                                        ? null
+                                        : row.getTimestamp("oldest").toInstant(),
+                                row.getLong("files"),
+                                row.getLong("files_read"),
+                                row.getLong("bytes"),
+                                row.getLong("bytes_read"),
+                                row.getLong("damaged"))))
+                .list();
+    }
+
+    private Instant since() {
+        return clock.instant().minus(settings.maxAge());
+    }
+}

@@ -1,0 +1,107 @@
+package dozo.run;
+
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What the runs of kind scrub were asked for, and what they have read: kept, so that a restart goes on as it was begun. */
+@Component
+public class Scrubs {
+
+    private final JdbcClient jdbc;
+
+    /**
+     * One scrub.
+     *
+     * @param dueBefore what was last read before this is read
+     * @param bytesPerSecond the budget; 0: none
+     * @param until when it begins no more; null: when all is read
+     * @param cold whether the site was to drop from its memory what is read
+     * @param partitions how many of its commands the site runs side by side
+     * @param copiesRead files, folders and links so far
+     * @param copiesDamaged those found not to be as proven
+     * @param secondsBusy how long commands at the site took, summed over the partitions: with them side by side it read
+     *     {@code bytesRead / (secondsBusy / partitions)} bytes a second, had no budget kept it
+     */
+    public record Scrub(
+            long runId,
+            Duration maxAge,
+            boolean everything,
+            Instant dueBefore,
+            long bytesPerSecond,
+            @Nullable Instant until,
+            boolean cold,
+            int partitions,
+            long copiesRead,
+            long bytesRead,
+            long copiesDamaged,
+            double secondsBusy) {}
+
+    /** What one transaction adds to a scrub's sums. */
+    record Read(long copies, long bytes, long damaged, double seconds) {}
+
+    Scrubs(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** Keeps what a run was asked for. */
+    void add(long runId, ScrubRequest request, Instant start, int partitions) {
+        jdbc.sql("""
+                        insert into scrub (run_id, max_age_seconds, everything, due_before, bytes_per_second, until, cold,
+                                           partitions)
+                        values (:run, :maxAge, :everything, :due, :rate, :until, :cold, :partitions)
+                        """)
+                .param("run", runId)
+                .param("maxAge", request.maxAge().toSeconds())
+                .param("everything", request.everything())
+                .param("due", Timestamp.from(request.dueBefore(start)))
+                .param("rate", request.bytesPerSecond())
+                .param("until", request.until() == null ? null : Timestamp.from(request.until()), Types.TIMESTAMP)
+                .param("cold", request.cold())
+                .param("partitions", partitions)
+                .update();
+    }
+
+    /** Adds to the sums. */
+    void add(long runId, Read read) {
+        jdbc.sql("""
+                        update scrub
+                            set copies_read = copies_read + :copies, bytes_read = bytes_read + :bytes,
+                                copies_damaged = copies_damaged + :damaged, seconds_busy = seconds_busy + :seconds
+                        where run_id = :run
+                        """)
+                .param("copies", read.copies())
+                .param("bytes", read.bytes())
+                .param("damaged", read.damaged())
+                .param("seconds", read.seconds())
+                .param("run", runId)
+                .update();
+    }
+
+    /** The scrub that a run is; empty where it is none. */
+    public Optional<Scrub> find(long runId) {
+        return jdbc.sql("select * from scrub where run_id = :run")
+                .param("run", runId)
+                .query((row, n) -> new Scrub(
+                        row.getLong("run_id"),
+                        Duration.ofSeconds(row.getLong("max_age_seconds")),
+                        row.getBoolean("everything"),
+                        row.getTimestamp("due_before").toInstant(),
+                        row.getLong("bytes_per_second"),
+                        row.getTimestamp("until") == null
+                                ? null
+                                : row.getTimestamp("until").toInstant(),
+                        row.getBoolean("cold"),
+                        row.getInt("partitions"),
+                        row.getLong("copies_read"),
+                        row.getLong("bytes_read"),
+                        row.getLong("copies_damaged"),
+                        row.getDouble("seconds_busy")))
+                .optional();
+    }
+}

@@ -1,0 +1,194 @@
+package dozo.verify;
+
+import dozo.file.Digest;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The bags at the sites: what was written beside the data, and whether what lies in them is what should. A listing is compared in
+ * the database, as one set with another, so that nothing has to fit into memory.
+ */
+@Component
+public class Bags {
+
+    private static final int BATCH = 5_000;
+
+    private final JdbcTemplate template;
+    private final JdbcClient jdbc;
+
+    /**
+     * One thing that lies in a bag's data folder.
+     *
+     * @param path below the data folder
+     * @param kind null: neither file nor folder nor link
+     */
+    public record Lying(FilePath path, @Nullable EntryKind kind, long sizeBytes) {}
+
+    /** A copy that should stand there and does not, or is something else, or has another size; with its latest receipt. */
+    public record Missed(int entryNumber, long receiptId) {}
+
+    public Bags(JdbcTemplate template) {
+        this.template = template;
+        this.jdbc = JdbcClient.create(template);
+    }
+
+    /** Notes which tag files a bag has now; what was noted before is forgotten. */
+    public void written(int experimentId, int siteId, Map<FilePath, Digest> tagFiles) {
+        jdbc.sql("delete from tag_file where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .update();
+        tagFiles.forEach((name, digest) -> jdbc.sql("insert into tag_file values (:experiment, :site, :name, :digest)")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("name", name.bytes())
+                .param("digest", digest.bytes())
+                .update());
+    }
+
+    /** The tag files of a bag by their names in it; none if that was not noted, or not all receipts are listed in them yet. */
+    public Map<FilePath, Digest> tagFiles(int experimentId, int siteId) {
+        Map<FilePath, Digest> tagFiles = new LinkedHashMap<>();
+        jdbc.sql("""
+                        select name, digest from tag_file join protection using (experiment_id, site_id)
+                        where experiment_id = :experiment and site_id = :site and not unsettled
+                        order by name
+                        """).param("experiment", experimentId).param("site", siteId).query(row -> {
+            tagFiles.put(FilePath.of(row.getBytes("name")), Digest.of(row.getBytes("digest")));
+        });
+        return tagFiles;
+    }
+
+    /** Has the next night write the tag files again. */
+    public void writeAgain(int experimentId, int siteId) {
+        jdbc.sql("update protection set unsettled = true where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .update();
+    }
+
+    /** The first experiment after one of which something is stored, and whose bag was last examined before a moment or never. */
+    public Optional<Integer> nextToExamine(int siteId, Instant before, int after) {
+        return jdbc.sql("""
+                        select min(experiment_id) from protection p
+                        where site_id = :site and experiment_id > :after and (examined_at is null or examined_at < :before)
+                          and exists (select from stored s
+                                      where s.experiment_id = p.experiment_id and s.site_id = p.site_id)
+                        """)
+                .param("site", siteId)
+                .param("before", Timestamp.from(before))
+                .param("after", after)
+                .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
+                .single();
+    }
+
+    /** Notes that a bag was examined. */
+    public void examined(int experimentId, int siteId, Instant at) {
+        jdbc.sql("update protection set examined_at = :at where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("at", Timestamp.from(at))
+                .update();
+    }
+
+    /** The codes of projects of which something is stored at a site. */
+    public List<String> projects(int siteId) {
+        return jdbc.sql("""
+                        select code from project p
+                        where exists (select from experiment e join protection t using (experiment_id)
+                                      where e.project_id = p.project_id and t.site_id = :site and t.files_stored > 0)
+                        order by code
+                        """)
+                .param("site", siteId)
+                .query((row, n) -> row.getString("code"))
+                .list();
+    }
+
+    /** Begins the comparison of a bag with what should lie in it; all of it in one transaction. */
+    public void beginListing(int experimentId, int siteId) {
+        jdbc.sql("drop table if exists lying, standing").update();
+        jdbc.sql(
+                        "create temp table lying (path bytea not null, kind \"char\", size_bytes bigint not null) on commit drop")
+                .update();
+        jdbc.sql("""
+                        create temp table standing on commit drop as
+                        select s.*, exists (select from damage d
+                                            where d.experiment_id = %1$d and d.site_id = %2$d and d.entry_no = s.entry_no
+                                              and d.receipt_id >= s.receipt_id) as damaged
+                        from standing_entry(%1$d, %2$d) s
+                        """.formatted(experimentId, siteId)).update();
+    }
+
+    /** Adds to the listing. */
+    public void addLying(List<Lying> lying) {
+        template.batchUpdate(
+                "insert into lying (path, kind, size_bytes) values (?, ?::\"char\", ?)",
+                lying,
+                BATCH,
+                (statement, one) -> {
+                    statement.setBytes(1, one.path().bytes());
+                    statement.setString(
+                            2,
+                            one.kind() == null
+                                    ? null
+                                    : String.valueOf(one.kind().code()));
+                    statement.setLong(3, one.sizeBytes());
+                });
+    }
+
+    /** Ends the listing; from now on it can be compared. */
+    public void endListing() {
+        jdbc.sql("analyze lying, standing").update();
+    }
+
+    /** At most {@code limit} copies after an entry that are not there as they should be and are not known to be damaged. */
+    public List<Missed> missed(int afterEntry, int limit) {
+        return jdbc.sql("""
+                        select s.entry_no, s.receipt_id
+                        from standing s left join lying l on l.path = s.path
+                        where not s.damaged and s.entry_no > :after
+                          and (l.path is null or l.kind is distinct from s.kind
+                               or s.kind = 'f' and l.size_bytes <> s.size_bytes)
+                        group by s.entry_no, s.receipt_id
+                        order by s.entry_no
+                        limit :limit
+                        """)
+                .param("after", afterEntry)
+                .param("limit", limit)
+                .query((row, n) -> new Missed(row.getInt("entry_no"), row.getLong("receipt_id")))
+                .list();
+    }
+
+    /**
+     * At most {@code limit} paths that nothing accounts for. What has the name of a copy that should stand there is not among
+     * them, whatever it is, nor what is still on its way, nor a folder that was ever seen at the source.
+     */
+    public List<FilePath> unexpected(int experimentId, int limit) {
+        return jdbc.sql("""
+                        select distinct l.path from lying l
+                        where not exists (select from standing s where s.path = l.path)
+                          and not exists (select from entry e join directory d using (experiment_id, directory_no)
+                                          where e.experiment_id = :experiment
+                                            and entry_path(d.path, e.name) = l.path)
+                          and not exists (select from directory d
+                                          where l.kind = 'd' and d.experiment_id = :experiment
+                                            and sha256(d.path) = sha256(l.path))
+                        order by l.path
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("limit", limit)
+                .query((row, n) -> FilePath.of(row.getBytes("path")))
+                .list();
+    }
+}

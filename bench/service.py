@@ -1,0 +1,121 @@
+"""A running Dozo with a database of its own, and what is asked of it over HTTP."""
+
+import base64
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from processes import CannotMeasure, stop, wait_for
+from server import free_port
+
+TOP = Path(__file__).resolve().parent.parent
+START_LIMIT_SECONDS = 120
+STOP_LIMIT_SECONDS = 60
+PAGE = 500
+
+
+class Service:
+    """`dozo serve`, from `with` to its end; nothing runs in it but what is asked for."""
+
+    def __init__(self, folder, heap='512m', **settings):
+        self.folder = Path(folder)
+        self.port = free_port()
+        self.log = self.folder / 'service.log'
+        self.environment = {
+            **os.environ,
+            'DOZO_WORK': str(self.folder / 'work'),
+            'DOZO_HTTP_PORT': str(self.port),
+            'DOZO_SCHEDULE_CRON': '-',
+            'DOZO_HEAP': heap,
+            **settings,
+        }
+
+    def __enter__(self):
+        self.folder.mkdir(mode=0o700)
+        with open(self.log, 'wb') as log:
+            self.process = subprocess.Popen(
+                [TOP / 'dozo', 'serve'],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                start_new_session=True,
+            )
+        try:
+            wait_for(self.answers, START_LIMIT_SECONDS, f'the service ({self.log})')
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        stop(self.process, STOP_LIMIT_SECONDS)
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise CannotMeasure(f'the service ended: {self.log.read_text(errors="replace")[-500:]}')
+        try:
+            self.get('/sites')
+            return True
+        except (urllib.error.URLError, ConnectionError, FileNotFoundError):
+            return False
+
+    def get(self, path):
+        return self.ask('GET', path)
+
+    def post(self, path, body):
+        return self.ask('POST', path, body)
+
+    def put(self, path, body):
+        return self.ask('PUT', path, body)
+
+    def ask(self, method, path, body=None):
+        password = (self.folder / 'work' / 'admin-password').read_text().strip()
+        login = base64.b64encode(f'admin:{password}'.encode()).decode()
+        request = urllib.request.Request(
+            f'http://127.0.0.1:{self.port}/api/v1{path}',
+            data=None if body is None else json.dumps(body).encode(),
+            headers={'Authorization': f'Basic {login}', 'Content-Type': 'application/json'},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def all(self, path):
+        """The items of all pages."""
+        after = ''
+        while True:
+            page = self.get(f'{path}?limit={PAGE}{after}')
+            yield from page['items']
+            if 'next' not in page:
+                return
+            after = '&after=' + urllib.parse.quote(str(page['next']))
+
+    def add_site(self, server, root):
+        self.put(
+            '/sites/dr',
+            {
+                'host': '127.0.0.1',
+                'port': server.port,
+                'user': server.user,
+                'root': str(root),
+                'identity': str(server.key),
+                'hostKey': ' '.join((server.folder / 'host_key.pub').read_text().split()[:2]),
+            },
+        )
+
+    def ended(self, run, limit_seconds):
+        """The run as it is when it has ended."""
+
+        def is_over():
+            return self.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'
+
+        wait_for(is_over, limit_seconds, f'the end of run {run["id"]}')
+        return self.get(f'/runs/{run["id"]}')
+
+    def findings(self, run):
+        return list(self.all(f'/runs/{run["id"]}/findings'))

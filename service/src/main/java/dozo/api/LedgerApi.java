@@ -1,0 +1,126 @@
+package dozo.api;
+
+import dozo.ledger.Anchor;
+import dozo.ledger.Breach;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.ledger.Ledger.Wanted;
+import dozo.verify.LedgerVerification;
+import dozo.verify.LedgerVerification.AtSite;
+import dozo.verify.LedgerVerification.Verdict;
+import dozo.verify.LedgerVerification.Verified;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What happened, and whether the record of it is as it was written. */
+@RestController
+@RequestMapping("/api/v1/ledger")
+class LedgerApi {
+
+    private final Ledger ledger;
+    private final LedgerVerification verification;
+    private final Moments moments;
+    private final JsonMapper json;
+
+    record ShownRow(long seq, Instant at, String actor, String action, String subject, JsonNode detail, String hash) {}
+
+    record ShownHead(long seq, String hash, Instant at) {
+
+        static ShownHead of(Anchor head) {
+            return new ShownHead(head.seq(), head.hash().toString(), head.at());
+        }
+    }
+
+    /**
+     * A verification.
+     *
+     * @param rows how many were checked: all there are
+     * @param breaches what is broken, first the rows in their order; a hundred at most
+     * @param breachesLeftOff how many more there are
+     */
+    record ShownVerification(
+            Verdict verdict,
+            long rows,
+            @Nullable ShownHead head,
+            List<Breach> breaches,
+            long breachesLeftOff,
+            List<ShownSite> sites) {
+
+        static ShownVerification of(Verified verified) {
+            return new ShownVerification(
+                    verified.verdict(),
+                    verified.rows(),
+                    verified.head() == null ? null : ShownHead.of(verified.head()),
+                    verified.breaches(),
+                    verified.breachesCount() - verified.breaches().size(),
+                    verified.sites().stream().map(ShownSite::of).toList());
+        }
+    }
+
+    /**
+     * The comparison with one site.
+     *
+     * @param compared whether all its anchors were read; if not, {@code trouble} says why
+     * @param provenUpTo the last row that an anchor there bears witness to; missing: none
+     */
+    record ShownSite(
+            String site,
+            boolean compared,
+            @Nullable String trouble,
+            long anchors,
+            @Nullable Long provenUpTo,
+            List<Breach> breaches,
+            long breachesLeftOff) {
+
+        static ShownSite of(AtSite site) {
+            return new ShownSite(
+                    site.site(),
+                    site.trouble() == null,
+                    site.trouble(),
+                    site.anchors(),
+                    site.provenUpTo() == 0 ? null : site.provenUpTo(),
+                    site.breaches(),
+                    site.breachesCount() - site.breaches().size());
+        }
+    }
+
+    LedgerApi(Ledger ledger, LedgerVerification verification, Moments moments, JsonMapper json) {
+        this.ledger = ledger;
+        this.verification = verification;
+        this.moments = moments;
+        this.json = json;
+    }
+
+    /** Oldest first. */
+    @GetMapping
+    Page<ShownRow> list(
+            @RequestParam(required = false) @Nullable String subject,
+            @RequestParam(required = false) @Nullable String action,
+            @RequestParam(required = false) @Nullable String from,
+            @RequestParam(required = false) @Nullable String until,
+            @RequestParam(defaultValue = "0") long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        Wanted wanted = new Wanted(
+                subject, action, from == null ? null : moments.begin("from", from), moments.endOrNull("until", until));
+        return Page.of(limit, most -> ledger.page(wanted, after, most), LedgerEntry::seq)
+                .map(this::shown);
+    }
+
+    /** Takes the longer the more rows there are. */
+    @GetMapping("/verification")
+    ShownVerification verify() throws InterruptedException {
+        return ShownVerification.of(verification.verify());
+    }
+
+    private ShownRow shown(LedgerEntry row) {
+        return new ShownRow(
+                row.seq(), row.at(), row.actor(), row.action(), row.subject(), json.readTree(row.detail()), row.hash());
+    }
+}

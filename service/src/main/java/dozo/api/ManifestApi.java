@@ -1,0 +1,156 @@
+package dozo.api;
+
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.restore.Inventories;
+import dozo.restore.Inventory.Item;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The manifests of an experiment, and where the copies of what they hold lie. */
+@RestController
+@RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
+class ManifestApi {
+
+    private final Experiments experiments;
+    private final Manifests manifests;
+    private final Inventories inventories;
+    private final SiteChoice sites;
+    private final Moments moments;
+
+    /** A manifest's totals. */
+    record ShownManifest(
+            String experiment, int number, Instant sealedAt, long files, long bytes, long folders, long links) {
+
+        static ShownManifest of(Experiment experiment, Manifest manifest) {
+            return new ShownManifest(
+                    experiment.name(),
+                    manifest.number(),
+                    manifest.sealedAt(),
+                    manifest.files(),
+                    manifest.bytes(),
+                    manifest.folders(),
+                    manifest.links());
+        }
+    }
+
+    /**
+     * An entry. Bytes are in base64.
+     *
+     * @param modifiedNs nanoseconds since 1970
+     * @param mode the nine permission bits and setuid, setgid, sticky
+     * @param hardLink files with the same number were one file; missing where a file has no other name
+     * @param copyBytes where a file's copy lies, below the site's root, with its digest in {@code sha256}; missing for what is no
+     *     file, and for one that was never proven there
+     */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    record ShownItem(
+            int entry,
+            String path,
+            byte[] pathBytes,
+            String kind,
+            long bytes,
+            long modifiedNs,
+            int mode,
+            @Nullable Long hardLink,
+            byte @Nullable [] targetBytes,
+            byte @Nullable [] copyBytes,
+            @Nullable String sha256) {
+
+        static ShownItem of(Item item) {
+            Facts facts = item.entry().facts();
+            return new ShownItem(
+                    item.entry().number(),
+                    item.entry().path().toString(),
+                    item.entry().path().bytes(),
+                    facts.kind().name().toLowerCase(Locale.ROOT),
+                    facts.sizeBytes(),
+                    facts.modifiedNanos(),
+                    facts.mode(),
+                    facts.hardLink(),
+                    facts.linkTarget(),
+                    item.copy() == null ? null : item.copy().place().bytes(),
+                    item.copy() == null ? null : item.copy().digest().toString());
+        }
+    }
+
+    ManifestApi(
+            Experiments experiments, Manifests manifests, Inventories inventories, SiteChoice sites, Moments moments) {
+        this.experiments = experiments;
+        this.manifests = manifests;
+        this.inventories = inventories;
+        this.sites = sites;
+        this.moments = moments;
+    }
+
+    /** Latest first; with a moment only the one that was the current one then. */
+    @GetMapping
+    Page<ShownManifest> list(
+            @PathVariable String project, @PathVariable String code, @RequestParam @Nullable String asOf) {
+        Experiment experiment = experiment(project, code);
+        List<Manifest> found = asOf == null
+                ? manifests.all(experiment.id())
+                : manifests.asOf(experiment.id(), moments.end("asOf", asOf)).stream()
+                        .toList();
+        return new Page<>(
+                found.stream()
+                        .map(manifest -> ShownManifest.of(experiment, manifest))
+                        .toList(),
+                null);
+    }
+
+    @GetMapping("/{number}")
+    ShownManifest one(@PathVariable String project, @PathVariable String code, @PathVariable int number) {
+        Experiment experiment = experiment(project, code);
+        return ShownManifest.of(experiment, manifest(experiment, number));
+    }
+
+    @GetMapping("/{number}/entries")
+    Page<ShownItem> entries(
+            @PathVariable String project,
+            @PathVariable String code,
+            @PathVariable int number,
+            @RequestParam @Nullable String site,
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        Manifest manifest = manifest(experiment(project, code), number);
+        FilePath last = after(after);
+        return Page.of(
+                        limit,
+                        most -> inventories.of(manifest, sites.idOf(site)).page(last, most),
+                        item -> Base64.getEncoder()
+                                .encodeToString(item.entry().path().bytes()))
+                .map(ShownItem::of);
+    }
+
+    private Experiment experiment(String project, String code) {
+        return experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
+    }
+
+    private Manifest manifest(Experiment experiment, int number) {
+        return manifests
+                .find(experiment.id(), number)
+                .orElseThrow(Missing.thing("manifest of " + experiment.name() + " with the number", number));
+    }
+
+    private static FilePath after(String base64) {
+        try {
+            return FilePath.of(Base64.getDecoder().decode(base64));
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("after", "the next of the page before is accepted");
+        }
+    }
+}

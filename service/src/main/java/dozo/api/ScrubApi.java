@@ -1,0 +1,286 @@
+package dozo.api;
+
+import dozo.ledger.Sight;
+import dozo.plan.CostModel;
+import dozo.plan.ReadingBudget;
+import dozo.plan.ReadingWindow;
+import dozo.plan.ReadingWindow.Opening;
+import dozo.plan.ScrubForecast;
+import dozo.plan.ScrubForecast.Layer;
+import dozo.plan.Work;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import dozo.run.Operations;
+import dozo.run.Promises;
+import dozo.run.Promises.ExperimentPromise;
+import dozo.run.Promises.Promise;
+import dozo.run.ReadingCosts;
+import dozo.run.ReadingCosts.KeptCost;
+import dozo.run.Runs.Run;
+import dozo.run.ScrubRequest;
+import dozo.run.ScrubSettings;
+import java.net.URI;
+import java.security.Principal;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalTime;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Reading stored copies again: starting it, whether an age can be promised, and how the promise stands. */
+@RestController
+@RequestMapping("/api/v1/scrubs")
+class ScrubApi {
+
+    private static final Duration UNTIL_MAX = Duration.ofDays(366);
+
+    private final Operations operations;
+    private final Promises promises;
+    private final ReadingCosts costs;
+    private final ScrubSettings settings;
+    private final SiteChoice sites;
+    private final ShownRun.View view;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    /**
+     * A scrub that is asked for; what is missing is as the settings have it.
+     *
+     * @param limit bytes a second
+     * @param window it reads until the end of this one, and is refused outside it
+     * @param until a time of the day, or a moment; neither this nor a window: until all is read
+     */
+    record NewScrub(
+            @Nullable String site,
+            @Nullable Long maxAgeSeconds,
+            @Nullable Boolean all,
+            @Nullable Long limit,
+            @Nullable String window,
+            @Nullable String until,
+            @Nullable Boolean cold) {}
+
+    /**
+     * A forecast for a site.
+     *
+     * @param window in which it reads each day
+     * @param measurements from how many scrubs it is known what reading costs; 0: it is not, or it was said
+     * @param measuredAt when the last of them ended
+     */
+    record ShownScrubPlan(
+            String site,
+            String window,
+            int measurements,
+            @Nullable Instant measuredAt,
+            ScrubForecast forecast) {}
+
+    /**
+     * How the promise stands at a site.
+     *
+     * @param site missing while none is registered
+     */
+    record ShownPromise(@Nullable String site, Promise promise) {}
+
+    ScrubApi(
+            Operations operations,
+            Promises promises,
+            ReadingCosts costs,
+            ScrubSettings settings,
+            SiteChoice sites,
+            ShownRun.View view,
+            InstantSource clock,
+            ZoneId zone) {
+        this.operations = operations;
+        this.promises = promises;
+        this.costs = costs;
+        this.settings = settings;
+        this.sites = sites;
+        this.view = view;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    /** A scrub is a run: its progress, findings and end are those of the run. */
+    @PostMapping
+    ResponseEntity<ShownRun> start(
+            @RequestBody(required = false) @Nullable NewScrub body, Principal actor, Sight sight) {
+        NewScrub asked = body == null ? new NewScrub(null, null, null, null, null, null, null) : body;
+        Long limit = limit(asked.limit());
+        ScrubRequest request = new ScrubRequest(
+                asked.site(),
+                maxAge(asked.maxAgeSeconds()),
+                asked.all() != null && asked.all(),
+                limit == null ? 0 : limit,
+                end(asked),
+                asked.cold() == null ? settings.cold() : asked.cold());
+        try {
+            Run run = operations.startScrub(request, actor.getName());
+            return ResponseEntity.accepted()
+                    .location(URI.create("/api/v1/runs/" + run.id()))
+                    .body(view.of(sight, run));
+        } catch (Refusal refusal) {
+            throw Conflict.unless(!refusal.field().equals("run"), refusal);
+        }
+    }
+
+    /** Of what is stored there, or of what is asked about as if it had been read just now. */
+    @GetMapping("/plan")
+    ShownScrubPlan plan(
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable Long maxAgeSeconds,
+            @RequestParam(required = false) @Nullable Long limit,
+            @RequestParam(required = false) @Nullable String window,
+            @RequestParam(required = false) @Nullable Long storedBytes,
+            @RequestParam(required = false) @Nullable Long storedFiles,
+            @RequestParam(required = false) @Nullable Long rate,
+            @RequestParam(required = false) @Nullable Double secondsPerFile) {
+        Site at = sites.of(site).orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
+        ReadingWindow open = window == null ? settings.reading().orElse(ReadingWindow.WHOLE_DAY) : window(window);
+        ReadingBudget budget = new ReadingBudget(limit(limit), open.secondsADay());
+        Optional<KeptCost> kept = costs.of(at.id(), settings.cold());
+        CostModel cost = cost(kept.map(KeptCost::cost).orElse(null), rate, secondsPerFile);
+        Instant now = clock.instant();
+        Work stored = stored(storedBytes, storedFiles);
+        ScrubForecast forecast = stored == null
+                ? costs.forecast(at.id(), now, maxAge(maxAgeSeconds), budget, cost)
+                : ScrubForecast.of(List.of(new Layer(now, stored)), now, maxAge(maxAgeSeconds), budget, cost);
+        return new ShownScrubPlan(
+                at.name(),
+                open.toString(),
+                kept.map(KeptCost::measurements).orElse(0),
+                kept.map(KeptCost::measuredAt).orElse(null),
+                forecast);
+    }
+
+    @GetMapping("/promise")
+    ShownPromise promise(@RequestParam(required = false) @Nullable String site, Sight sight) {
+        return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sight, sites.idOf(site)));
+    }
+
+    @GetMapping("/promise/experiments")
+    Page<ExperimentPromise> experiments(
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        int id = sites.idOf(site);
+        return Page.of(limit, most -> promises.experiments(sight, id, after, most), ExperimentPromise::experimentId);
+    }
+
+    private Duration maxAge(@Nullable Long seconds) {
+        if (seconds == null) {
+            return settings.maxAge();
+        }
+        long min = ScrubForecast.MAX_AGE_MIN.toSeconds();
+        long max = ScrubForecast.MAX_AGE_MAX.toSeconds();
+        if (seconds < min || seconds > max) {
+            throw new Refusal(
+                    "maxAgeSeconds",
+                    "%d is no age that can be promised: %d to %d are accepted, 1 h to 3660 days"
+                            .formatted(seconds, min, max));
+        }
+        return Duration.ofSeconds(seconds);
+    }
+
+    private @Nullable Long limit(@Nullable Long bytesPerSecond) {
+        if (bytesPerSecond == null) {
+            return settings.bytesPerSecond();
+        }
+        if (bytesPerSecond < 1) {
+            throw new Refusal(
+                    "limit", "%d is no rate: 1 and more bytes a second are accepted".formatted(bytesPerSecond));
+        }
+        return bytesPerSecond;
+    }
+
+    private static ReadingWindow window(String typed) {
+        try {
+            return ReadingWindow.of(typed);
+        } catch (IllegalArgumentException refused) {
+            throw new Refusal("window", String.valueOf(refused.getMessage()));
+        }
+    }
+
+    private static @Nullable Work stored(@Nullable Long bytes, @Nullable Long files) {
+        if (bytes == null && files == null) {
+            return null;
+        }
+        if (bytes == null || bytes < 0) {
+            throw new Refusal("storedBytes", "0 and more are accepted, together with storedFiles");
+        }
+        if (files == null || files < 0) {
+            throw new Refusal("storedFiles", "0 and more are accepted, together with storedBytes");
+        }
+        return new Work(bytes, files);
+    }
+
+    /** Nothing is assumed: of what is neither measured nor said, nothing is known. */
+    private static @Nullable CostModel cost(
+            @Nullable CostModel measured, @Nullable Long rate, @Nullable Double secondsPerFile) {
+        if (measured == null && (rate == null || secondsPerFile == null)) {
+            return null;
+        }
+        try {
+            return new CostModel(
+                    rate == null && measured != null
+                            ? measured.bytesPerSecond()
+                            : rate == null ? 0 : rate.doubleValue(),
+                    secondsPerFile == null && measured != null
+                            ? measured.secondsPerEntry()
+                            : secondsPerFile == null ? 0 : secondsPerFile);
+        } catch (IllegalArgumentException e) {
+            throw new Refusal(
+                    rate == null ? "secondsPerFile" : "rate",
+                    "1,000 to 10¹² bytes a second and 0 to 3,600 seconds a file are accepted");
+        }
+    }
+
+    private @Nullable Instant end(NewScrub asked) {
+        if (asked.window() != null && asked.until() != null) {
+            throw new Refusal("until", "either this or a window is accepted");
+        }
+        Instant now = clock.instant();
+        if (asked.window() != null) {
+            return window(asked.window())
+                    .at(now, zone)
+                    .map(Opening::ends)
+                    .orElseThrow(() -> new Refusal(
+                            "window",
+                            "it is %s now: a window is accepted while it is open"
+                                    .formatted(now.atZone(zone).toLocalTime().withNano(0))));
+        }
+        return asked.until() == null ? null : until(asked.until(), now);
+    }
+
+    /** A time of the day is the next one. */
+    private Instant until(String typed, Instant now) {
+        try {
+            Instant end = typed.contains("T") ? Instant.parse(typed) : next(LocalTime.parse(typed), now);
+            if (end.isAfter(now) && !end.isAfter(now.plus(UNTIL_MAX))) {
+                return end;
+            }
+        } catch (DateTimeParseException e) {
+            // Told below, as what is past is.
+        }
+        throw new Refusal(
+                "until",
+                "\"%s\" is not accepted: a time of the day as 06:00 is, or one to come within a year as 2026-10-01T06:00:00Z"
+                        .formatted(typed));
+    }
+
+    private Instant next(LocalTime time, Instant now) {
+        ZonedDateTime today = now.atZone(zone).toLocalDate().atTime(time).atZone(zone);
+        return (today.toInstant().isAfter(now) ? today : today.plusDays(1)).toInstant();
+    }
+}

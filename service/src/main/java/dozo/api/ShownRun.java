@@ -1,0 +1,97 @@
+package dozo.api;
+
+import dozo.ledger.Sight;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.run.Scrubs;
+import dozo.run.Scrubs.Scrub;
+import dozo.transfer.TransferUnits.Progress;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * A run and how far it is.
+ *
+ * @param scrub what a scrub was asked for and has read; missing in a nightly backup, and where not everything is seen: it is
+ *     not known by project
+ */
+record ShownRun(
+        long id,
+        RunKind kind,
+        String site,
+        RunState state,
+        String requestedBy,
+        Instant startedAt,
+        @Nullable Instant endedAt,
+        String message,
+        long findings,
+        Progress progress,
+        @Nullable ShownScrub scrub) {
+
+    /**
+     * A scrub.
+     *
+     * @param dueBefore what was last read before this is read
+     * @param limit bytes a second; missing: none
+     * @param until when it begins no more
+     * @param copiesRead files, folders and links so far
+     */
+    record ShownScrub(
+            long maxAgeSeconds,
+            boolean all,
+            Instant dueBefore,
+            @Nullable Long limit,
+            @Nullable Instant until,
+            boolean cold,
+            long copiesRead,
+            long bytesRead,
+            long copiesDamaged) {
+
+        static ShownScrub of(Scrub scrub) {
+            return new ShownScrub(
+                    scrub.maxAge().toSeconds(),
+                    scrub.everything(),
+                    scrub.dueBefore(),
+                    scrub.bytesPerSecond() == 0 ? null : scrub.bytesPerSecond(),
+                    scrub.until(),
+                    scrub.cold(),
+                    scrub.copiesRead(),
+                    scrub.bytesRead(),
+                    scrub.copiesDamaged());
+        }
+    }
+
+    /** Shows runs as they are now. */
+    @Component
+    static final class View {
+
+        private final Runs runs;
+        private final Scrubs scrubs;
+
+        View(Runs runs, Scrubs scrubs) {
+            this.runs = runs;
+            this.scrubs = scrubs;
+        }
+
+        /** With that of the progress which is seen. */
+        ShownRun of(Sight sight, Run run) {
+            return new ShownRun(
+                    run.id(),
+                    run.kind(),
+                    run.site(),
+                    run.state(),
+                    run.requestedBy(),
+                    run.startedAt(),
+                    run.endedAt(),
+                    run.message(),
+                    run.findings(),
+                    runs.progress(sight, run.id()),
+                    sight.ofEverything()
+                            ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
+                            : null);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package dozo.command;
+
+import dozo.run.Promises.Promise;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+
+/** How the promise stands that stored copies are read again in time, in a line for a terminal. */
+final class PromiseReport {
+
+    private PromiseReport() {}
+
+    /**
+     * Prints it; nothing where nothing is stored.
+     *
+     * @param site null: the only one
+     */
+    static void print(PrintWriter out, Connection service, @Nullable String site) {
+        String query = site == null ? "" : "?site=" + Connection.encoded(site);
+        Promise promise = Connection.JSON.treeToValue(
+                service.get("/api/v1/scrubs/promise" + query).path("promise"), Promise.class);
+        if (promise.oldestReadAt() != null) {
+            out.println(line(promise));
+            out.flush();
+        }
+    }
+
+    static String line(Promise promise) {
+        Duration maxAge = Duration.ofSeconds(promise.maxAgeSeconds());
+        String age = maxAge.toHours() % 24 == 0 ? maxAge.toDays() + " days" : maxAge.toHours() + " h";
+        return "Stored copies: %d %% were read within %s, the oldest %s; %s."
+                .formatted(
+                        promise.percent(),
+                        age,
+                        promise.oldestReadAt() == null
+                                ? "never"
+                                : promise.oldestReadAt().truncatedTo(ChronoUnit.SECONDS),
+                        promise.damaged() == 0 ? "none is damaged" : "%,d damaged".formatted(promise.damaged()));
+    }
+}

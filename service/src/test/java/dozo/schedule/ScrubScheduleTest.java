@@ -1,0 +1,217 @@
+package dozo.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService;
+import dozo.db.TestDatabase;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.LoopbackSite;
+import dozo.run.Operations;
+import dozo.run.Promises;
+import dozo.run.ReadingCosts;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.run.ScrubRequest;
+import dozo.run.ScrubSettings;
+import dozo.run.Scrubs;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.util.unit.DataSize;
+
+/** Scrubs are started in their window, when there is something to read, and make way for the night. */
+class ScrubScheduleTest {
+
+    private static final Duration RUN_LIMIT = Duration.ofSeconds(120);
+    private static final String ALWAYS = "00:00-24:00";
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private LoopbackSite site;
+
+    private ScrubSchedule schedule;
+
+    /** At a time at which a night is due. */
+    private NightlySchedule nights;
+
+    @BeforeEach
+    void startAndBackUp() throws Exception {
+        // Its own schedule is off: what happens is what a test does.
+        service = RunningService.start(
+                folder.resolve("work"),
+                TestDatabase.fresh(),
+                Map.of("dozo.scrub.window", "-", "dozo.schedule.cron", "-"));
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.bean(Projects.class).create("P1", "", "test");
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Files.writeString(source.resolve("a.txt"), "hello");
+        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        night();
+        schedule = schedule(ALWAYS, Instant.now());
+        nights = new NightlySchedule(
+                Timetable.of("0 0 1 * * *", "UTC"),
+                service.bean(Operations.class),
+                service.bean(Runs.class),
+                service.bean(Sites.class),
+                service.bean(Experiments.class),
+                schedule,
+                InstantSource.fixed(Instant.now().plus(Duration.ofDays(1))));
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void whatWasReadLatelyIsLeftAlone() {
+        schedule.look();
+
+        assertThat(latest().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
+    }
+
+    @Test
+    void whatIsDueIsReadOnceInItsWindowAndAgainAfterANight() {
+        age(Duration.ofDays(80));
+
+        schedule.look();
+
+        Run scrub = latest();
+        assertThat(scrub.kind()).isEqualTo(RunKind.SCRUB);
+        assertThat(scrub.requestedBy()).isEqualTo("dozo");
+        assertThat(service.bean(Scrubs.class).find(scrub.id()).orElseThrow()).satisfies(asked -> {
+            assertThat(asked.maxAge()).isEqualTo(Duration.ofDays(90));
+            assertThat(asked.everything()).as("nobody knows what reading costs").isTrue();
+            assertThat(asked.until())
+                    .isEqualTo(Instant.now().truncatedTo(ChronoUnit.DAYS).plus(1, ChronoUnit.DAYS));
+            assertThat(asked.bytesPerSecond()).isEqualTo(200 << 20);
+        });
+        awaitEnd();
+        age(Duration.ofDays(80));
+        schedule.look();
+        assertThat(latest().id()).as("once in a window").isEqualTo(scrub.id());
+
+        night();
+        age(Duration.ofDays(80));
+        schedule.look();
+        assertThat(latest().kind()).isEqualTo(RunKind.SCRUB);
+        assertThat(latest().id()).isGreaterThan(scrub.id());
+        awaitEnd();
+    }
+
+    @Test
+    void whereItIsKnownWhatReadingCostsOnlyWhatIsDueIsRead() {
+        Run measured = service.bean(Runs.class)
+                .openScrub(
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, true),
+                        "test");
+        service.bean(JdbcClient.class).sql("""
+                        update scrub set copies_read = 1000, bytes_read = 1000000000, seconds_busy = 100 * partitions
+                        where run_id = :run
+                        """).param("run", measured.id()).update();
+        service.bean(Runs.class).close(measured.id(), RunState.COMPLETE, "");
+        night();
+        age(Duration.ofDays(71));
+        schedule(ALWAYS, Instant.now()).look();
+        assertThat(latest().kind()).as("not due yet").isEqualTo(RunKind.NIGHTLY_BACKUP);
+
+        age(Duration.ofDays(73));
+        schedule(ALWAYS, Instant.now()).look();
+
+        assertThat(service.bean(Scrubs.class).find(latest().id()).orElseThrow().everything())
+                .isFalse();
+        awaitEnd();
+    }
+
+    @Test
+    void outsideItsWindowAndWithoutOneNothingIsStarted() {
+        age(Duration.ofDays(100));
+
+        schedule("20:00-06:00", Instant.parse("2026-11-21T12:00:00Z")).look();
+        schedule("-", Instant.now()).look();
+
+        assertThat(latest().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
+    }
+
+    @Test
+    void aNightThatIsDueComesBeforeAScrub() {
+        age(Duration.ofDays(80));
+        Run before = latest();
+
+        nights.look();
+
+        assertThat(latest().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
+        assertThat(latest().id()).isGreaterThan(before.id());
+        awaitEnd();
+    }
+
+    @Test
+    void aScrubMakesWayForANightThatIsDue() {
+        Run scrub = service.bean(Runs.class)
+                .openScrub(
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        new ScrubRequest("dr", Duration.ofDays(90), true, 0, null, false),
+                        "test");
+
+        await().atMost(RUN_LIMIT).until(() -> {
+            nights.look();
+            return latest().kind() == RunKind.NIGHTLY_BACKUP;
+        });
+
+        assertThat(service.bean(Runs.class).find(scrub.id()).orElseThrow().state())
+                .isIn(RunState.STOPPED, RunState.COMPLETE);
+        awaitEnd();
+    }
+
+    private ScrubSchedule schedule(String window, Instant now) {
+        return new ScrubSchedule(
+                new ScrubSettings(Duration.ofDays(90), window, DataSize.ofMegabytes(200), true),
+                service.bean(Operations.class),
+                service.bean(Runs.class),
+                service.bean(Sites.class),
+                service.bean(Promises.class),
+                service.bean(ReadingCosts.class),
+                InstantSource.fixed(now),
+                ZoneOffset.UTC);
+    }
+
+    private void night() {
+        service.bean(Operations.class).start("dr", "test");
+        awaitEnd();
+    }
+
+    private void awaitEnd() {
+        await().atMost(RUN_LIMIT).until(() -> service.bean(Runs.class).running().isEmpty());
+    }
+
+    private void age(Duration age) {
+        service.bean(JdbcClient.class)
+                .sql("update stored set last_read_at = now() - make_interval(secs => :seconds)")
+                .param("seconds", age.toSeconds())
+                .update();
+    }
+
+    private Run latest() {
+        return service.bean(Runs.class).latest().orElseThrow();
+    }
+}

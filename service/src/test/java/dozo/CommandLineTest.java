@@ -265,7 +265,7 @@ class CommandLineTest {
                 .contains("  head     row ")
                 .contains("dr: 1 anchor, the last one bears witness up to row ");
         assertThat(dozo("ledger", "list", "--action", "project.created").out())
-                .startsWith("2  20")
+                .startsWith("3  20")
                 .contains("  admin  project.created  P1  title=Vision");
         assertThat(dozo("ledger", "list", "--subject", "nix")).isEqualTo(new Ended(0, "", ""));
         assertThat(dozo("ledger", "list", "--from", "yesterday").code()).isEqualTo(Exit.REFUSED);
@@ -351,6 +351,70 @@ class CommandLineTest {
         assertThat(dozo("scrub", "--plan", "--rate", "1kB", "--per-file", "9999s")
                         .code())
                 .isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
+    void whatIsFrozenIsShownWithEverythingElseUntilItIsReleased() throws Exception {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        for (int i = 0; i < 20; i++) {
+            Files.writeString(source.resolve("file" + i), "hello");
+        }
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").out()).doesNotContain("frozen");
+        for (int i = 1; i < 20; i++) {
+            Files.delete(source.resolve("file" + i));
+        }
+        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+
+        Ended coverage = dozo("coverage");
+        assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(coverage.out())
+                .contains("The experiment is safe")
+                .contains("1 experiment is frozen, and nothing of it is done until somebody releases it:")
+                .containsPattern("P1/S1 since 20[^ ]+Z: 19 files and links, 95 B lost")
+                .contains("dozo release P1/S1");
+        assertThat(dozo("status").out()).contains("1 experiment is frozen").contains("dozo release P1/S1");
+        assertThat(dozo("coverage", "--json").out()).contains("\"frozen\" : 1");
+        assertThat(dozo("coverage", "--by", "project").out()).contains("dozo release P1/S1");
+        Ended csv = dozo("coverage", "--csv");
+        assertThat(csv.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(csv.out()).doesNotContain("release");
+        String page = service.look(service.browser(), "/", "en").body();
+        assertThat(page)
+                .contains("The experiment is safe as it was last sealed, but 1 is frozen.")
+                .contains("19 files and links, 95 B lost")
+                .contains("dozo release P1/S1")
+                .doesNotContain("answer safe");
+
+        assertThat(dozo("release", "P1/S1").code()).isZero();
+
+        assertThat(dozo("coverage"))
+                .satisfies(after -> assertThat(after.code()).isZero())
+                .satisfies(after -> assertThat(after.out()).doesNotContain("frozen"));
+        assertThat(dozo("status").out()).doesNotContain("is frozen,");
+        assertThat(service.look(service.browser(), "/", "en").body()).contains("answer safe");
+    }
+
+    @Test
+    void ofManyFrozenExperimentsSomeAreShown() throws Exception {
+        dozo("project", "add", "P1");
+        for (int i = 0; i < 12; i++) {
+            String source =
+                    Files.createDirectories(folder.resolve("source" + i)).toString();
+            dozo("register", "--project", "P1", "--code", "S" + i, source);
+        }
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 100, 1000, 'much is gone' from experiment
+                        """).update();
+
+        assertThat(dozo("coverage").out())
+                .contains("12 experiments are frozen, and nothing of them is done until somebody releases them:")
+                .contains("dozo release P1/S9")
+                .doesNotContain("dozo release P1/S10")
+                .contains("and 2 more: GET /api/v1/experiments?frozen=true");
     }
 
     @Test
@@ -473,6 +537,49 @@ class CommandLineTest {
                 .contains("serve")
                 .contains("coverage")
                 .contains("DOZO_URL");
+    }
+
+    @Test
+    void aFileIsTriedThenRegisteredAndItsExperimentsAreListed() throws Exception {
+        Files.createDirectories(folder.resolve("a"));
+        dozo("project", "add", "P1");
+        Path csv = Files.writeString(
+                folder.resolve("visits.csv"),
+                "project,code,source,title\r\nP1,E1,%s/a,視覚野\r\nP1,E2,%s/none,\r\n".formatted(folder, folder));
+
+        Ended tried = dozo("register", "--csv", csv.toString(), "--dry-run");
+        assertThat(tried.code()).isEqualTo(Exit.REFUSED);
+        assertThat(tried.out())
+                .containsPattern("LINE +EXPERIMENT +FIELD +MESSAGE")
+                .containsPattern("3  P1/E2 +refused +source +there is no folder")
+                .doesNotContain("P1/E1")
+                .endsWith("2 lines, read as UTF-8: 0 registered, 1 could be, 0 unchanged, 1 refused\n");
+        assertThat(dozo("register", "--csv", csv.toString()).out()).contains("0 registered");
+        assertThat(dozo("experiments")).isEqualTo(new Ended(0, "No such experiment.\n", ""));
+
+        assertThat(dozo("register", "--csv", csv.toString(), "--each").out()).contains("1 registered");
+
+        assertThat(dozo("register", "--csv", csv.toString(), "--each").out()).contains("1 unchanged, 1 refused");
+        assertThat(dozo("register", "--csv", csv.toString(), "--encoding", "utf-16le")
+                        .code())
+                .isEqualTo(Exit.REFUSED);
+        assertThat(dozo("experiments", "視覚").out()).contains("P1/E1").contains("unseen");
+        assertThat(dozo("experiments", "--project", "P1", "--state", "unseen", "--json")
+                        .out())
+                .contains("\"code\" : \"E1\"");
+        assertThat(dozo("experiments", "--state", "lost").code()).isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
+    void eitherOneExperimentOrAFileIsRegistered() {
+        assertThat(dozo("register").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("register", "--csv", "x.csv", "--project", "P1", "--code", "E1", "/a")
+                        .code())
+                .isEqualTo(Exit.USAGE);
+        assertThat(dozo("register", "--project", "P1", "/a").code()).isEqualTo(Exit.USAGE);
+        Ended missing = dozo("register", "--csv", folder.resolve("none.csv").toString());
+        assertThat(missing.code()).isEqualTo(Exit.USAGE);
+        assertThat(missing.err()).contains("there is no file");
     }
 
     private Ended dozo(String... arguments) {

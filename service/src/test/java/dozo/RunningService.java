@@ -134,9 +134,33 @@ public final class RunningService implements AutoCloseable {
 
     /** Asks with this header {@code Authorization}; with none if it is null. */
     public Answer askAs(@Nullable String authorization, String method, String path, @Nullable String body) {
+        return ask(
+                authorization,
+                method,
+                path,
+                "application/json",
+                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+    }
+
+    /** Posts bytes that say of what type they are, as the administrator with this password. */
+    public Answer askCsv(String path, String type, byte[] body, @Nullable String password) {
+        return askCsvAs(password == null ? null : basic("admin", password), path, type, body);
+    }
+
+    /** The same with this header {@code Authorization}. */
+    public Answer askCsvAs(@Nullable String authorization, String path, String type, byte[] body) {
+        return ask(authorization, "POST", path, type, BodyPublishers.ofByteArray(body));
+    }
+
+    private Answer ask(
+            @Nullable String authorization,
+            String method,
+            String path,
+            String bodyType,
+            HttpRequest.BodyPublisher body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))
-                .header("Content-Type", "application/json")
-                .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+                .header("Content-Type", bodyType)
+                .method(method, body);
         if (authorization != null) {
             request.header("Authorization", authorization);
         }

@@ -107,7 +107,10 @@ final class Fetch {
         try (Crew crew = new Crew()) {
             // NB: equal digests prove equal content, whichever side was read first.
             crew.start(() -> atSite.putAll(site.digests(
-                    files.stream().map(wanted -> wanted.file.remote()).toList())));
+                    files.stream().map(wanted -> wanted.file.remote()).toList(),
+                    files.stream()
+                            .mapToLong(wanted -> wanted.file.facts().sizeBytes())
+                            .sum())));
             for (Wanted wanted : files) {
                 crew.start(() -> arrivals.put(wanted, arrival(wanted)));
             }
@@ -242,7 +245,7 @@ final class Fetch {
             case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": gone since it was found");
             case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
                 new Missing(Problem.UNREADABLE, "%s: cannot be read: %s".formatted(file.path(), e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
         };
     }
 }

@@ -135,7 +135,7 @@ final class RemoteTree {
             case PERMISSION_DENIED, REFUSED, UNSUPPORTED, EXISTS ->
                 visitor.problem(
                         folder.path(), Problem.UNREADABLE, "folder cannot be read: %s".formatted(e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
         }
     }
 

@@ -304,7 +304,7 @@ public final class Retrieval implements AutoCloseable {
                 new Miss(
                         Problem.UNREADABLE,
                         "%s: the copy at the site cannot be read: %s".formatted(place, e.getMessage()));
-            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
         };
     }
 

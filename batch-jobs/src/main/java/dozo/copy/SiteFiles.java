@@ -18,8 +18,6 @@ import java.util.concurrent.atomic.LongAdder;
 /** The site as what it is read for: content, digests, facts. All of it is asked again on another lane when one is lost. */
 final class SiteFiles {
 
-    private static final int TRIES = 3;
-
     private final Lanes lanes;
     private final Throttle throttle;
     private final LongAdder bytesMoved = new LongAdder();
@@ -75,16 +73,16 @@ final class SiteFiles {
     }
 
     /** The digests of these files, of those whose digest came. */
-    Map<FilePath, Digest> digests(List<FilePath> files) throws IOException, InterruptedException {
+    Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws IOException, InterruptedException {
         try {
-            return over(lane -> digest.digests(lane, files));
+            return over(lane -> digest.digests(lane, files, bytes));
         } catch (RemoteException e) {
             if (e.reason() != Reason.UNSUPPORTED) {
                 throw e;
             }
             // Offered, and not for SHA-256: reading back is always possible.
             digest = RemoteDigest.readBack();
-            return over(lane -> digest.digests(lane, files));
+            return over(lane -> digest.digests(lane, files, bytes));
         }
     }
 
@@ -113,7 +111,7 @@ final class SiteFiles {
             try {
                 return work.over(lanes.next());
             } catch (RemoteException e) {
-                if (!e.retryable() || i == TRIES) {
+                if (!e.worthAnotherTry(i)) {
                     throw e;
                 }
             }

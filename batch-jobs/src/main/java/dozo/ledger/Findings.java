@@ -77,6 +77,22 @@ public class Findings {
                 .single();
     }
 
+    /** How many findings of an experiment and reason a run has, counted up to a limit. */
+    public int count(long runId, int experimentId, Problem reason, int limit) {
+        return jdbc.sql("""
+                        select count(*) from (
+                            select from finding
+                            where run_id = :run and experiment_id = :experiment and reason = :reason
+                            limit :limit) f
+                        """)
+                .param("run", runId)
+                .param("experiment", experimentId)
+                .param("reason", reason.name())
+                .param("limit", limit)
+                .query((row, n) -> row.getInt(1))
+                .single();
+    }
+
     /** Whether a run has a finding of an experiment. */
     public boolean any(long runId, int experimentId) {
         return jdbc.sql("select exists (select from finding where run_id = :run and experiment_id = :experiment)")

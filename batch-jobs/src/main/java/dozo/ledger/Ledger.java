@@ -38,6 +38,9 @@ public class Ledger {
     public record LedgerEntry(
             long seq, Instant at, String actor, String action, String subject, String detail, String hash) {}
 
+    /** What is to be told of one of many things; {@code values} for the keys that all have, in their order. */
+    public record Told(String subject, List<String> values) {}
+
     /**
      * That an anchor was written to a site.
      *
@@ -84,6 +87,33 @@ public class Ledger {
                 .param("subject", subject)
                 .param("keys", detail.keySet().toArray(String[]::new))
                 .param("values", detail.values().stream().map(String::valueOf).toArray(String[]::new))
+                .update();
+    }
+
+    /**
+     * Appends that {@code actor} did the same to many things, a row each, in their order.
+     *
+     * @param keys what is told of each: the values of every {@link Told} are in this order
+     */
+    public void appendAll(String actor, String action, List<String> keys, List<Told> told) {
+        jdbc.sql("""
+                        insert into ledger (at, actor, action, subject, detail)
+                        select :at, :actor, :action, s.subject, jsonb_object(:keys::text[], v.list)
+                        from unnest(:subjects::text[]) with ordinality as s (subject, n)
+                        join (select (n - 1) / :width + 1 as n, array_agg(value order by n) as list
+                              from unnest(:values::text[]) with ordinality as t (value, n)
+                              group by 1) as v using (n)
+                        order by s.n
+                        """)
+                .param("at", Timestamp.from(clock.instant()))
+                .param("actor", actor)
+                .param("action", action)
+                .param("keys", keys.toArray(String[]::new))
+                .param("width", keys.size())
+                .param("subjects", told.stream().map(Told::subject).toArray(String[]::new))
+                .param(
+                        "values",
+                        told.stream().flatMap(each -> each.values().stream()).toArray(String[]::new))
                 .update();
     }
 

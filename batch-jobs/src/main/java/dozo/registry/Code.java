@@ -24,6 +24,18 @@ final class Code {
         if (title.length() > TITLE_LENGTH_MAX) {
             throw new Refusal("title", "a title has at most %d characters".formatted(TITLE_LENGTH_MAX));
         }
+        if (!isText(title)) {
+            throw new Refusal("title", "a title is one line of text, without control characters");
+        }
         return title;
+    }
+
+    /** Whether this is a line of text: no line breaks, no other control characters, nothing that is half a character. */
+    static boolean isText(String text) {
+        return text.codePoints().noneMatch(c -> switch (Character.getType(c)) {
+            case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                true;
+            default -> false;
+        });
     }
 }

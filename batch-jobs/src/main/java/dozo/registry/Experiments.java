@@ -30,6 +30,14 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Experiments {
 
+    /** Of an experiment that who asks may not see, not even the name is told. */
+    public static final String FOREIGN_SOURCE = "this folder is already the source of an experiment of another project";
+
+    static final String REGISTERED = "experiment.registered";
+
+    /** What the ledger tells of every experiment that is registered. */
+    static final List<String> TOLD = List.of("source", "kind", "modality", "scanner", "acquired");
+
     private static final int PATH_LENGTH_BYTES_MAX = 4_096;
 
     private static final String SELECT = """
@@ -110,7 +118,7 @@ public class Experiments {
             Acquisition acquisition,
             String actor) {
         Code.checked("code", code);
-        checkDay(acquisition);
+        checkDay(acquisition, clock);
         Code.checkedTitle(title);
         int projectId =
                 projects.find(project).orElseThrow(() -> noProject(project)).id();
@@ -144,7 +152,7 @@ public class Experiments {
                     "code", "experiment %s/%s or its folder was registered just now".formatted(project, code));
         }
         Experiment registered = find(project, code).orElseThrow();
-        ledger.append(actor, "experiment.registered", registered.name(), detail(registered));
+        ledger.append(actor, REGISTERED, registered.name(), detail(registered));
         return registered;
     }
 
@@ -188,19 +196,27 @@ public class Experiments {
     }
 
     private static Map<String, String> detail(Experiment registered) {
-        Acquisition acquisition = registered.acquisition();
-        Map<String, String> detail = new HashMap<>(Map.of(
-                "source", shown(registered.source()),
-                "kind", registered.kind().word(),
-                "modality", known(acquisition.modality()),
-                "scanner", known(acquisition.scanner()),
-                "acquired", known(acquisition.day())));
+        Map<String, String> detail = new HashMap<>();
+        List<String> values = told(registered.source(), registered.kind(), registered.acquisition());
+        for (int i = 0; i < TOLD.size(); i++) {
+            detail.put(TOLD.get(i), values.get(i));
+        }
         SourceList list = registered.list();
         if (list != null) {
             detail.put("list", shown(list.file()));
             detail.put("list_form", list.form().word());
         }
         return detail;
+    }
+
+    /** The values of {@link #TOLD}, in that order. */
+    static List<String> told(Path source, SourceKind kind, Acquisition acquisition) {
+        return List.of(
+                shown(source),
+                kind.word(),
+                known(acquisition.modality()),
+                known(acquisition.scanner()),
+                known(acquisition.day()));
     }
 
     public Optional<Experiment> find(String project, String code) {
@@ -226,6 +242,14 @@ public class Experiments {
                 .optional();
     }
 
+    /** Those of the experiments that there are, by id. */
+    public List<Experiment> of(int[] ids) {
+        return jdbc.sql(SELECT + "where e.experiment_id = any(:ids) order by e.experiment_id")
+                .param("ids", ids)
+                .query(EXPERIMENT)
+                .list();
+    }
+
     public List<Experiment> page(int after, int limit) {
         return page(Sight.EVERYTHING, after, limit);
     }
@@ -244,14 +268,14 @@ public class Experiments {
     }
 
     /** Tomorrow is accepted: somewhere it has begun already. */
-    private void checkDay(Acquisition acquisition) {
+    static void checkDay(Acquisition acquisition, InstantSource clock) {
         LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
         if (acquisition.day() != null && acquisition.day().isAfter(latest)) {
             throw new Refusal("acquired", "%s is in the future".formatted(acquisition.day()));
         }
     }
 
-    private static String known(@Nullable Object attribute) {
+    static String known(@Nullable Object attribute) {
         return attribute == null ? "unknown" : attribute.toString();
     }
 
@@ -268,7 +292,7 @@ public class Experiments {
         return new SourceList(file, list.form());
     }
 
-    private static Path checkedSource(Path source) {
+    static Path checkedSource(Path source) {
         Path root = checkedPath("source", source);
         if (!Files.isDirectory(root)) {
             throw new Refusal("source", "there is no folder %s on the service's machine".formatted(shown(root)));
@@ -276,7 +300,7 @@ public class Experiments {
         return root;
     }
 
-    private static Path checkedPath(String field, Path path) {
+    static Path checkedPath(String field, Path path) {
         if (!path.isAbsolute()) {
             throw new Refusal(field, "\"%s\" is no absolute path".formatted(shown(path)));
         }
@@ -305,7 +329,7 @@ public class Experiments {
         });
     }
 
-    private static String shown(Path path) {
+    static String shown(Path path) {
         return FilePath.render(FilePath.rawText(path));
     }
 }

@@ -17,7 +17,8 @@ record CheckFileDigest() implements RemoteDigest {
     }
 
     @Override
-    public Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException {
+    public Map<FilePath, Digest> digests(Lane lane, List<FilePath> files, long bytes)
+            throws RemoteException, InterruptedException {
         return Fanout.digests(files, file -> digest(lane.sftp(), file));
     }
 

@@ -23,18 +23,15 @@ import java.util.regex.Pattern;
  *
  * @param tool prints a line {@code digest, space or two, name} for each name after it, and a digest of its standard input
  *     without any: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
- * @param limit a command that has not ended by then is given up: nothing it said counts
+ * @param patience a command that has not ended by then is given up: nothing it said counts
  */
-record ExecDigest(String tool, Duration limit) implements RemoteDigest {
+record ExecDigest(String tool, Patience patience) implements RemoteDigest {
 
     private static final Pattern TOOL = Pattern.compile("[a-z0-9 -]+");
 
-    /** At 100 MB/s more than two terabytes: a limit against what never ends, not an expectation. */
-    private static final Duration LIMIT = Duration.ofHours(6);
-
-    static final ExecDigest OPENSSL = new ExecDigest("openssl dgst -sha256 -r", LIMIT);
-    static final ExecDigest COREUTILS = new ExecDigest("sha256sum", LIMIT);
-    static final ExecDigest PERL = new ExecDigest("shasum -a 256", LIMIT);
+    static final ExecDigest OPENSSL = new ExecDigest("openssl dgst -sha256 -r", Patience.USUAL);
+    static final ExecDigest COREUTILS = new ExecDigest("sha256sum", Patience.USUAL);
+    static final ExecDigest PERL = new ExecDigest("shasum -a 256", Patience.USUAL);
 
     /** What may be installed, likely fastest first. */
     static final List<ExecDigest> CANDIDATES = List.of(OPENSSL, COREUTILS, PERL);
@@ -52,9 +49,9 @@ record ExecDigest(String tool, Duration limit) implements RemoteDigest {
         }
     }
 
-    /** The same, given up earlier. */
-    ExecDigest within(Duration earlier) {
-        return new ExecDigest(tool, earlier);
+    @Override
+    public ExecDigest with(Patience other) {
+        return new ExecDigest(tool, other);
     }
 
     @Override
@@ -63,7 +60,9 @@ record ExecDigest(String tool, Duration limit) implements RemoteDigest {
     }
 
     @Override
-    public Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException {
+    public Map<FilePath, Digest> digests(Lane lane, List<FilePath> files, long bytes)
+            throws RemoteException, InterruptedException {
+        Duration limit = patience.of(files.size(), bytes);
         List<FilePath> plain = new ArrayList<>();
         List<FilePath> odd = new ArrayList<>();
         for (FilePath file : files) {
@@ -71,12 +70,13 @@ record ExecDigest(String tool, Duration limit) implements RemoteDigest {
         }
         Map<FilePath, Digest> digests = new HashMap<>();
         if (!plain.isEmpty()) {
-            digests.putAll(readLines(run(lane, AtRoot.FILES_ONLY + " | xargs -0 " + tool, AtRoot.names(plain)), plain));
+            String together = AtRoot.FILES_ONLY + " | xargs -0 " + tool;
+            digests.putAll(readLines(run(lane, together, AtRoot.names(plain), limit), plain));
         }
         if (!odd.isEmpty()) {
             String oneByOne =
                     "xargs -0 -n 1 sh -c '[ -f \"$0\" ] && [ ! -L \"$0\" ] && %s <\"$0\" || echo none'".formatted(tool);
-            readInOrder(run(lane, oneByOne, AtRoot.names(odd)), odd, digests);
+            readInOrder(run(lane, oneByOne, AtRoot.names(odd), limit), odd, digests);
         }
         return digests;
     }
@@ -97,8 +97,11 @@ record ExecDigest(String tool, Duration limit) implements RemoteDigest {
         names.write('\n');
         String each = "dd if=\"$file\" bs=%d skip=\"$at\" count=%d 2>/dev/null | %s || echo none"
                 .formatted(DD_BLOCK_BYTES, blocks, tool);
-        CommandResult result =
-                run(lane, "IFS= read -r file && while read -r at; do " + each + "; done", names.toByteArray());
+        CommandResult result = run(
+                lane,
+                "IFS= read -r file && while read -r at; do " + each + "; done",
+                names.toByteArray(),
+                patience.of(count, rangeBytes * count));
         Map<Integer, Digest> digests = new HashMap<>();
         List<String> lines = result.output().lines().toList();
         for (int i = 0; i < lines.size() && lines.size() == count; i++) {
@@ -111,7 +114,8 @@ record ExecDigest(String tool, Duration limit) implements RemoteDigest {
     }
 
     /** Runs a command in the root's folder, with {@code input} for its standard input. */
-    private CommandResult run(Lane lane, String command, byte[] input) throws RemoteException, InterruptedException {
+    private CommandResult run(Lane lane, String command, byte[] input, Duration limit)
+            throws RemoteException, InterruptedException {
         CommandResult result = AtRoot.run(lane, command, input, limit);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);

@@ -66,7 +66,7 @@ final class Fanout {
 
     private static boolean endsItAll(Reason reason) {
         return switch (reason) {
-            case LOST, UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, PROTOCOL, UNSUPPORTED -> true;
+            case LOST, STUCK, UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, PROTOCOL, UNSUPPORTED -> true;
             case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, READ_ONLY, FULL, REFUSED -> false;
         };
     }

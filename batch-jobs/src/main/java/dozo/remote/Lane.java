@@ -50,6 +50,7 @@ public final class Lane implements AutoCloseable {
     private final Deque<Shell> idleShells = new ArrayDeque<>();
     private int shells;
     private int shellsAllowed = SHELLS_MAX;
+    private int stuck;
     private boolean starting;
     private @Nullable RemoteException noShell;
     private int channelsTried = 1;
@@ -211,7 +212,7 @@ public final class Lane implements AutoCloseable {
      * Runs a command, a line for a POSIX {@code sh}, feeds it {@code stdin}, and waits for its end. A site that takes fewer
      * commands at once than we have is given fewer.
      *
-     * @throws RemoteException UNSUPPORTED if the account may not run commands; LOST if it does not end in time; PROTOCOL
+     * @throws RemoteException UNSUPPORTED if the account may not run commands; STUCK if it does not end in time; PROTOCOL
      *     if it says more than 64 MiB
      */
     public CommandResult run(String command, byte[] stdin, Duration timeout)
@@ -222,8 +223,22 @@ public final class Lane implements AutoCloseable {
             CommandResult result = shell.run(command, stdin, timeout);
             well = true;
             return result;
+        } catch (RemoteException e) {
+            if (e.reason() == Reason.STUCK) {
+                noteStuck();
+            }
+            throw e;
         } finally {
             giveBack(shell, well);
+        }
+    }
+
+    private void noteStuck() {
+        lock.lock();
+        try {
+            stuck++;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -276,10 +291,25 @@ public final class Lane implements AutoCloseable {
                 return Shell.start(site, session);
             } catch (TurnedAway e) {
                 if (!worthAnotherTry()) {
+                    throwIfStuck();
                     throw new RemoteException(Reason.UNSUPPORTED, site + " has no channel for commands", e);
                 }
             }
         }
+    }
+
+    /** What hangs at the site keeps its channels: a new lane has them all again. */
+    private void throwIfStuck() throws RemoteException {
+        lock.lock();
+        try {
+            if (stuck == 0) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        close();
+        throw new RemoteException(Reason.LOST, "commands that do not end have used up a lane to " + site);
     }
 
     private void shellStarted(@Nullable Shell shell, @Nullable RemoteException failed) {

@@ -54,7 +54,7 @@ final class ReadOnlyProbe {
                     && lines.getLast().startsWith(Digest.OF_NOTHING + " ")
                     && lines.getLast().endsWith("/dev/null");
         } catch (RemoteException e) {
-            // NB: a command that does not end is LOST too; the lane is then as good as before.
+            // NB: after a command that does not end the lane is as good as before.
             if ((e.retryable() && !lane.isOpen()) || e.reason() == Reason.PROTOCOL) {
                 throw e;
             }

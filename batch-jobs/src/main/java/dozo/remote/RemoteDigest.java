@@ -18,9 +18,11 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
      * The digests of these files. A file whose digest did not come back, for whatever reason, is simply not in the answer:
      * it is not verified.
      *
-     * @throws RemoteException if the lane is lost or the way does not work at all
+     * @param bytes what these files hold together: a command is not waited for longer than that can take ({@link Patience})
+     * @throws RemoteException if the lane is lost or the way does not work at all; STUCK if a command did not end in time
      */
-    Map<FilePath, Digest> digests(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException;
+    Map<FilePath, Digest> digests(Lane lane, List<FilePath> files, long bytes)
+            throws RemoteException, InterruptedException;
 
     /**
      * The digests of the first {@code count} ranges of a file, by their numbers from 0. As with whole files, those that did
@@ -31,6 +33,11 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
     default Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)
             throws RemoteException, InterruptedException {
         return Map.of();
+    }
+
+    /** The same, with commands waited for like this. */
+    default RemoteDigest with(Patience patience) {
+        return this;
     }
 
     /** The best way to be had without writing to the site; each of its digests has to be compared with what was read. */

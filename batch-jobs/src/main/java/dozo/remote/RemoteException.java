@@ -22,6 +22,8 @@ public final class RemoteException extends IOException {
         NO_SFTP,
         /** The connection died, or no answer came in time. What was in flight may or may not have happened. */
         LOST,
+        /** A command did not come to its end in time; what it said does not count. The lane is as good as before. */
+        STUCK,
         NO_SUCH_FILE,
         EXISTS,
         PERMISSION_DENIED,
@@ -35,6 +37,11 @@ public final class RemoteException extends IOException {
         /** The site sent something that is not SFTP, or more than we take. */
         PROTOCOL
     }
+
+    private static final int TRIES = 3;
+
+    /** Each of them costs all the time that the command was given. */
+    private static final int STUCK_TRIES = 2;
 
     private final Reason reason;
 
@@ -70,6 +77,11 @@ public final class RemoteException extends IOException {
 
     /** Whether the same thing may succeed on another lane or later, with nothing changed by anyone. */
     public boolean retryable() {
-        return reason == Reason.LOST || reason == Reason.UNREACHABLE;
+        return reason == Reason.LOST || reason == Reason.UNREACHABLE || reason == Reason.STUCK;
+    }
+
+    /** Whether to try it on another lane after so many tries. */
+    public boolean worthAnotherTry(int tries) {
+        return retryable() && tries < (reason == Reason.STUCK ? STUCK_TRIES : TRIES);
     }
 }

@@ -148,7 +148,7 @@ final class Shell implements AutoCloseable {
             return new CommandResult(status, output.text(), errors.text());
         } catch (TimeoutException e) {
             throw new RemoteException(
-                    Reason.LOST, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
+                    Reason.STUCK, "a command at " + site + " did not end within " + timeout.toSeconds() + " s", e);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof TooMuch) {
                 throw new RemoteException(Reason.PROTOCOL, "a command at " + site + " said more than we take", e);

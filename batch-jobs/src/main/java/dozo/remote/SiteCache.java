@@ -3,7 +3,6 @@ package dozo.remote;
 import dozo.file.FilePath;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,8 +14,6 @@ import java.util.Optional;
  * file system that keeps content elsewhere (a network's, ZFS, one in memory), it is not offered.
  */
 public final class SiteCache {
-
-    private static final Duration TIMEOUT = Duration.ofMinutes(30);
 
     /** File systems that keep content in the system's page cache and nowhere else, as {@code stat} calls them. */
     private static final List<String> FILE_SYSTEMS =
@@ -45,8 +42,10 @@ public final class SiteCache {
             """;
 
     /** What may be installed, fastest first; measured in ADR 0027. */
-    private static final List<SiteCache> CANDIDATES =
-            List.of(new SiteCache("perl", PERL), new SiteCache("python3", PYTHON), new SiteCache("dd", DD));
+    private static final List<SiteCache> CANDIDATES = List.of(
+            new SiteCache("perl", PERL, Patience.USUAL),
+            new SiteCache("python3", PYTHON, Patience.USUAL),
+            new SiteCache("dd", DD, Patience.USUAL));
 
     /** A line for each file with its pages in memory; behind those of each command line how many files there were. */
     private static final String PAGES = """
@@ -56,10 +55,17 @@ public final class SiteCache {
 
     private final String tool;
     private final String drop;
+    private final Patience patience;
 
-    private SiteCache(String tool, String drop) {
+    private SiteCache(String tool, String drop, Patience patience) {
         this.tool = tool;
         this.drop = drop;
+        this.patience = patience;
+    }
+
+    /** The same, with commands waited for like this. */
+    public SiteCache with(Patience other) {
+        return new SiteCache(tool, drop, other);
     }
 
     /** What does it, in words: {@code "perl"}, {@code "python3"}, {@code "dd"}. */
@@ -73,14 +79,15 @@ public final class SiteCache {
      *
      * @return whether none of them was in memory afterwards. Not if one could not be looked at; what is no regular file (any more)
      *     is passed over, but if none is, nothing was dropped
-     * @throws RemoteException if the lane is lost
+     * @param bytes what they hold together, which may have to be written first
+     * @throws RemoteException if the lane is lost, or STUCK
      */
-    public boolean drop(Lane lane, List<FilePath> files) throws RemoteException, InterruptedException {
+    public boolean drop(Lane lane, List<FilePath> files, long bytes) throws RemoteException, InterruptedException {
         if (files.isEmpty()) {
             return true;
         }
-        byte[] names = AtRoot.names(files);
-        return isNone(run(lane, "", drop + PAGES, names)) || isNone(run(lane, "sync -f . && ", drop + PAGES, names));
+        return isNone(run(lane, "", drop + PAGES, files, bytes))
+                || isNone(run(lane, "sync -f . && ", drop + PAGES, files, bytes));
     }
 
     /** That of this name, untried. */
@@ -92,22 +99,24 @@ public final class SiteCache {
     }
 
     /** The first tool that works on this file, which was read or written a moment ago. Empty: none does. */
-    static Optional<SiteCache> workingOn(Lane lane, FilePath file) throws RemoteException, InterruptedException {
-        if (!keepsInPageCache(lane)) {
+    static Optional<SiteCache> workingOn(Lane lane, FilePath file, Patience patience)
+            throws RemoteException, InterruptedException {
+        if (!keepsInPageCache(lane, patience)) {
             return Optional.empty();
         }
         for (SiteCache candidate : CANDIDATES) {
             // NB: what was not in memory before shows nothing: its content may be kept where fincore does not see it.
-            if (isSome(run(lane, "", PAGES, AtRoot.names(List.of(file)))) && candidate.drop(lane, List.of(file))) {
-                return Optional.of(candidate);
+            SiteCache patient = candidate.with(patience);
+            if (isSome(patient.run(lane, "", PAGES, List.of(file), 0)) && patient.drop(lane, List.of(file), 0)) {
+                return Optional.of(patient);
             }
         }
         return Optional.empty();
     }
 
-    private static boolean keepsInPageCache(Lane lane) throws RemoteException, InterruptedException {
+    private static boolean keepsInPageCache(Lane lane, Patience patience) throws RemoteException, InterruptedException {
         try {
-            CommandResult result = AtRoot.run(lane, "stat -f -c %T .", new byte[0], TIMEOUT);
+            CommandResult result = AtRoot.run(lane, "stat -f -c %T .", new byte[0], patience.of(0, 0));
             return FILE_SYSTEMS.contains(result.output().strip());
         } catch (RemoteException e) {
             if (e.reason() == RemoteException.Reason.UNSUPPORTED) {
@@ -118,16 +127,16 @@ public final class SiteCache {
     }
 
     /** Runs a body that has the regular ones of these files as its arguments, as often as it takes for all of them. */
-    private static List<String> run(Lane lane, String before, String body, byte[] names)
+    private List<String> run(Lane lane, String before, String body, List<FilePath> files, long bytes)
             throws RemoteException, InterruptedException {
         ByteArrayOutputStream input = new ByteArrayOutputStream();
         byte[] text = body.getBytes(StandardCharsets.US_ASCII);
         input.writeBytes((text.length + "\n").getBytes(StandardCharsets.US_ASCII));
         input.writeBytes(text);
-        input.writeBytes(names);
+        input.writeBytes(AtRoot.names(files));
         String command = "IFS= read -r n && body=$(head -c \"$n\") && " + before + AtRoot.FILES_ONLY
                 + " | xargs -0 sh -c \"$body\" sh";
-        return AtRoot.run(lane, command, input.toByteArray(), TIMEOUT)
+        return AtRoot.run(lane, command, input.toByteArray(), patience.of(files.size(), bytes))
                 .output()
                 .lines()
                 .toList();

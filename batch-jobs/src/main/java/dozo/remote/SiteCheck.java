@@ -58,7 +58,7 @@ public record SiteCheck(
      */
     public static SiteCheck in(Lane lane, FilePath folder, CompletableFuture<Boolean> syncsAtOnce)
             throws RemoteException, InterruptedException {
-        return of(lane, new Look(folder, InstantSource.system(), false, Look.PATIENCE), syncsAtOnce);
+        return of(lane, new Look(folder, InstantSource.system(), false, Patience.USUAL), syncsAtOnce);
     }
 
     /**
@@ -70,11 +70,9 @@ public record SiteCheck(
      *     files can be dropped from the site's memory
      * @param patience a command that has not ended by then is one that does not work
      */
-    record Look(FilePath folder, InstantSource clock, boolean whole, Duration patience) {
+    record Look(FilePath folder, InstantSource clock, boolean whole, Patience patience) {
 
-        private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-        static final Look WHOLE = new Look(FilePath.of(".dozo/incoming"), InstantSource.system(), true, PATIENCE);
+        static final Look WHOLE = new Look(FilePath.of(".dozo/incoming"), InstantSource.system(), true, Patience.USUAL);
     }
 
     static SiteCheck of(Lane lane, Look look, CompletableFuture<Boolean> syncsAtOnce)

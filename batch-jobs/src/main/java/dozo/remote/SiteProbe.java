@@ -231,13 +231,10 @@ final class SiteProbe {
     /** What a way says of these files; empty if it does not work, which is a finding if it begins and does not come to an end. */
     private Optional<Map<FilePath, Digest>> answer(RemoteDigest way, List<FilePath> files)
             throws RemoteException, InterruptedException {
-        RemoteDigest soon = way instanceof ExecDigest exec ? exec.within(look.patience()) : way;
         try {
-            return Optional.of(soon.digests(lane, files));
+            return Optional.of(way.with(look.patience()).digests(lane, files, 0));
         } catch (RemoteException e) {
-            // NB: a command that does not end is LOST too, and one that says too much PROTOCOL; the lane is then as
-            // good as
-            // before.
+            // NB: after a command that does not end, or says too much, the lane is as good as before.
             if (endsTheLook(e) && !(lane.isOpen() && way instanceof ExecDigest)) {
                 throw e;
             }
@@ -275,7 +272,7 @@ final class SiteProbe {
         }
         FilePath file = write(new byte[] {'m'}, new byte[CACHED_BYTES]);
         try {
-            cache = SiteCache.workingOn(lane, file);
+            cache = SiteCache.workingOn(lane, file, look.patience());
         } catch (RemoteException e) {
             if (endsTheLook(e) && !lane.isOpen()) {
                 throw e;

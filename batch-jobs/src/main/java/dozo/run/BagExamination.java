@@ -8,6 +8,7 @@ import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments.Experiment;
 import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.transfer.SiteReader;
 import dozo.transfer.SiteReader.Seen;
@@ -71,6 +72,22 @@ class BagExamination {
         return damaged;
     }
 
+    /**
+     * Looks whether what is stored can be there at all: where not one project's folder is, a file system is more likely not
+     * mounted than everything lost. Before anything is called missing, so that it also holds when that happens meanwhile.
+     */
+    void checkMounted(int siteId, SiteReader reader) throws RemoteException, InterruptedException {
+        List<String> projects = bags.projects(siteId);
+        boolean any =
+                reader.names(FilePath.ROOT).keySet().stream().anyMatch(folder -> projects.contains(folder.toString()));
+        if (!projects.isEmpty() && !any) {
+            throw new RemoteException(
+                    Reason.REFUSED,
+                    "none of the %d projects that are stored at the site has a folder there, such as \"%s\": is its file system mounted?"
+                            .formatted(projects.size(), projects.getFirst()));
+        }
+    }
+
     private void list(SiteReader reader, FilePath data) throws RemoteException, InterruptedException {
         List<Lying> batch = new ArrayList<>();
         int cut = data.bytes().length + 1;
@@ -129,6 +146,9 @@ class BagExamination {
                     siteId,
                     missed.stream().mapToInt(Missed::entryNumber).toArray());
             List<Seen> seen = reader.search(folders, reader.lookAt(suspects));
+            if (seen.stream().anyMatch(Seen::missing)) {
+                checkMounted(siteId, reader);
+            }
             damaged += found.keep(runId, siteId, experiment, seen, receipts::get, clock.instant())
                     .size();
             missed = bags.missed(missed.getLast().entryNumber(), BATCH);
@@ -172,9 +192,10 @@ class BagExamination {
                         path + " lies in the bag at the site, and was not put there by a backup; it is left alone"));
             }
         }
-        findings.add(runId, told);
         if (altered) {
+            checkMounted(siteId, reader);
             bags.writeAgain(experiment.id(), siteId);
         }
+        findings.add(runId, told);
     }
 }

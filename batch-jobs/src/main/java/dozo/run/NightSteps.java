@@ -25,7 +25,10 @@ import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
 import dozo.verify.Bags;
+import dozo.verify.Copies;
+import dozo.verify.Copies.Copy;
 import dozo.verify.Receipts;
+import dozo.verify.SiteFolders;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -46,12 +49,14 @@ class NightSteps {
 
     private static final int UNITS_BATCH = 500;
     private static final int COVERAGE_PAGE = 500;
+    private static final int ASIDE_PAGE = 2_000;
 
     private final Experiments experiments;
     private final Ingest ingest;
     private final Manifests manifests;
     private final Freezes freezes;
     private final Receipts receipts;
+    private final Copies copies;
     private final TransferUnits units;
     private final TagFiles tagFiles;
     private final Bags bags;
@@ -68,6 +73,7 @@ class NightSteps {
             Manifests manifests,
             Freezes freezes,
             Receipts receipts,
+            Copies copies,
             TransferUnits units,
             TagFiles tagFiles,
             Bags bags,
@@ -82,6 +88,7 @@ class NightSteps {
         this.manifests = manifests;
         this.freezes = freezes;
         this.receipts = receipts;
+        this.copies = copies;
         this.units = units;
         this.tagFiles = tagFiles;
         this.bags = bags;
@@ -185,6 +192,7 @@ class NightSteps {
         Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
         Sender sender = senders.of(runId, siteId);
         receipts.count(experiment.id());
+        int back = putBack(sender, route, experiment, siteId);
         Bag bag = tagFiles.write(sender, route, experiment, siteId, manifest);
         findings.add(
                 runId,
@@ -211,7 +219,24 @@ class NightSteps {
                         "bytes", covered.bytes(),
                         "bytes_safe", covered.bytesSafe(),
                         "bag_files", bag.files(),
+                        "put_back", back,
                         "manifest_sha256", bag.manifestDigest()));
+    }
+
+    /** Puts back what runs that died had moved aside for something that was never proven; how many files and links (ADR 0022). */
+    private int putBack(Sender sender, Route route, Experiment experiment, int siteId)
+            throws IOException, InterruptedException {
+        SiteFolders folders = SiteFolders.of(experiment.name());
+        int back = 0;
+        int[] page = copies.perhapsAside(experiment.id(), siteId, 0, ASIDE_PAGE);
+        while (page.length > 0) {
+            List<Copy> standing = copies.of(experiment.id(), siteId, page).stream()
+                    .filter(Copy::standing)
+                    .toList();
+            back += sender.putBack(route, folders, standing);
+            page = copies.perhapsAside(experiment.id(), siteId, page[page.length - 1], ASIDE_PAGE);
+        }
+        return back;
     }
 
     /**

@@ -9,6 +9,7 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +36,9 @@ public class Operations implements SmartLifecycle {
     /** How long the units under way may take when the process is asked to end. */
     private static final Duration LEAVING_LIMIT = Duration.ofSeconds(25);
 
+    /** How long a night waits for a scrub that makes way: what that has under way may be 1 GiB or a range. */
+    private static final Duration MAKE_WAY_LIMIT = Duration.ofSeconds(60);
+
     private static final Duration POLL = Duration.ofMillis(50);
 
     /** The job writes its own state twice, so it can come between us twice. */
@@ -52,6 +56,9 @@ public class Operations implements SmartLifecycle {
     private final RunEnd runEnd;
     private final JobThreads jobThreads;
     private volatile boolean alive;
+
+    /** The scrub that was asked to make way: once is enough. Guarded by this. */
+    private long makingWay;
 
     public Operations(
             @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
@@ -75,19 +82,32 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Starts the nightly backup and returns while it runs.
+     * Starts the nightly backup and returns while it runs. A night has priority: a scrub that is going on is asked to stop, and
+     * waited for at most a minute.
      *
      * @param site null: the only one there is
-     * @throws Refusal when a run is going on, or there is no such site
+     * @throws Refusal when a night is going on, a scrub has not ended in that time, or there is no such site
      */
-    public synchronized Run start(@Nullable String site, String requestedBy) {
-        Run run = runs.open(RunKind.NIGHTLY_BACKUP, site(site), requestedBy);
-        launch(run);
-        return run;
+    public Run start(@Nullable String site, String requestedBy) {
+        return start(site, requestedBy, MAKE_WAY_LIMIT);
+    }
+
+    Run start(@Nullable String name, String requestedBy, Duration limit) {
+        Site site = site(name);
+        long end = System.nanoTime() + limit.toNanos();
+        while (true) {
+            Optional<Run> started = startUnlessScrubbing(site, requestedBy);
+            if (started.isPresent()) {
+                return started.get();
+            }
+            // Not under the lock: whoever else asks meanwhile is told that a night is going on, once it is.
+            pauseUntil(end);
+        }
     }
 
     /**
-     * Starts a scrub and returns while it runs. What it was asked for is kept, and is what it goes on with after a crash.
+     * Starts a scrub and returns while it runs; it stops nothing. What it was asked for is kept, and is what it goes on with after
+     * a crash.
      *
      * @throws Refusal when a run is going on, or there is no such site
      */
@@ -98,16 +118,22 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Asks a run to stop: what is under way is finished, no more is begun.
+     * Asks a run to stop: what is under way is finished, no more is begun. One that nobody works on has ended with that. Only the
+     * one process that works on this database may call it.
      *
      * @throws Refusal when it is not running
      */
-    public void stop(long runId, String requestedBy) {
+    public synchronized void stop(long runId, String requestedBy) {
         Run running = runs.find(runId)
-                .filter(run -> run.state() == RunState.RUNNING && lastExecution(run) != null)
+                .filter(run -> run.state() == RunState.RUNNING)
                 .orElseThrow(() -> new Refusal("run", "run %d is not running".formatted(runId)));
         ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
-        askToStop(running);
+        if (jobThreads.idle()) {
+            // A dead process left it, and it was not gone on with yet: there is nothing to wait for.
+            runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
+        } else {
+            askToStop(running);
+        }
     }
 
     /**
@@ -141,6 +167,48 @@ public class Operations implements SmartLifecycle {
             }
         } finally {
             awaitJob();
+        }
+    }
+
+    /** Empty: a scrub is going on, and was asked to stop. The lock lets no other run of this process come in between. */
+    private synchronized Optional<Run> startUnlessScrubbing(Site site, String requestedBy) {
+        Optional<Run> scrub = runs.running().filter(run -> run.kind() == RunKind.SCRUB);
+        if (scrub.isPresent()) {
+            makeWay(scrub.get(), requestedBy);
+            return Optional.empty();
+        }
+        Run run = runs.open(RunKind.NIGHTLY_BACKUP, site, requestedBy);
+        launch(run);
+        return Optional.of(run);
+    }
+
+    private void makeWay(Run scrub, String requestedBy) {
+        if (!alive) {
+            // What is going on is left for the next start, which must find it as it is.
+            throw new Refusal("run", "the service is being stopped");
+        }
+        if (scrub.id() == makingWay && !jobThreads.idle()) {
+            return;
+        }
+        try {
+            stop(scrub.id(), requestedBy);
+            makingWay = scrub.id();
+            LOG.info("scrub {} was asked to stop for a nightly backup", scrub.id());
+        } catch (Refusal ended) {
+            LOG.info("scrub {} had ended before it could be stopped", scrub.id());
+        }
+    }
+
+    private static void pauseUntil(long end) {
+        if (System.nanoTime() >= end) {
+            throw new Refusal(
+                    "run", "a scrub was asked to stop and has not ended yet: it finishes what it reads; ask again");
+        }
+        try {
+            Thread.sleep(POLL);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Refusal("run", "interrupted while a scrub was to end");
         }
     }
 
@@ -189,6 +257,8 @@ public class Operations implements SmartLifecycle {
             return;
         }
         LOG.info("run {} was cut off; it goes on where it was", run.id());
+        // Whoever goes on has not heard that it is to make way.
+        makingWay = 0;
         ledger.append(Ledger.SYSTEM, "run.recovered", String.valueOf(run.id()), Map.of());
         try {
             operator.restart(operator.recover(last));

@@ -23,6 +23,9 @@ import org.springframework.stereotype.Component;
 @Component
 class RunEnd implements JobExecutionListener {
 
+    /** What is said of a run that was stopped. */
+    static final String STOPPED = "stopped; the next run goes on where it was";
+
     private static final Logger LOG = LoggerFactory.getLogger(RunEnd.class);
 
     private final Runs runs;
@@ -51,7 +54,7 @@ class RunEnd implements JobExecutionListener {
         } else if (leaving) {
             LOG.info("run {} is left for the next start to go on with", run);
         } else if (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
-            runs.close(run, RunState.STOPPED, "stopped; the next run goes on where it was");
+            runs.close(run, RunState.STOPPED, STOPPED);
         } else {
             Throwable failure = telling(execution.getAllFailureExceptions());
             RemoteException site = cause(failure, RemoteException.class);

@@ -70,7 +70,7 @@ public class Runs {
             this.code = code;
         }
 
-        /** Its name in the catalogue and in REST, which is that of its job. */
+        /** Its name in the catalogue and in the ledger, which is that of its job. In REST it is the constant's name. */
         public String code() {
             return code;
         }
@@ -92,7 +92,7 @@ public class Runs {
         FINDINGS,
         /** It could not go on; what it had done stays done. */
         FAILED,
-        /** A person stopped it. */
+        /** A person stopped it, or a scrub made way for a night. */
         STOPPED
     }
 
@@ -223,6 +223,30 @@ public class Runs {
     public Optional<Run> latest(Sight sight) {
         return jdbc.sql(SELECT + "order by run_id desc limit 1")
                 .param("seen", sight.seen(), Types.ARRAY)
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run of a kind that was started last. */
+    public Optional<Run> latest(RunKind kind) {
+        return latest(Sight.EVERYTHING, kind);
+    }
+
+    /** The run of a kind that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latest(Sight sight, RunKind kind) {
+        return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("kind", kind.code())
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run of a kind that was started last at a site, however many of other kinds came since. */
+    public Optional<Run> latest(RunKind kind, int siteId) {
+        return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
+                .param("seen", null, Types.ARRAY)
+                .param("kind", kind.code())
+                .param("site", siteId)
                 .query(RUN)
                 .optional();
     }

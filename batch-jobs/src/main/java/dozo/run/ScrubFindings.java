@@ -1,5 +1,7 @@
 package dozo.run;
 
+import static java.util.stream.Collectors.groupingBy;
+
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -23,6 +25,9 @@ import org.springframework.stereotype.Component;
 /** What reading copies found: damage, which is evidence, and findings, which people read, in the caller's one transaction. */
 @Component
 class ScrubFindings {
+
+    /** So many findings of an experiment and reason are told by a run; more say nothing new, and all damage is kept. */
+    private static final int TOLD_MAX = 1_000;
 
     private final Damages damages;
     private final Manifests manifests;
@@ -74,7 +79,9 @@ class ScrubFindings {
             }
         }
         damages.add(runId, experiment.id(), siteId, damaged, now);
-        findings.add(runId, found);
+        found.stream()
+                .collect(groupingBy(Finding::reason))
+                .forEach((reason, same) -> tell(runId, experiment.id(), reason, same));
         if (!damaged.isEmpty()) {
             ledger.append(
                     Ledger.SYSTEM,
@@ -83,6 +90,20 @@ class ScrubFindings {
                     Map.of("run", runId, "copies", damaged.size()));
         }
         return damaged.stream().map(Damage::entryNumber).toList();
+    }
+
+    private void tell(long runId, int experimentId, Problem reason, List<Finding> found) {
+        int before = findings.count(runId, experimentId, reason, TOLD_MAX + 1);
+        List<Finding> told = new ArrayList<>(found.subList(0, Math.clamp(TOLD_MAX - (long) before, 0, found.size())));
+        if (told.size() < found.size() && before <= TOLD_MAX) {
+            told.add(new Finding(
+                    experimentId,
+                    reason,
+                    null,
+                    "and more than %d of them are not told; all damage is in the view open_damage"
+                            .formatted(TOLD_MAX)));
+        }
+        findings.add(runId, told);
     }
 
     private Set<Integer> currentOf(int experimentId, List<Seen> seen) {

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.groupingBy;
 
 import dozo.file.EntryKind;
-import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -13,7 +12,6 @@ import dozo.ledger.Ledger;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.remote.RemoteException;
-import dozo.remote.RemoteException.Reason;
 import dozo.run.Scrubs.Read;
 import dozo.run.Scrubs.Scrub;
 import dozo.transfer.SiteReader;
@@ -111,16 +109,7 @@ class ScrubSteps {
      * more likely not mounted than everything lost.
      */
     void checkSite(long runId, int siteId) throws RemoteException, InterruptedException {
-        SiteReader reader = senders.of(runId, siteId).reader();
-        List<String> projects = bags.projects(siteId);
-        boolean any =
-                reader.names(FilePath.ROOT).keySet().stream().anyMatch(folder -> projects.contains(folder.toString()));
-        if (!projects.isEmpty() && !any) {
-            throw new RemoteException(
-                    Reason.REFUSED,
-                    "none of the %d projects that are stored at the site has a folder there, such as \"%s\": is its file system mounted?"
-                            .formatted(projects.size(), projects.getFirst()));
-        }
+        examination.checkMounted(siteId, senders.of(runId, siteId).reader());
         budgets.keySet().removeIf(other -> other != runId);
     }
 
@@ -236,6 +225,9 @@ class ScrubSteps {
                         requireNonNull(copiesOf.get(due.receiptId())).stream()
                                 .map(copy -> requireNonNull(seen.get(copy)))
                                 .toList());
+                if (ofReceipt.stream().anyMatch(Seen::missing)) {
+                    examination.checkMounted(siteId, reader);
+                }
                 damaged += keep(scrub, siteId, experiment, due, ofReceipt, cold, reader.method());
             }
         }

@@ -9,6 +9,7 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
+import dozo.remote.Patience;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
@@ -83,7 +84,11 @@ class Senders {
                                 .formatted(site.name(), site.address(), String.join("; ", check.findings())));
             }
             findings.add(runId, news(site, capabilities.keep(site, check, Ledger.SYSTEM)));
-            return new Sender(lanes, KnownSite.of(check), new Throttle(0), settings.readBackOneIn());
+            return new Sender(
+                    lanes,
+                    KnownSite.of(check, new Patience(settings.patience())),
+                    new Throttle(0),
+                    settings.readBackOneIn());
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;

@@ -17,6 +17,7 @@ import org.springframework.util.unit.DataSize;
  * @param large files longer than this go as a unit of their own, over all lanes at once, 64 KB to 16 GB
  * @param learnFrom sending that took less than this says nothing of what it costs, 0 to 1 d: it is beginning and ending that was
  *     measured
+ * @param patience a command at the site that reads nothing is waited for so long, 100 ms to 1 h; one that reads, longer
  * @param readBackOneIn of so many files whose digest was computed at the site one is also read back, 1 to 1,000,000,000; 0: none
  */
 @ConfigurationProperties("dozo.transfer")
@@ -28,6 +29,7 @@ public record TransferSettings(
         @DefaultValue("1000") int bundleEntries,
         @DefaultValue("64MB") DataSize large,
         @DefaultValue("10s") Duration learnFrom,
+        @DefaultValue("1m") Duration patience,
         @DefaultValue("1000") int readBackOneIn) {
 
     public TransferSettings {
@@ -38,6 +40,7 @@ public record TransferSettings(
         check("bundle-entries", bundleEntries, 1, 100_000);
         check("large", large.toBytes(), 64 << 10, 16L << 30);
         check("learn-from", learnFrom.toSeconds(), 0, Duration.ofDays(1).toSeconds());
+        check("patience", patience.toMillis(), 100, Duration.ofHours(1).toMillis());
         check("read-back-one-in", readBackOneIn, 0, 1_000_000_000);
     }
 

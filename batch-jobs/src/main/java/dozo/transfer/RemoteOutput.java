@@ -15,6 +15,11 @@ final class RemoteOutput extends OutputStream {
         this.file = file;
     }
 
+    /** Bytes written so far. */
+    long written() {
+        return written;
+    }
+
     @Override
     public void write(int b) throws IOException {
         write(new byte[] {(byte) b}, 0, 1);

@@ -20,6 +20,8 @@ import dozo.remote.SiteSync;
 import dozo.transfer.Outcome.Failed;
 import dozo.transfer.Outcome.Verified;
 import dozo.transfer.SourceFile.SourceProblem;
+import dozo.verify.Copies.Copy;
+import dozo.verify.SiteFolders;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -85,6 +87,8 @@ public final class Sender implements AutoCloseable {
     private record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {}
 
     private record Missing(Failed failed) implements Arrival {}
+
+    private record Written(Digest digest, long bytes) {}
 
     /** Something done over a lane. */
     private interface Work<T> {
@@ -158,7 +162,7 @@ public final class Sender implements AutoCloseable {
 
     /** Reads what is stored, over the same lanes. */
     public SiteReader reader() throws RemoteException, InterruptedException {
-        return new SiteReader(lanes, site.digest(), site.cache());
+        return new SiteReader(lanes, site);
     }
 
     /**
@@ -175,7 +179,7 @@ public final class Sender implements AutoCloseable {
             try {
                 return place(lanes.next(), route, temporary, finalName, content);
             } catch (RemoteException e) {
-                if (!e.retryable() || i == TRIES) {
+                if (!e.worthAnotherTry(i)) {
                     throw e;
                 }
             }
@@ -193,8 +197,9 @@ public final class Sender implements AutoCloseable {
     private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
             throws IOException, InterruptedException {
         tree.makeFolders(lane, route, temporary.parent());
-        Digest sent = write(lane, temporary, content);
-        Digest found = site.digest().digests(lane, List.of(temporary)).get(temporary);
+        Written written = write(lane, temporary, content);
+        Digest sent = written.digest;
+        Digest found = site.digests(lane, List.of(temporary), written.bytes).get(temporary);
         if (found == null || !found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
@@ -202,6 +207,30 @@ public final class Sender implements AutoCloseable {
         syncAll();
         tree.publish(lane, route, temporary, finalName, sent, null);
         return sent;
+    }
+
+    /**
+     * Gives copies that should stand in the bag, and that a run that died moved aside without putting anything in their place, their
+     * names back. What has the name meanwhile keeps it; a folder that is not there is made.
+     *
+     * @return how many files and links it were
+     */
+    public int putBack(Route route, SiteFolders folders, List<Copy> standing)
+            throws RemoteException, InterruptedException {
+        int back = 0;
+        for (Map.Entry<Copy, FilePath> one :
+                reader().movedAside(folders, standing).entrySet()) {
+            Copy copy = one.getKey();
+            back += over(lane -> {
+                        if (copy.kind() == EntryKind.DIRECTORY) {
+                            tree.makeFolders(lane, route, copy.path());
+                            return Optional.of(0);
+                        }
+                        return Optional.of(tree.putBack(lane, route, one.getValue(), copy.path()) ? 1 : 0);
+                    })
+                    .orElseThrow();
+        }
+        return back;
     }
 
     /**
@@ -323,7 +352,7 @@ public final class Sender implements AutoCloseable {
         Map<Entry, Arrival> arrivals = each(files, file -> asProven(sendFile(route, file, look), provenBefore));
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
-                .map(arrival -> ((Arrived) arrival).lies)
+                .map(Arrived.class::cast)
                 .toList());
         Map<Entry, Outcome> outcomes = new HashMap<>();
         Map<Entry, Arrived> proven = new HashMap<>();
@@ -466,7 +495,8 @@ public final class Sender implements AutoCloseable {
                                     source.digest(file.facts().sizeBytes()),
                                     finalName,
                                     there.get().mode());
-                            Map<FilePath, Digest> found = site.digest().digests(lane, List.of(finalName));
+                            Map<FilePath, Digest> found = site.digests(
+                                    lane, List.of(finalName), there.get().sizeBytes());
                             if (compare(standing, found.get(finalName)) instanceof Verified) {
                                 return standing;
                             }
@@ -485,7 +515,7 @@ public final class Sender implements AutoCloseable {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {
                 Outcome proven =
-                        compare(arrived, digestsAtSite(List.of(arrived.lies)).get(arrived.lies));
+                        compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies));
                 if (proven instanceof Verified) {
                     proven = publish(route, arrived);
                     syncAll();
@@ -550,22 +580,33 @@ public final class Sender implements AutoCloseable {
                                 .formatted(file.path(), found, arrived.digest));
     }
 
-    /** The site's digests of these files, which are then also on its disk: it does the one while it does the other. */
-    private Map<FilePath, Digest> digestsAtSite(List<FilePath> names) throws RemoteException, InterruptedException {
-        if (names.isEmpty()) {
+    /**
+     * The site's digests of these files, which are then also on its disk: it does the one while it does the other. If the command
+     * gets stuck on two lanes, there are none.
+     */
+    private Map<FilePath, Digest> digestsAtSite(List<Arrived> arrived) throws RemoteException, InterruptedException {
+        if (arrived.isEmpty()) {
             return Map.of();
         }
+        List<FilePath> names = arrived.stream().map(Arrived::lies).toList();
+        long bytes = arrived.stream()
+                .mapToLong(each -> each.file.facts().sizeBytes())
+                .sum();
         Future<@Nullable Void> synced = threads.submit(() -> {
             syncAll();
             return null;
         });
         try {
-            Map<FilePath, Digest> digests =
-                    new HashMap<>(over(lane -> Optional.of(site.digest().digests(lane, names)))
-                            .orElseThrow());
+            Map<FilePath, Digest> digests = new HashMap<>(
+                    over(lane -> Optional.of(site.digests(lane, names, bytes))).orElseThrow());
             checkByReadingBack(digests);
             join(synced);
             return digests;
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.STUCK) {
+                throw e;
+            }
+            return Map.of();
         } finally {
             synced.cancel(true);
         }
@@ -588,7 +629,7 @@ public final class Sender implements AutoCloseable {
             return;
         }
         Map<FilePath, Digest> read = over(lane ->
-                        Optional.of(RemoteDigest.readBack().digests(lane, drawn)))
+                        Optional.of(RemoteDigest.readBack().digests(lane, drawn, 0)))
                 .orElseThrow();
         for (FilePath file : drawn) {
             Digest there = said.remove(file);
@@ -618,12 +659,13 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private Digest write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
+    private Written write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
         try (RemoteFile remote = create(lane, name);
-                DigestOutputStream out = new DigestOutputStream(new RemoteOutput(remote), Digest.algorithm())) {
+                RemoteOutput counted = new RemoteOutput(remote);
+                DigestOutputStream out = new DigestOutputStream(counted, Digest.algorithm())) {
             content.writeTo(out);
             remote.finish(!site.syncsAtOnce());
-            return Digest.of(out.getMessageDigest().digest());
+            return new Written(Digest.of(out.getMessageDigest().digest()), counted.written());
         }
     }
 
@@ -694,6 +736,11 @@ public final class Sender implements AutoCloseable {
                             entry,
                             Problem.SITE_REFUSED,
                             "%s: the site refuses it: %s".formatted(entry.path(), e.getMessage())));
+                case STUCK ->
+                    failure.apply(new Failed(
+                            entry,
+                            Problem.UNPROVEN,
+                            "%s: the site gave no digest for it: %s".formatted(entry.path(), e.getMessage())));
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
             };
         }
@@ -713,7 +760,7 @@ public final class Sender implements AutoCloseable {
             try {
                 return work.over(lanes.next());
             } catch (RemoteException e) {
-                if (!e.retryable() || i == TRIES) {
+                if (!e.worthAnotherTry(i)) {
                     throw e;
                 }
             } catch (IOException e) {

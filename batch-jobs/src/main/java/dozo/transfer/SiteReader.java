@@ -38,13 +38,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SiteReader {
 
-    /** How often something is tried on another lane when one dies under it. */
-    private static final int TRIES = 3;
-
     /** A file is read back for the second look up to here; a larger one is digested at the site again. */
     private static final long READ_BACK_BYTES_MAX = 64 << 20;
 
     private final Lanes lanes;
+    private final KnownSite site;
     private final RemoteDigest digest;
     private final Optional<SiteCache> cache;
     private final RemoteDigest readBack = RemoteDigest.readBack();
@@ -53,6 +51,11 @@ public final class SiteReader {
     public sealed interface Seen {
 
         Copy copy();
+
+        /** Whether nothing has its name. */
+        default boolean missing() {
+            return this instanceof Damaged(var copy, var kind, var found, var message) && kind == DamageKind.MISSING;
+        }
 
         /** It is as it was proven. */
         record AsProven(Copy copy) implements Seen {}
@@ -81,14 +84,11 @@ public final class SiteReader {
         void take(FilePath path, RemoteFacts facts);
     }
 
-    /**
-     * @param digest how digests are computed there
-     * @param cache what has the site forget what it keeps of files in memory
-     */
-    SiteReader(Lanes lanes, RemoteDigest digest, Optional<SiteCache> cache) {
+    SiteReader(Lanes lanes, KnownSite site) throws RemoteException, InterruptedException {
         this.lanes = lanes;
-        this.digest = digest;
-        this.cache = cache;
+        this.site = site;
+        this.digest = site.digest();
+        this.cache = site.cache();
     }
 
     /** How copies are read; goes into the evidence. */
@@ -99,7 +99,17 @@ public final class SiteReader {
     /** Has the site drop these copies from its memory; whether all of them are gone from it, so that its disk is read next. */
     public boolean drop(List<Copy> copies) throws RemoteException, InterruptedException {
         List<FilePath> files = files(copies);
-        return cache.isPresent() && !files.isEmpty() && over(lane -> cache.get().drop(lane, files));
+        if (cache.isEmpty() || files.isEmpty()) {
+            return false;
+        }
+        try {
+            return over(lane -> cache.get().drop(lane, files, bytes(copies)));
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.STUCK) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     /**
@@ -110,19 +120,40 @@ public final class SiteReader {
      */
     public List<Seen> read(List<Copy> copies) throws RemoteException, InterruptedException {
         List<FilePath> files = files(copies);
-        Map<FilePath, Digest> first = files.isEmpty() ? Map.of() : over(lane -> digest.digests(lane, files));
         Map<Copy, Seen> seen = new HashMap<>();
+        Map<FilePath, Digest> first = Map.of();
+        try {
+            first = files.isEmpty() ? first : over(lane -> site.digests(lane, files, bytes(copies)));
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.STUCK) {
+                throw e;
+            }
+            copies.stream()
+                    .filter(copy -> copy.kind() == EntryKind.FILE)
+                    .forEach(copy -> seen.put(copy, new Seen.Unknown(copy, "could not be read: " + e.getMessage())));
+        }
         List<Copy> toLookAt = new ArrayList<>();
         for (Copy copy : copies) {
             Digest found = copy.kind() == EntryKind.FILE ? first.get(copy.path()) : null;
             if (found != null && found.equals(copy.digest())) {
                 seen.put(copy, new Seen.AsProven(copy));
-            } else {
+            } else if (!seen.containsKey(copy)) {
                 toLookAt.add(copy);
             }
         }
-        seen.putAll(each(toLookAt, copy -> look(copy, first.get(copy.path()))));
+        Map<FilePath, Digest> said = first;
+        seen.putAll(each(toLookAt, copy -> answered(look(copy, said.get(copy.path())), said)));
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
+    }
+
+    /** A file of which the site's command said nothing is not read, whatever is found by reading it back: the evidence names one way. */
+    private Seen answered(Seen seen, Map<FilePath, Digest> said) {
+        boolean passed = seen instanceof Seen.AsProven && seen.copy().kind() == EntryKind.FILE;
+        return passed && !said.containsKey(seen.copy().path())
+                ? new Seen.Unknown(
+                        seen.copy(),
+                        "has the right bytes when read back, but the site gave no digest of it by " + method())
+                : seen;
     }
 
     /** Looks at copies one by one, and at what kind of thing they are: nothing else than a regular file can pass for one. */
@@ -137,9 +168,7 @@ public final class SiteReader {
      */
     public List<Seen> search(SiteFolders folders, List<Seen> seen) throws RemoteException, InterruptedException {
         List<Copy> missing = seen.stream()
-                .filter(one -> one instanceof Seen.Damaged(var copy, var kind, var found, var message)
-                        && kind == DamageKind.MISSING
-                        && copy.kind() != EntryKind.DIRECTORY)
+                .filter(one -> one.missing() && one.copy().kind() != EntryKind.DIRECTORY)
                 .map(Seen::copy)
                 .toList();
         if (missing.isEmpty()) {
@@ -148,6 +177,33 @@ public final class SiteReader {
         OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
         Map<Copy, Seen> elsewhere = each(missing, copy -> lookElsewhere(places, copy));
         return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
+    }
+
+    /**
+     * Of copies that should stand in the bag and are not there, those that were moved aside by a night that died, with the place where
+     * they lie; and folders that are not there, with their own.
+     */
+    Map<Copy, FilePath> movedAside(SiteFolders folders, List<Copy> standing)
+            throws RemoteException, InterruptedException {
+        Map<Copy, FilePath> aside = new LinkedHashMap<>();
+        Map<Copy, Seen> there = each(
+                standing,
+                copy -> over(lane -> lane.sftp().lstat(copy.path())).isPresent()
+                        ? new Seen.AsProven(copy)
+                        : new Seen.Unknown(copy, "is not there"));
+        List<Copy> missing = standing.stream()
+                .filter(copy -> there.get(copy) instanceof Seen.Unknown)
+                .toList();
+        if (missing.isEmpty()) {
+            return aside;
+        }
+        OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
+        for (Copy copy : missing) {
+            Optional<FilePath> lies =
+                    copy.kind() == EntryKind.DIRECTORY ? Optional.of(copy.path()) : elsewhere(places, copy);
+            lies.ifPresent(path -> aside.put(copy, path));
+        }
+        return aside;
     }
 
     /** Names everything below a folder, and nothing where it is not there; a link is not followed. */
@@ -177,6 +233,10 @@ public final class SiteReader {
                 .toList();
     }
 
+    private static long bytes(List<Copy> copies) {
+        return copies.stream().mapToLong(Copy::sizeBytes).sum();
+    }
+
     private Map<Copy, Seen> each(List<Copy> copies, Look look) throws RemoteException, InterruptedException {
         Map<Copy, Future<Seen>> running = new LinkedHashMap<>();
         Map<Copy, Seen> seen = new HashMap<>();
@@ -203,6 +263,13 @@ public final class SiteReader {
     }
 
     private Seen lookElsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
+        return elsewhere(places, copy).isPresent()
+                ? new Seen.AsProven(copy)
+                : new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+    }
+
+    /** Where else a copy lies, which its digest says. */
+    private Optional<FilePath> elsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
         for (FilePath path : over(lane -> places.of(lane, copy.name()))) {
             Copy there = new Copy(
                     copy.entryNumber(),
@@ -213,10 +280,10 @@ public final class SiteReader {
                     copy.sizeBytes(),
                     copy.standing());
             if (look(there, null) instanceof Seen.AsProven) {
-                return new Seen.AsProven(copy);
+                return Optional.of(path);
             }
         }
-        return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
+        return Optional.empty();
     }
 
     private Seen look(Copy copy, @Nullable Digest first) throws RemoteException, InterruptedException {
@@ -236,7 +303,7 @@ public final class SiteReader {
             };
         } catch (RemoteException e) {
             return switch (e.reason()) {
-                case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
+                case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED, STUCK ->
                     new Seen.Unknown(copy, "cannot be read: " + e.getMessage());
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
             };
@@ -247,7 +314,11 @@ public final class SiteReader {
     private Seen lookAtBytes(Copy copy, @Nullable Digest first, long sizeBytes)
             throws RemoteException, InterruptedException {
         RemoteDigest second = sizeBytes <= READ_BACK_BYTES_MAX ? readBack : digest;
-        Digest found = over(lane -> second.digests(lane, List.of(copy.path()))).get(copy.path());
+        List<FilePath> alone = List.of(copy.path());
+        Digest found = over(lane -> second.equals(readBack)
+                        ? readBack.digests(lane, alone, sizeBytes)
+                        : site.digests(lane, alone, sizeBytes))
+                .get(copy.path());
         if (found == null) {
             return new Seen.Unknown(copy, "is there, but the site gave no digest of it");
         }
@@ -289,7 +360,7 @@ public final class SiteReader {
             try {
                 return work.over(lanes.next());
             } catch (RemoteException e) {
-                if (!e.retryable() || i == TRIES) {
+                if (!e.worthAnotherTry(i)) {
                     throw e;
                 }
             } catch (IOException e) {

@@ -191,7 +191,8 @@ final class SiteTree {
         if (fresh.isPresent() && fresh.get().sizeBytes() != standing.get().sizeBytes()) {
             return false;
         }
-        Digest found = site.digest().digests(lane, List.of(finalName)).get(finalName);
+        Digest found = site.digests(lane, List.of(finalName), standing.get().sizeBytes())
+                .get(finalName);
         if (found == null || !found.equals(proven)) {
             return false;
         }
@@ -247,6 +248,25 @@ final class SiteTree {
             }
         }
         throw inTheWay(kept);
+    }
+
+    /** Renames a version back to its final name, if that is free; whether it has it now. */
+    boolean putBack(Lane lane, Route route, FilePath version, FilePath finalName)
+            throws RemoteException, InterruptedException {
+        makeFolders(lane, route, finalName.parent());
+        // NB: a rename may replace a dangling link.
+        if (lane.sftp().lstat(finalName).isPresent()) {
+            return false;
+        }
+        try {
+            lane.sftp().rename(version, finalName);
+            return true;
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS && e.reason() != Reason.NO_SUCH_FILE) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     private static void removeIfThere(Lane lane, FilePath name) throws RemoteException, InterruptedException {

@@ -5,6 +5,7 @@ import dozo.file.FilePath;
 import dozo.file.Size;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
+import dozo.verify.LinkedFiles;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.ProvenFile;
 import java.io.BufferedOutputStream;
@@ -21,7 +22,8 @@ import org.springframework.stereotype.Component;
 /**
  * The tag files that make an experiment's folder at a site a BagIt 1.0 bag (RFC 8493): with them anybody can check what
  * lies there without us, with a bag validator or with {@code sha256sum -c}. They list every file that was proven and stands in
- * {@code data}, also those the source has deleted since.
+ * {@code data}, also those the source has deleted since, and after them the links that lead to one of these: whoever reads the bag
+ * reads through them, and counts them as files.
  *
  * <p>One list is read by both, unless a name must be written in two ways ({@link NameForm}): then a second one stands beside it.
  * Names are the bytes they are; where one of them is no UTF-8, the bag declares a character set in which every byte is a
@@ -30,6 +32,7 @@ import org.springframework.stereotype.Component;
 @Component
 public class TagFiles {
 
+    private static final FilePath DATA = FilePath.of("data");
     private static final FilePath DECLARATION = FilePath.of("bagit.txt");
     private static final FilePath INFO = FilePath.of("bag-info.txt");
     private static final FilePath MANIFEST = FilePath.of("manifest-sha256.txt");
@@ -42,13 +45,15 @@ public class TagFiles {
     private static final int BUFFER_BYTES = 64 << 10;
 
     private final Receipts receipts;
+    private final LinkedFiles linkedFiles;
 
-    public TagFiles(Receipts receipts) {
+    public TagFiles(Receipts receipts, LinkedFiles linkedFiles) {
         this.receipts = receipts;
+        this.linkedFiles = linkedFiles;
     }
 
     /**
-     * What a written bag holds. {@code manifestDigest} is that of {@code manifest-sha256.txt}.
+     * What a written bag holds, as its readers count it: with the links that are listed. {@code manifestDigest} is that of {@code manifest-sha256.txt}.
      *
      * @param tagFiles the digests of all its tag files, by their names in the bag
      */
@@ -75,16 +80,18 @@ public class TagFiles {
      */
     public Bag write(Sender sender, Route route, Experiment experiment, int siteId, Manifest manifest)
             throws IOException, InterruptedException {
+        boolean linked = linkedFiles.find(experiment.id(), siteId);
         Map<FilePath, Digest> digests = new LinkedHashMap<>();
         Listed[] written = new Listed[1];
         Digest manifestDigest = sender.place(
-                route, MANIFEST, out -> written[0] = writeList(out, NameForm.BAG, experiment.id(), siteId));
+                route, MANIFEST, out -> written[0] = writeList(out, NameForm.BAG, experiment.id(), siteId, linked));
         Listed listed = written[0];
         digests.put(MANIFEST, manifestDigest);
         if (listed.formsDiffer) {
             digests.put(
                     SUMS,
-                    sender.place(route, SUMS, out -> writeList(out, NameForm.SHA256SUM, experiment.id(), siteId)));
+                    sender.place(
+                            route, SUMS, out -> writeList(out, NameForm.SHA256SUM, experiment.id(), siteId, linked)));
         } else {
             sender.putAside(route, SUMS);
         }
@@ -97,22 +104,30 @@ public class TagFiles {
         return new Bag(listed.files, listed.bytes, manifestDigest, digests);
     }
 
-    private Listed writeList(OutputStream out, NameForm form, int experimentId, int siteId) throws IOException {
+    private Listed writeList(OutputStream out, NameForm form, int experimentId, int siteId, boolean linked)
+            throws IOException {
         Listed listed = new Listed();
-        FilePath data = FilePath.of("data");
         OutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
         try (Stream<ProvenFile> files = receipts.standing(experimentId, siteId)) {
-            for (Iterator<ProvenFile> all = files.iterator(); all.hasNext(); ) {
-                ProvenFile file = all.next();
-                form.writeLine(
-                        buffered,
-                        file.digest().toString(),
-                        data.resolve(file.path()).bytes());
-                listed.add(file);
+            writeLines(buffered, form, files, listed);
+        }
+        if (linked) {
+            try (Stream<ProvenFile> links = linkedFiles.found()) {
+                writeLines(buffered, form, links, listed);
             }
         }
         buffered.flush();
         return listed;
+    }
+
+    private static void writeLines(OutputStream out, NameForm form, Stream<ProvenFile> files, Listed listed)
+            throws IOException {
+        for (Iterator<ProvenFile> all = files.iterator(); all.hasNext(); ) {
+            ProvenFile file = all.next();
+            form.writeLine(
+                    out, file.digest().toString(), DATA.resolve(file.path()).bytes());
+            listed.add(file);
+        }
     }
 
     private static String declaration(Listed listed) {

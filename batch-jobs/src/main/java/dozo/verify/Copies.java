@@ -132,6 +132,53 @@ public class Copies {
                 .list();
     }
 
+    /**
+     * At most {@code limit} entries after one whose copy should stand in the bag and may have been moved aside by a run that died:
+     * there is a later entry at its name, or at that of a folder above it, that was never proven. Costs the entries and receipts of
+     * the experiment, as writing the bag's tag files does.
+     */
+    public int[] perhapsAside(int experimentId, int siteId, int afterEntry, int limit) {
+        return jdbc
+                .sql("""
+                        with unproven as (
+                            select e.directory_no, e.name, e.entry_no, e.kind
+                            from entry_version e
+                            where e.experiment_id = :experiment
+                              and not exists (select from entry_receipt r
+                                              where r.experiment_id = :experiment and r.site_id = :site
+                                                and r.entry_no = e.entry_no)
+                        ), taken as (
+                            select entry_path(d.path, u.name) as path, max(u.entry_no) as entry_no,
+                                   max(u.entry_no) filter (where u.kind <> 'd') as no_folder_no
+                            from unproven u
+                            join directory d on d.experiment_id = :experiment and d.directory_no = u.directory_no
+                            group by 1
+                        ), was_folder as (
+                            select t.path, t.no_folder_no
+                            from taken t join directory d on d.experiment_id = :experiment and sha256(d.path) = sha256(t.path)
+                            where t.no_folder_no is not null
+                        ), standing as materialized (
+                            select path, entry_no from standing_entry(:experiment, :site) where entry_no > :after
+                        )
+                        select s.entry_no from standing s join taken t on t.path = s.path and t.entry_no > s.entry_no
+                        union
+                        select s.entry_no from standing s join was_folder w
+                          on w.no_folder_no > s.entry_no
+                         and substring(s.path for length(w.path) + 1) = w.path || '\\x2f'::bytea
+                        order by 1
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("after", afterEntry)
+                .param("limit", limit)
+                .query((row, n) -> row.getInt(1))
+                .list()
+                .stream()
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
     private static Copy copy(ResultSet row, Digest digest) throws SQLException {
         SiteFolders folders = SiteFolders.of(row.getString("experiment"));
         FilePath name = FilePath.of(row.getBytes("path"));

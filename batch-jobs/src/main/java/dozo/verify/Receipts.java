@@ -118,7 +118,8 @@ public class Receipts {
     /**
      * Carries the kept sums over to the manifest that was just sealed, at each site: what was proven and does not hold in it any
      * more is taken off, and what came with it has no receipt yet. Costs what ended, not what is there (ADR 0023). Must be called
-     * whenever a manifest is sealed.
+     * whenever a manifest is sealed. What ended and was never proven may have had something moved aside for it by a run that died:
+     * then the bag is to be settled again (ADR 0022).
      */
     public void carryOver(int experimentId) {
         jdbc.sql("""
@@ -148,13 +149,18 @@ public class Receipts {
                                             and r.entry_no = e.entry_no)
                             group by e.site_id
                         ), carried as (
-                            select k.*, k.files_safe - coalesce(l.files, 0) as files_now,
+                            select k.*, exists (select from stored t where t.experiment_id = :experiment
+                                                                       and t.site_id = k.site_id)
+                                        and (select count(*) from ended e where e.site_id = k.site_id)
+                                            > coalesce(l.entries, 0) as aside,
+                                   k.files_safe - coalesce(l.files, 0) as files_now,
                                    k.bytes_safe - coalesce(l.bytes, 0) as bytes_now,
                                    k.entries_safe - coalesce(l.entries, 0) as entries_now
                             from kept k left join lost l using (site_id)
                         )
                         insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe,
-                                                bytes_safe, entries_safe, safe_manifest, unprotected_since, counted_at)
+                                                bytes_safe, entries_safe, safe_manifest, unprotected_since, counted_at,
+                                                unsettled)
                         select :experiment, site_id, manifest_no, files, bytes, entries, files_now, bytes_now, entries_now,
                                case when entries_now = entries then manifest_no else safe_manifest end,
                                case when entries_now < entries
@@ -163,14 +169,15 @@ public class Receipts {
                                                    where u.experiment_id = :experiment
                                                      and u.manifest_no = coalesce(c.safe_manifest, 0) + 1),
                                                   sealed_at) end,
-                               :now
+                               :now, aside
                         from carried c
                         on conflict (experiment_id, site_id) do update
                             set manifest_no = excluded.manifest_no, files = excluded.files, bytes = excluded.bytes,
                                 entries = excluded.entries, files_safe = excluded.files_safe,
                                 bytes_safe = excluded.bytes_safe, entries_safe = excluded.entries_safe,
                                 safe_manifest = excluded.safe_manifest, unprotected_since = excluded.unprotected_since,
-                                files_proven = 0, bytes_proven = 0, counted_at = excluded.counted_at
+                                files_proven = 0, bytes_proven = 0, counted_at = excluded.counted_at,
+                                unsettled = protection.unsettled or excluded.unsettled
                         """)
                 .param("experiment", experimentId)
                 .param("now", Timestamp.from(clock.instant()))

@@ -108,10 +108,10 @@ class LyingSiteIT {
         Map<FilePath, Digest> known = written(20);
         Map<FilePath, Digest> asked = new HashMap<>(known);
         if (lie.contains("CACHE")) {
-            ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet()));
+            ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet()), 1 << 20);
             asked = rewritten(known);
         }
-        Map<FilePath, Digest> said = ExecDigest.COREUTILS.digests(lane, List.copyOf(asked.keySet()));
+        Map<FilePath, Digest> said = ExecDigest.COREUTILS.digests(lane, List.copyOf(asked.keySet()), 1 << 20);
         long right = asked.entrySet().stream()
                 .filter(file -> file.getValue().equals(said.get(file.getKey())))
                 .count();
@@ -143,10 +143,10 @@ class LyingSiteIT {
             odd.put(file, Digest.ofContent(content));
         }
 
-        assertThat(ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet())))
+        assertThat(ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet()), 1 << 20))
                 .as("names tell which is which, in any order")
                 .isEqualTo(known);
-        Map<FilePath, Digest> said = ExecDigest.COREUTILS.digests(lane, List.copyOf(odd.keySet()));
+        Map<FilePath, Digest> said = ExecDigest.COREUTILS.digests(lane, List.copyOf(odd.keySet()), 1 << 20);
         assertThat(odd.entrySet()).noneMatch(file -> file.getValue().equals(said.get(file.getKey())));
     }
 
@@ -163,7 +163,7 @@ class LyingSiteIT {
         tools.are(manner);
         Map<FilePath, Digest> known = written(20);
 
-        assertThat(ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet())))
+        assertThat(ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet()), 1 << 20))
                 .isEqualTo(known);
     }
 
@@ -171,8 +171,11 @@ class LyingSiteIT {
     @CsvSource({"exec sleep 1000, 2, did not end within 2 s", "exec yes, 30, said more than we take"})
     void aCommandWithoutAnEndIsNotTaken(String command, int patienceSeconds, String finding) throws Exception {
         tools.are(command);
-        Look impatient =
-                new Look(FilePath.of("probes"), InstantSource.system(), false, Duration.ofSeconds(patienceSeconds));
+        Look impatient = new Look(
+                FilePath.of("probes"),
+                InstantSource.system(),
+                false,
+                new Patience(Duration.ofSeconds(patienceSeconds)));
         SiteCheck check = SiteCheck.of(lane, impatient, new CompletableFuture<>());
 
         assertThat(check.digest().method()).isEqualTo("read-back");
@@ -185,13 +188,13 @@ class LyingSiteIT {
     void aCommandThatHangsLaterVerifiesNothingAndTheNextOneRuns() throws Exception {
         Map<FilePath, Digest> known = written(3);
         tools.are("real \"$@\" | head -n 2; exec sleep 1000");
-        ExecDigest impatient = ExecDigest.COREUTILS.within(Duration.ofMillis(500));
+        ExecDigest impatient = ExecDigest.COREUTILS.with(new Patience(Duration.ofMillis(500)));
 
-        assertThatThrownBy(() -> impatient.digests(lane, List.copyOf(known.keySet())))
+        assertThatThrownBy(() -> impatient.digests(lane, List.copyOf(known.keySet()), 1 << 20))
                 .isInstanceOfSatisfying(
-                        RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.LOST));
+                        RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.STUCK));
         tools.are("real \"$@\"");
-        assertThat(ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet())))
+        assertThat(ExecDigest.COREUTILS.digests(lane, List.copyOf(known.keySet()), 1 << 20))
                 .isEqualTo(known);
     }
 
@@ -200,7 +203,7 @@ class LyingSiteIT {
         tools.are("exec yes");
         FilePath file = written(1).keySet().iterator().next();
 
-        assertThatThrownBy(() -> ExecDigest.COREUTILS.digests(lane, List.of(file)))
+        assertThatThrownBy(() -> ExecDigest.COREUTILS.digests(lane, List.of(file), 1 << 20))
                 .isInstanceOfSatisfying(
                         RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL));
     }
@@ -238,7 +241,8 @@ class LyingSiteIT {
         assertThat(check.digest().method()).startsWith("exec ");
         assertThat(check.findings()).isEmpty();
         Map<FilePath, Digest> known = written(20);
-        assertThat(check.digest().digests(lane, List.copyOf(known.keySet()))).isEqualTo(known);
+        assertThat(check.digest().digests(lane, List.copyOf(known.keySet()), 1 << 20))
+                .isEqualTo(known);
     }
 
     @Test
@@ -266,7 +270,9 @@ class LyingSiteIT {
     void aClockThatIsWrongIsSaidAndNothingElse(long secondsAhead) throws Exception {
         InstantSource ours = InstantSource.offset(InstantSource.system(), Duration.ofSeconds(-secondsAhead));
         SiteCheck check = SiteCheck.of(
-                lane, new Look(FilePath.of("probes"), ours, true, Duration.ofSeconds(30)), new CompletableFuture<>());
+                lane,
+                new Look(FilePath.of("probes"), ours, true, new Patience(Duration.ofSeconds(30))),
+                new CompletableFuture<>());
 
         assertThat(check.usable()).isTrue();
         assertThat(check.digest().method()).startsWith("exec ");

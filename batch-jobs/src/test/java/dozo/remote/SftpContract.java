@@ -268,7 +268,7 @@ abstract class SftpContract {
 
         assertThat(listed).containsExactlyInAnyOrderElementsOf(known.keySet());
         RemoteDigest digest = SiteCheck.of(lane).digest();
-        assertThat(digest.digests(lane, listed)).isEqualTo(known);
+        assertThat(digest.digests(lane, listed, 1 << 20)).isEqualTo(known);
     }
 
     @Test
@@ -402,9 +402,10 @@ abstract class SftpContract {
         }
         Digest known = Digest.of(sent.digest());
 
-        assertThat(RemoteDigest.readBack().digests(lane, List.of(path))).containsExactlyEntriesOf(Map.of(path, known));
+        assertThat(RemoteDigest.readBack().digests(lane, List.of(path), 1 << 20))
+                .containsExactlyEntriesOf(Map.of(path, known));
         RemoteDigest digest = SiteCheck.of(lane).digest();
-        assertThat(digest.digests(lane, List.of(path))).containsExactlyEntriesOf(Map.of(path, known));
+        assertThat(digest.digests(lane, List.of(path), 1 << 20)).containsExactlyEntriesOf(Map.of(path, known));
     }
 
     @Test
@@ -429,12 +430,12 @@ abstract class SftpContract {
         FilePath odd = put("odd\n", noise(11, 8));
 
         for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
-            assertThat(way.digests(lane, List.of(none, there, folder, none2, odd)))
+            assertThat(way.digests(lane, List.of(none, there, folder, none2, odd), 1 << 20))
                     .as(way.method())
                     .isEqualTo(Map.of(
                             there, Digest.ofContent(noise(10, 8)),
                             odd, Digest.ofContent(noise(11, 8))));
-            assertThat(way.digests(lane, List.of())).isEmpty();
+            assertThat(way.digests(lane, List.of(), 1 << 20)).isEmpty();
         }
     }
 
@@ -455,7 +456,7 @@ abstract class SftpContract {
         }
         others.add(there);
         for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
-            assertThat(way.digests(lane, others))
+            assertThat(way.digests(lane, others, 1 << 20))
                     .as(way.method())
                     .isEqualTo(Map.of(there, Digest.ofContent(noise(10, 8))));
         }

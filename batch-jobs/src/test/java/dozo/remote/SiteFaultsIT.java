@@ -249,7 +249,7 @@ class SiteFaultsIT {
             Lane lane = lanes.next();
             assertThat(failureOf(() -> lane.run("sleep 1000", new byte[0], Duration.ofMillis(300)))
                             .reason())
-                    .isEqualTo(Reason.LOST);
+                    .isEqualTo(Reason.STUCK);
             CommandResult result =
                     lane.run("cat; echo oh >&2; exit 3", "dōzo".getBytes("UTF-8"), Duration.ofSeconds(20));
             assertThat(result.exitStatus()).isEqualTo(3);
@@ -307,7 +307,7 @@ class SiteFaultsIT {
                 assertThat(check.writable()).isFalse();
                 assertThat(check.usable()).isFalse();
                 assertThat(check.findings()).isNotEmpty();
-                assertThat(check.digest().digests(lane, List.of(there)))
+                assertThat(check.digest().digests(lane, List.of(there), 1 << 20))
                         .isEqualTo(Map.of(there, Digest.ofContent(new byte[3])));
             }
         }
@@ -350,7 +350,8 @@ class SiteFaultsIT {
             put(lane.sftp(), FILE, 1000);
             Files.write(FILE.under(Path.of(site.address().root())), new byte[999]);
             for (RemoteDigest way : List.of(SiteCheck.of(lane).digest(), RemoteDigest.readBack())) {
-                assertThat(way.digests(lane, List.of(FILE))).isEqualTo(Map.of(FILE, Digest.ofContent(new byte[999])));
+                assertThat(way.digests(lane, List.of(FILE), 1 << 20))
+                        .isEqualTo(Map.of(FILE, Digest.ofContent(new byte[999])));
             }
         }
     }

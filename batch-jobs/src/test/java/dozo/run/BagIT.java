@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -172,9 +173,6 @@ class BagIT {
             Night.write(one, Map.of(names.get(i), "x"));
             night.register("N" + i, one);
         }
-        Night.write(source, Map.of("file", "x"));
-        Files.createSymbolicLink(source.resolve("link"), Path.of("file"));
-        night.register("E1", source);
 
         assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
 
@@ -183,8 +181,123 @@ class BagIT {
             NightlyBackupIT.assertChecks(one);
             assertThat(Bagit.validate(one).said()).as(names.get(i)).contains("Bag is incomplete");
         }
+    }
+
+    @Test
+    void linksToFilesInTheBagAreListedAndRead() throws Exception {
+        annexed();
+        night.register("E1", source);
+
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+
+        Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
-        assertThat(Bagit.validate(bag).said()).contains("Payload-Oxum validation failed");
+        NightlyBackupIT.assertSame(source, bag.resolve("data"));
+        assertThat(bag.resolve("bag-info.txt")).content().contains("Bag-Size: 25 B\n", "Payload-Oxum: 25.4\n");
+        assertThat(Files.readAllLines(bag.resolve("manifest-sha256.txt")))
+                .extracting(line -> line.substring(line.indexOf(' ') + 2))
+                .containsExactly(
+                        "data/.git/annex/objects/7m/KEY/KEY",
+                        "data/README",
+                        "data/latest",
+                        "data/sub-01/anat/T1w.nii.gz");
+        Path object = Path.of("data/.git/annex/objects/7m/KEY/KEY");
+        assertThat(refused("flipped", copy -> Files.writeString(copy.resolve(object), "Content")))
+                .contains("data/sub-01/anat/T1w.nii.gz sha256 validation failed");
+        assertThat(refused("elsewhere", copy -> {
+                    Files.delete(copy.resolve("data/latest"));
+                    Files.createSymbolicLink(copy.resolve("data/latest"), Path.of("README"));
+                }))
+                .contains("Payload-Oxum validation failed");
+        assertThat(refused("removed", copy -> Files.delete(copy.resolve("data/latest"))))
+                .contains("Payload-Oxum validation failed");
+    }
+
+    @Test
+    void aLinkIsListedWithWhatTheFileHasNow() throws Exception {
+        annexed();
+        night.register("E1", source);
+        night.run();
+        Map<String, Object> before = inodes(bag);
+        night.jdbc().sql("update protection set unsettled = true").update();
+        night.run();
+        assertThat(inodes(bag)).as("nothing is written for nothing").isEqualTo(before);
+
+        Night.write(source, Map.of(".git/annex/objects/7m/KEY/KEY", "other content"));
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+
+        Bagit.assertValid(bag);
+        NightlyBackupIT.assertChecks(bag);
+        assertThat(bag.resolve("bag-info.txt")).content().contains("Payload-Oxum: 43.4\n");
+    }
+
+    /** What the documentation says that the validator says of these. */
+    @Test
+    void linksThatLeadToNoFileOfTheBagAreRefusedAndPassSha256sum() throws Exception {
+        Path outside = Files.writeString(folder.resolve("outside"), "x");
+        Map<String, String> said = Map.of(
+                "nowhere",
+                "FileNotFoundError: [Errno 2] No such file or directory",
+                "../gone",
+                "FileNotFoundError: [Errno 2] No such file or directory",
+                "link",
+                "OSError: [Errno 40] Too many levels of symbolic links",
+                "file/.",
+                "NotADirectoryError: [Errno 20] Not a directory",
+                "../bagit.txt",
+                "Payload-Oxum validation failed",
+                outside.toString(),
+                "Payload-Oxum validation failed");
+        List<String> targets = List.copyOf(said.keySet());
+        for (int i = 0; i < targets.size(); i++) {
+            Path one = Files.createDirectory(folder.resolve("source-" + i));
+            Night.write(one, Map.of("file", "x"));
+            Files.createSymbolicLink(one.resolve("link"), Path.of(targets.get(i)));
+            night.register("N" + i, one);
+        }
+        Night.write(source, Map.of("file", "x", "sub/file", "y"));
+        Files.createSymbolicLink(source.resolve("folder"), Path.of("sub"));
+        Files.createSymbolicLink(source.resolve("out"), folder.toAbsolutePath());
+        night.register("E1", source);
+
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+
+        for (int i = 0; i < targets.size(); i++) {
+            Path one = root.resolve("p/N" + i);
+            NightlyBackupIT.assertChecks(one);
+            assertThat(Bagit.validate(one).said()).as(targets.get(i)).contains(said.get(targets.get(i)));
+        }
+        NightlyBackupIT.assertChecks(bag);
+        Bagit.assertValid(bag);
+    }
+
+    /** The validator reads the other one's bytes when the folder lists the composed name (NFC) first. */
+    @Test
+    void twinsInUnicodeAreRefusedByTheOrderOfTheirFolder() throws Exception {
+        FilePath composed = FilePath.of("\u00e9");
+        for (int i = 0; i < 4; i++) {
+            Path one = Files.createDirectory(folder.resolve("source-" + i));
+            Night.write(one, Map.of("sub-" + i + "/\u00e9", "1", "sub-" + i + "/e\u0301", "2"));
+            night.register("N" + i, one);
+        }
+
+        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+
+        for (int i = 0; i < 4; i++) {
+            Path one = root.resolve("p/N" + i);
+            NightlyBackupIT.assertChecks(one);
+            Path both = one.resolve("data/sub-" + i);
+            Path first;
+            try (Stream<Path> listed = Files.list(both)) {
+                first = listed.findFirst().orElseThrow();
+            }
+            Verdict verdict = Bagit.validate(one);
+            if (FilePath.between(both, first).equals(composed)) {
+                assertThat(verdict.said()).contains("sha256 validation failed");
+            } else {
+                assertThat(verdict.exitCode()).as(verdict.said()).isZero();
+            }
+        }
     }
 
     @Test
@@ -286,6 +399,16 @@ class BagIT {
         NightlyBackupIT.assertChecks(bag);
     }
 
+    /** As git-annex keeps a tree: names are links to objects, which are named by their content. */
+    private void annexed() throws IOException {
+        Night.write(source, Map.of(".git/annex/objects/7m/KEY/KEY", "content", "README", "read"));
+        Files.createDirectories(source.resolve("sub-01/anat"));
+        Files.createSymbolicLink(
+                source.resolve("sub-01/anat/T1w.nii.gz"), Path.of("../../.git/annex/objects/7m/KEY/KEY"));
+        Files.createSymbolicLink(source.resolve("first"), Path.of("sub-01"));
+        Files.createSymbolicLink(source.resolve("latest"), Path.of("first/anat/T1w.nii.gz"));
+    }
+
     /** Something done to a copy of the bag. */
     private interface Change {
         void to(Path copy) throws IOException;
@@ -295,7 +418,7 @@ class BagIT {
         Path copy = folder.resolve(name);
         try (Stream<Path> all = Files.walk(bag)) {
             for (Path one : (Iterable<Path>) all::iterator) {
-                Files.copy(one, copy.resolve(bag.relativize(one)));
+                Files.copy(one, copy.resolve(bag.relativize(one)), LinkOption.NOFOLLOW_LINKS);
             }
         }
         Bagit.assertValid(copy);

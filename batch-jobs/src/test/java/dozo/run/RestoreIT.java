@@ -182,6 +182,56 @@ class RestoreIT {
         }
     }
 
+    /** What a run that was killed leaves: something moved aside, nothing in its place, and soon no reason to send anything there. */
+    @Test
+    void whatARunThatDiedMovedAsideIsPutBackByTheNextNightWhenNothingTakesItsPlace() throws Exception {
+        Night.write(source, Map.of("changed", "first", "dir/in/file", "in", "dir/other", "o", "same", "1"));
+        Files.createSymbolicLink(source.resolve("dir/link"), Path.of("other"));
+        night();
+        delete("dir");
+        Night.write(source, Map.of("changed", "second", "dir", "is a file"));
+        ingestAsANightDoes();
+        keep();
+        moveAway("changed", 2);
+        moveAway("dir", 2);
+        delete("changed");
+        delete("dir");
+        keep();
+
+        assertThat(night.findings(night.run())).isEmpty();
+
+        Path data = root.resolve("p/E1/data");
+        assertThat(data.resolve("changed")).hasContent("first");
+        assertThat(data.resolve("dir/in/file")).hasContent("in");
+        assertThat(data.resolve("dir/link")).isSymbolicLink();
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        assertRestores(1);
+        assertRestores(3);
+        night.run();
+        assertThat(night.count("select count(*) from ledger where action = 'experiment.settled'"))
+                .as("nothing is settled for nothing")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void whatHasTheNameMeanwhileKeepsIt() throws Exception {
+        Night.write(source, Map.of("f", "first", "g", "g"));
+        night();
+        Night.write(source, Map.of("f", "second"));
+        ingestAsANightDoes();
+        keep();
+        moveAway("f", 2);
+        Night.write(root, Map.of("p/E1/data/f", "theirs"));
+        delete("f");
+        keep();
+
+        night.run();
+
+        assertThat(root.resolve("p/E1/data/f")).hasContent("theirs");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/f")).hasContent("first");
+        assertRestores(1);
+    }
+
     @Test
     void foreignFilesUnderFinalNamesAndAmongTheVersionsAreToldFromOurs() throws Exception {
         Night.write(root, Map.of("p/E1/data/f", "theirs", ".dozo/versions/p/E1/2/data/f", "theirs too"));
@@ -363,6 +413,14 @@ class RestoreIT {
         inTransaction(() -> {
             night.get(Ingest.class).ingest(experiment);
             night.get(Receipts.class).count(experiment.id());
+        });
+    }
+
+    private void ingestAsANightDoes() {
+        Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
+        inTransaction(() -> {
+            night.get(Ingest.class).ingest(experiment);
+            night.get(Receipts.class).carryOver(experiment.id());
         });
     }
 

@@ -113,6 +113,22 @@ class ScrubIT {
     }
 
     @Test
+    void aListedLinkIsNoCopyOfItsOwn() throws Exception {
+        protect(Map.of("a", "1", "sub/b", "2"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
+        night.run();
+        assertThat(root.resolve("p/E1/manifest-sha256.txt")).content().contains("  data/link\n");
+        assertThat(night.findings(scrubAll())).isEmpty();
+        flip(root.resolve("p/E1/data/sub/b"));
+
+        Run scrub = scrubAll();
+
+        assertThat(night.findings(scrub))
+                .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
+                .containsExactly(tuple(Problem.DAMAGED, "sub/b"));
+    }
+
+    @Test
     void theNextNightRepairsWhatIsDamagedAndKeepsTheDamagedCopy() throws Exception {
         damageOfEveryKind();
         scrubAll();

@@ -48,6 +48,11 @@ public final class EmbeddedDatabase implements AutoCloseable {
      * @throws IOException if none could be started, with what to do about it
      */
     public static EmbeddedDatabase start(Path folder) throws IOException {
+        return start(folder, true);
+    }
+
+    /** @param durable else a power cut may lose all of it: for tests, whose data nobody needs again */
+    static EmbeddedDatabase start(Path folder, boolean durable) throws IOException {
         Path home = folder.toAbsolutePath();
         Path data = home.resolve("data");
         Files.createDirectories(data);
@@ -59,7 +64,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
             String password = password(home.resolve("password"));
             boolean locked = Files.exists(home.resolve("locked"));
             // Before it is demanded, any password will do.
-            EmbeddedPostgres server = server(data, home.resolve("server"), password);
+            EmbeddedPostgres server = server(data, home.resolve("server"), password, durable);
             if (!locked) {
                 demandPassword(server, data, password);
                 Files.createFile(home.resolve("locked"));
@@ -105,7 +110,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
         throw new IOException("another Dozo is using %s. Stop it, or name another folder.".formatted(file.getParent()));
     }
 
-    private static EmbeddedPostgres server(Path data, Path binaries, String password) throws IOException {
+    private static EmbeddedPostgres server(Path data, Path binaries, String password, boolean durable)
+            throws IOException {
         return EmbeddedPostgres.builder()
                 .setDataDirectory(data)
                 // Unpacked beside the data, not into the common temporary folder that others may clean up.
@@ -115,7 +121,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 .setRegisterShutdownHook(false)
                 .setPGStartupWait(START_LIMIT)
                 // The library starts servers for tests, with fsync off: a receipt must survive a power cut.
-                .setServerConfig("fsync", "on")
+                .setServerConfig("fsync", durable ? "on" : "off")
                 .setServerConfig("listen_addresses", "127.0.0.1")
                 .setServerConfig("max_connections", "100")
                 .setServerConfig("shared_buffers", "256MB")

@@ -302,6 +302,58 @@ class MigrationTest {
                 .isEmpty();
     }
 
+    /** V202611210011: what was proven before scrubs were there is read again too, from when it was proven. */
+    @Test
+    void receiptsOfAnEarlierSchemaAreReadAgainInTheOrderTheyWereProven() {
+        PGSimpleDataSource database = TestDatabase.empty();
+        migrate(database, "202611210009");
+        JdbcClient jdbc = JdbcClient.create(database);
+        startRun(jdbc);
+        jdbc.sql("""
+                insert into project (code, created_at) values ('p', now());
+                insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by)
+                values (1, 'e', 'filesystem', '/e', now(), 'x');
+                insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name)
+                values (1, 1, 1, 1, 10, 0, 420, 'f', 'a'), (1, 2, 1, 1, 0, 0, 493, 'd', 'b'), (1, 3, 1, 2, 30, 0, 420, 'f', 'c');
+                insert into ended_entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
+                                         name, until_manifest)
+                values (1, 4, 1, 1, 400, 0, 420, 'f', 'd', 2);
+                insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
+                                        entries_safe, counted_at)
+                values (1, 1, 2, 2, 40, 3, 2, 40, 3, now());
+                """).update();
+        addUnits(jdbc, 1, "BUNDLE", "VERIFIED", "BUNDLE", "VERIFIED");
+        jdbc.sql("""
+                insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                select 1, 1, unit_id, 1, numbers, d, 'read-back', 'x', at
+                from (values (1, array[3, 4], sha256('c') || sha256('d'), timestamptz '2026-10-02 00:00Z'),
+                             (2, array[1, 2], sha256('a') || sha256(''), timestamptz '2026-10-01 00:00Z')) as r (n, numbers, d, at)
+                join (select unit_id, row_number() over (order by unit_id) as n from transfer_unit) u using (n)
+                """).update();
+
+        migrate(database, "202611210011");
+
+        assertThat(list(
+                        jdbc,
+                        "select concat_ws(' ', receipt_id, files, bytes, last_read_at at time zone 'UTC')"
+                                + " from stored order by last_read_at"))
+                .containsExactly("2 1 10 2026-10-01 00:00:00", "1 2 430 2026-10-02 00:00:00");
+        assertThat(list(
+                        jdbc,
+                        "select concat_ws(' ', files_stored, bytes_stored, files_safe, coalesce(examined_at::text, '-'))"
+                                + " from protection"))
+                .containsExactly("3 440 2 -");
+        assertThat(list(jdbc, "select entry_no::text from proven_entry order by entry_no"))
+                .containsExactly("1", "2", "3", "4");
+        jdbc.sql("""
+                insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+                select 1, 1, min(unit_id), 1, array[1], sha256('a'), 'read-back', 'x', now() from transfer_unit
+                """).update();
+        assertThat(list(jdbc, "select concat_ws(' ', files, bytes) from stored where receipt_id = 3"))
+                .as("and so is what is proven from now on")
+                .containsExactly("1 10");
+    }
+
     /** A null among an entry's columns, or one that was dropped, would cost 8 bytes a row. */
     @Test
     void entriesHaveNoColumnThatMayBeNull() {

@@ -76,7 +76,7 @@ public final class TestDatabase {
     private static Server embedded() {
         try {
             Path folder = Files.createTempDirectory("dozo-test-database");
-            EmbeddedDatabase database = EmbeddedDatabase.start(folder);
+            EmbeddedDatabase database = EmbeddedDatabase.start(folder, false);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(database, folder)));
             return new Server(database.url(), database.user(), database.password());
         } catch (IOException e) {

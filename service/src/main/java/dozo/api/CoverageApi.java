@@ -12,6 +12,7 @@ import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
 import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import java.time.Instant;
@@ -31,6 +32,7 @@ class CoverageApi {
 
     private final Coverage coverage;
     private final Audit audit;
+    private final Freezes freezes;
     private final SiteChoice sites;
     private final Moments moments;
 
@@ -39,21 +41,24 @@ class CoverageApi {
      *
      * @param site missing while none is registered
      * @param asOf the moment it was so; missing: now
+     * @param frozen how many experiments are frozen, at whatever site; missing as of an earlier moment
      * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
      */
     record ShownCoverage(
             @Nullable String site,
             @Nullable Instant asOf,
             @Nullable Instant recordedSince,
+            @Nullable Long frozen,
             Totals totals,
             List<Totals> projects) {}
 
     /** What was between two moments, from the first until before the second. */
     record Between<T>(Instant from, Instant until, List<T> items) {}
 
-    CoverageApi(Coverage coverage, Audit audit, SiteChoice sites, Moments moments) {
+    CoverageApi(Coverage coverage, Audit audit, Freezes freezes, SiteChoice sites, Moments moments) {
         this.coverage = coverage;
         this.audit = audit;
+        this.freezes = freezes;
         this.sites = sites;
         this.moments = moments;
     }
@@ -69,6 +74,7 @@ class CoverageApi {
                 sites.of(site).map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
+                at == null ? freezes.count(sight) : null,
                 coverage.all(sight, id, at),
                 coverage.projects(sight, id, at));
     }

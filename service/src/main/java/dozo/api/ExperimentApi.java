@@ -1,16 +1,29 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Acquisition;
+import dozo.registry.BulkRegistration;
+import dozo.registry.BulkRegistration.Answer;
+import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.Found;
+import dozo.registry.ExperimentSearch.State;
+import dozo.registry.ExperimentSearch.Wanted;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.SourceList;
+import dozo.registry.Verdict;
+import dozo.registry.Verdict.Outcome;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -18,18 +31,21 @@ import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
+import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
@@ -39,12 +55,11 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/api/v1/experiments")
 class ExperimentApi {
 
-    /** Of an experiment that the asker may not see, not even the name is told. */
-    private static final String FOREIGN_SOURCE =
-            "this folder is already the source of an experiment of another project";
-
     private final Experiments experiments;
+    private final ExperimentSearch search;
+    private final BulkRegistration bulk;
     private final Freezes freezes;
+    private final SiteChoice sites;
 
     /**
      * What is registered.
@@ -72,11 +87,7 @@ class ExperimentApi {
             @Nullable String acquired) {
 
         Acquisition acquisition() {
-            try {
-                return new Acquisition(modality, scanner, acquired == null ? null : LocalDate.parse(acquired));
-            } catch (DateTimeParseException e) {
-                throw new Refusal("acquired", "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(acquired));
-            }
+            return new Acquisition(modality, scanner, day("acquired", acquired));
         }
 
         Path folder() {
@@ -142,6 +153,7 @@ class ExperimentApi {
      * An experiment.
      *
      * @param frozen missing when it is not, or is released
+     * @param state in a list: unseen, safe or not-safe
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     record ShownExperiment(
@@ -160,9 +172,14 @@ class ExperimentApi {
             @Nullable LocalDate acquired,
             Instant registeredAt,
             String registeredBy,
-            @Nullable ShownFreeze frozen) {
+            @Nullable ShownFreeze frozen,
+            @Nullable String state) {
 
         static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
+            return of(experiment, freeze, null);
+        }
+
+        static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze, @Nullable State state) {
             byte[] source = FilePath.rawBytes(experiment.source());
             SourceList list = experiment.list();
             byte[] listFile = list == null ? null : FilePath.rawBytes(list.file());
@@ -182,25 +199,123 @@ class ExperimentApi {
                     experiment.acquisition().day(),
                     experiment.registeredAt(),
                     experiment.registeredBy(),
-                    ShownFreeze.of(freeze));
+                    ShownFreeze.of(freeze),
+                    state == null ? null : state.word());
         }
     }
 
-    ExperimentApi(Experiments experiments, Freezes freezes) {
+    /**
+     * What came of a file.
+     *
+     * @param encoding that it was read as
+     * @param mode all or each
+     * @param accepted lines that could be registered and were not
+     */
+    record ShownBulk(
+            String encoding,
+            String separator,
+            String mode,
+            boolean dryRun,
+            long registered,
+            long accepted,
+            long unchanged,
+            long refused,
+            List<Verdict> lines) {}
+
+    ExperimentApi(
+            Experiments experiments,
+            ExperimentSearch search,
+            BulkRegistration bulk,
+            Freezes freezes,
+            SiteChoice sites) {
         this.experiments = experiments;
+        this.search = search;
+        this.bulk = bulk;
         this.freezes = freezes;
+        this.sites = sites;
     }
 
     @GetMapping
     Page<ShownExperiment> list(
+            @RequestParam(required = false) @Nullable String q,
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable String modality,
+            @RequestParam(required = false) @Nullable String scanner,
+            @RequestParam(required = false) @Nullable String acquiredFrom,
+            @RequestParam(required = false) @Nullable String acquiredUntil,
+            @RequestParam(required = false) @Nullable String state,
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(defaultValue = "false") boolean frozen,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
-        Page<Experiment> page = Page.of(limit, most -> experiments.page(sight, after, most), Experiment::id);
-        int[] ids = page.items().stream().mapToInt(Experiment::id).toArray();
-        Map<Integer, Freeze> frozen =
+        if (frozen) {
+            return frozen(sight, after, limit);
+        }
+        Wanted wanted = new Wanted(
+                q,
+                project,
+                modality,
+                scanner,
+                day("acquiredFrom", acquiredFrom),
+                day("acquiredUntil", acquiredUntil),
+                state == null ? null : State.of(state));
+        int at = sites.idOf(site);
+        Page<Found> page = Page.of(
+                limit,
+                most -> search.page(sight, wanted, at, after, most),
+                found -> found.experiment().id());
+        int[] ids =
+                page.items().stream().mapToInt(found -> found.experiment().id()).toArray();
+        Map<Integer, Freeze> held =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
-        return page.map(experiment -> ShownExperiment.of(experiment, frozen.get(experiment.id())));
+        return page.map(found -> ShownExperiment.of(
+                found.experiment(), held.get(found.experiment().id()), found.state()));
+    }
+
+    private Page<ShownExperiment> frozen(Sight sight, int after, int limit) {
+        Page<Freeze> page = Page.of(limit, most -> freezes.page(sight, after, most), Freeze::experimentId);
+        int[] ids = page.items().stream().mapToInt(Freeze::experimentId).toArray();
+        Map<Integer, Experiment> named =
+                experiments.of(ids).stream().collect(Collectors.toMap(Experiment::id, Function.identity()));
+        return page.map(freeze -> ShownExperiment.of(requireNonNull(named.get(freeze.experimentId())), freeze));
+    }
+
+    /**
+     * Registers the experiments of a CSV file. That it was understood is no promise that anything is registered: the lines say.
+     * The type's charset is the file's encoding, if it is given.
+     */
+    @PostMapping(path = "/bulk", consumes = "text/csv")
+    ShownBulk registerAll(
+            @RequestParam(defaultValue = "all") String mode,
+            @RequestParam(defaultValue = "false") boolean dryRun,
+            @RequestHeader("Content-Type") String type,
+            InputStream csv,
+            Principal actor,
+            Sight sight)
+            throws IOException {
+        Mode asked = Mode.of(mode);
+        String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
+        Answer answer = bulk.register(
+                sight, csv, encoding == null ? null : encoding.replace("\"", ""), asked, dryRun, actor.getName());
+        return new ShownBulk(
+                answer.encoding(),
+                String.valueOf(answer.separator()),
+                asked.word(),
+                dryRun,
+                answer.count(Outcome.REGISTERED),
+                answer.count(Outcome.ACCEPTED),
+                answer.count(Outcome.UNCHANGED),
+                answer.count(Outcome.REFUSED),
+                answer.lines());
+    }
+
+    private static @Nullable LocalDate day(String field, @Nullable String text) {
+        try {
+            return text == null ? null : LocalDate.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
+        }
     }
 
     @GetMapping("/{project}/{code}")
@@ -265,7 +380,7 @@ class ExperimentApi {
             boolean free = experiments.find(asked.project(), asked.code()).isEmpty() && holder.isEmpty();
             boolean foreign = refusal.field().equals("source")
                     && holder.filter(known -> !sight.sees(known.project())).isPresent();
-            throw Conflict.unless(free, foreign ? new Refusal("source", FOREIGN_SOURCE) : refusal);
+            throw Conflict.unless(free, foreign ? new Refusal("source", Experiments.FOREIGN_SOURCE) : refusal);
         }
     }
 }

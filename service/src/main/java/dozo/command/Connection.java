@@ -1,10 +1,12 @@
 package dozo.command;
 
 import dozo.file.FilePath;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -70,6 +72,15 @@ final class Connection {
         return ask("POST", path, body, ANSWER_LIMIT);
     }
 
+    /** Sends a file as it is. */
+    JsonNode post(String path, String type, Path file, Duration limit) {
+        try {
+            return ask("POST", path, type, BodyPublishers.ofFile(file), limit);
+        } catch (FileNotFoundException missing) {
+            throw new Failure(Exit.USAGE, "there is no file %s that can be read".formatted(file));
+        }
+    }
+
     JsonNode put(String path, Map<String, ?> body) {
         return ask("PUT", path, body, ANSWER_LIMIT);
     }
@@ -107,14 +118,21 @@ final class Connection {
     }
 
     private JsonNode ask(String method, String path, @Nullable Map<String, ?> body, Duration limit) {
+        return ask(
+                method,
+                path,
+                "application/json",
+                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(JSON.writeValueAsString(body)),
+                limit);
+    }
+
+    private JsonNode ask(String method, String path, String type, BodyPublisher body, Duration limit) {
         URI address = address(path);
         HttpRequest request = HttpRequest.newBuilder(address)
                 .timeout(limit)
                 .header("Authorization", authorization())
-                .header("Content-Type", "application/json")
-                .method(
-                        method,
-                        body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(JSON.writeValueAsString(body)))
+                .header("Content-Type", type)
+                .method(method, body)
                 .build();
         try {
             return answer(client().send(request, BodyHandlers.ofString()));

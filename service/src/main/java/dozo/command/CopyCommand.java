@@ -155,7 +155,7 @@ public final class CopyCommand {
         return switch (reason) {
             case HOST_KEY, LOGIN_REFUSED, PERMISSION_DENIED -> Exit.NOT_ALLOWED;
             case NO_SUCH_FILE, EXISTS -> Exit.REFUSED;
-            case UNREACHABLE, NO_SFTP, LOST, READ_ONLY, FULL, UNSUPPORTED, REFUSED, PROTOCOL -> Exit.UNAVAILABLE;
+            case UNREACHABLE, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, UNSUPPORTED, REFUSED, PROTOCOL -> Exit.UNAVAILABLE;
         };
     }
 }

@@ -101,9 +101,15 @@ final class CoverageCommand implements Callable<Integer> {
             json(coverage, experiments);
         } else {
             CoverageTable.print(out(), all, values(experiments, ExperimentCoverage.class));
+            FrozenReport.print(out(), service, coverage);
             PromiseReport.print(out(), service, site);
         }
-        return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
+        return exitCode(coverage, all);
+    }
+
+    /** What is frozen is as safe as it was when it was sealed last, but nobody can call that well. */
+    private static int exitCode(JsonNode coverage, Totals all) {
+        return all.safe() && FrozenReport.count(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     private int groups(@Nullable String asOf) {
@@ -118,6 +124,7 @@ final class CoverageCommand implements Callable<Integer> {
             CoverageTable.csv(out(), dimension(), groups);
         } else {
             CoverageTable.groups(out(), dimension(), groups, all);
+            FrozenReport.print(out(), service, coverage);
             if (asOf != null) {
                 out().println("As of %s. The record of this site begins %s: what was safe before, nobody can say."
                         .formatted(
@@ -126,7 +133,7 @@ final class CoverageCommand implements Callable<Integer> {
             }
         }
         out().flush();
-        return all.safe() ? Exit.WELL : Exit.NOT_SAFE;
+        return exitCode(coverage, all);
     }
 
     private int changes(String between) {

@@ -10,7 +10,6 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +31,8 @@ import tools.jackson.databind.JsonNode;
         subcommands = {
             PlanCommand.class,
             ProjectCommand.class,
+            RegisterCommand.class,
+            ExperimentsCommand.class,
             SourceCommand.class,
             SiteCommand.class,
             CoverageCommand.class,
@@ -39,6 +40,7 @@ import tools.jackson.databind.JsonNode;
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
+            StopCommand.class,
             TokenCommand.class,
             UserCommand.class
         },
@@ -78,44 +80,6 @@ public final class Dozo {
                 .setExpandAtFiles(false);
         commandLine.getCommandSpec().version("dozo " + version());
         return commandLine;
-    }
-
-    @Command(
-            name = "register",
-            mixinStandardHelpOptions = true,
-            description = "Registers an experiment with its folder.")
-    int register(
-            @Mixin Connection service,
-            @Option(names = "--project", required = true, paramLabel = "P", description = "Its project's code.")
-                    String project,
-            @Option(names = "--code", required = true, paramLabel = "C", description = "Its own code.") String code,
-            @Option(names = "--title", defaultValue = "", paramLabel = "T", description = "What people call it.")
-                    String title,
-            @Option(names = "--modality", paramLabel = "M", description = "As DICOM codes it: MR, MEG, EEG.") @Nullable
-                    String modality,
-            @Option(names = "--scanner", paramLabel = "N", description = "The scanner's code.") @Nullable
-                    String scanner,
-            @Option(names = "--acquired", paramLabel = "DAY", description = "The day of the visit, as 2026-10-01.")
-                    @Nullable
-                    String acquired,
-            @Option(names = "--list", paramLabel = "FILE", description = "A file list to read in place of a walk.")
-                    @Nullable
-                    String list,
-            @Option(names = "--list-form", paramLabel = "FORM", description = "What wrote it: find or policy.")
-                    @Nullable
-                    String listForm,
-            @Parameters(paramLabel = "SOURCE", description = "The folder, on the service's machine.") String source) {
-        byte[] folder = RawArgument.path(source);
-        Map<String, Object> asked =
-                new HashMap<>(Map.of("project", project, "code", code, "title", title, "sourceBytes", folder));
-        asked.put("modality", modality);
-        asked.put("scanner", scanner);
-        asked.put("acquired", acquired);
-        asked.put("listBytes", list == null ? null : RawArgument.path(list));
-        asked.put("listForm", listForm);
-        JsonNode experiment = service.post("/api/v1/experiments", asked);
-        say(service, experiment, "registered %s/%s: %s".formatted(project, code, FilePath.render(folder)));
-        return Exit.WELL;
     }
 
     @Command(
@@ -221,6 +185,7 @@ public final class Dozo {
                             .map(finding -> finding(run.id(), finding))
                             .toList());
         }
+        FrozenReport.print(out, service, service.get("/api/v1/coverage?site=" + Connection.encoded(run.site())));
         PromiseReport.print(out, service, run.site());
     }
 

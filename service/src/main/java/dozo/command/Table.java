@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Table {
 
+    /** What a spreadsheet's formula can begin with; with a tab or line break before it, too, and as wide characters. */
+    private static final String FORMULA = "=+-@\t\r\n＝＋－＠";
+
     private final List<String> headings;
     private final List<Boolean> numbers;
     private final List<List<Object>> rows = new ArrayList<>();
@@ -87,10 +90,20 @@ final class Table {
         String text = switch (cell) {
             case Bytes(long bytes) -> Long.toString(bytes);
             case Minutes(Long minutes) -> minutes == null ? "" : minutes.toString();
+            case String said -> harmless(said);
             default -> cell.toString();
         };
         boolean plain = text.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r');
         return plain ? text : '"' + text.replace("\"", "\"\"") + '"';
+    }
+
+    /**
+     * The text, such that a spreadsheet does not run it: with an apostrophe before what would be a formula to it. A dash alone is
+     * none.
+     */
+    private static String harmless(String said) {
+        boolean formula = !said.isEmpty() && FORMULA.indexOf(said.charAt(0)) >= 0 && !said.equals("-");
+        return formula ? "'" + said : said;
     }
 
     /** As {@code 3:05 h}, {@code 2 d 03 h}: cut off. */

@@ -23,14 +23,13 @@ import org.springframework.stereotype.Component;
 
 /**
  * Starts the nightly backup of each site when it is due, one at a time: one that is due while another is going on starts
- * when that has ended. A scrub is asked to stop for it: what it has not read stays due. It keeps nothing in memory that counts, so
+ * when that has ended. A scrub makes way for it: what it has not read stays due. It keeps nothing in memory that counts, so
  * a night that was missed is due at the next start. Where no night is due, there may be a scrub.
  */
 @Component
 class NightlySchedule {
 
     private static final Logger LOG = LoggerFactory.getLogger(NightlySchedule.class);
-    private static final int RUNS_LOOKED_AT = 100;
 
     private final Timetable timetable;
     private final Operations operations;
@@ -39,9 +38,6 @@ class NightlySchedule {
     private final Experiments experiments;
     private final ScrubSchedule scrubs;
     private final InstantSource clock;
-
-    /** The scrub that was asked to stop: once is enough. */
-    private long stopping;
 
     NightlySchedule(
             Timetable timetable,
@@ -70,39 +66,24 @@ class NightlySchedule {
                 .ifPresent(next -> LOG.info("the next nightly backup is due at {}", next.atZone(timetable.zone())));
     }
 
-    /** Starts the backup of the first site that it is due for, unless a run is going on; one that nobody works on goes on. */
+    /** Starts the backup of the first site that it is due for, unless a night is going on; what nobody works on goes on. */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     synchronized void look() {
         Optional<Run> running = runs.running();
         Optional<Site> night = sites.all().stream().filter(this::due).findFirst();
-        if (running.isPresent()) {
-            operations.recover();
-            running.filter(run -> night.isPresent()).ifPresent(this::stop);
-        } else if (night.isPresent()) {
+        boolean free =
+                running.filter(run -> run.kind() == RunKind.NIGHTLY_BACKUP).isEmpty();
+        if (free && night.isPresent()) {
             start(night.get());
+        } else if (running.isPresent()) {
+            operations.recover();
         } else {
             scrubs.look();
         }
     }
 
-    private void stop(Run running) {
-        if (running.kind() != RunKind.SCRUB || running.id() == stopping) {
-            return;
-        }
-        try {
-            operations.stop(running.id(), Ledger.SYSTEM);
-            stopping = running.id();
-            LOG.info("scrub {} was asked to stop for a nightly backup that is due", running.id());
-        } catch (Refusal ended) {
-            LOG.info("scrub {} had ended before it could be stopped", running.id());
-        }
-    }
-
     private boolean due(Site site) {
-        Optional<Instant> last = runs.page(Long.MAX_VALUE, RUNS_LOOKED_AT).stream()
-                .filter(run -> run.siteId() == site.id() && run.kind() == RunKind.NIGHTLY_BACKUP)
-                .map(Run::startedAt)
-                .findFirst();
+        Optional<Instant> last = runs.latest(RunKind.NIGHTLY_BACKUP, site.id()).map(Run::startedAt);
         return last.or(this::firstRegistration)
                 .filter(since -> timetable.due(since, clock.instant()))
                 .isPresent();

@@ -31,6 +31,7 @@ public final class Permissions {
             GET    /api/v1/coverage/waits                                          own         all      all     all   read
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
+            POST   /api/v1/experiments/bulk                                        own         all      -       all   write
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write

@@ -251,6 +251,40 @@ class ApiTest {
     }
 
     @Test
+    void frozenExperimentsAreListedAPageAtATimeAndCounted() throws Exception {
+        int before = service.get("/api/v1/coverage").at("/frozen").asInt();
+        int[] ids = new int[4];
+        for (int i = 0; i < ids.length; i++) {
+            Path source = Files.createDirectories(folder.resolve(project + "-source" + i));
+            ids[i] = register("S" + i, source.toString()).at("/id").asInt();
+        }
+        service.bean(JdbcClient.class)
+                .sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 100, 1000, 'much is gone' from experiment where experiment_id = any(:ids)
+                        """)
+                .param("ids", new int[] {ids[0], ids[2], ids[3]})
+                .update();
+        assertThat(service.post("/api/v1/experiments/" + project + "/S2/release", "")
+                        .status())
+                .isEqualTo(200);
+
+        String list = "/api/v1/experiments?frozen=true&limit=1&after=";
+        Answer first = service.get(list + (ids[0] - 1));
+        assertThat(first.at("/items/0/code").asString()).isEqualTo("S0");
+        assertThat(first.at("/items/0/frozen/bytesLost").asInt()).isEqualTo(1000);
+        assertThat(first.at("/next").asInt()).isEqualTo(ids[0]);
+        Answer last = service.get(list + first.at("/next").asString());
+        assertThat(last.at("/items/0/code").asString()).isEqualTo("S3");
+        assertThat(last.at("/next").isMissingNode()).isTrue();
+        assertThat(service.get("/api/v1/coverage").at("/frozen").asInt()).isEqualTo(before + 2);
+        assertThat(service.get("/api/v1/coverage?asOf=2026-01-01").at("/frozen").isMissingNode())
+                .isTrue();
+        assertThat(service.get("/api/v1/experiments?frozen=perhaps").status()).isIn(400, 422);
+        service.bean(JdbcClient.class).sql("delete from frozen_experiment").update();
+    }
+
+    @Test
     void aFolderWhoseNameIsNoUtf8ComesBackByteForByte() throws Exception {
         byte[] name = (folder + "/" + project + "-脳機能").getBytes(Charset.forName("windows-31j"));
         Files.createDirectories(FilePath.pathOf(name));

@@ -12,6 +12,7 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The schedule starts what is due, one at a time, and nothing else. */
 class NightlyScheduleTest {
@@ -82,6 +84,54 @@ class NightlyScheduleTest {
         lookAt(tomorrow());
 
         assertThat(runs().latest().orElseThrow().id()).isEqualTo(running.id());
+    }
+
+    @Test
+    void scrubsAreNoNightsHoweverManyCameSince() throws Exception {
+        register();
+        jdbc("update experiment set registered_at = now() - interval '3 days'");
+        Run night = runs().open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        runs().close(night.id(), RunState.COMPLETE, "");
+        jdbc("""
+                insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                select 'scrub', site_id, 'COMPLETE', 'test', started_at + interval '1 second', started_at + interval '2 seconds'
+                from run, generate_series(1, 101)
+                """);
+
+        lookAt(night.startedAt().plusSeconds(5));
+
+        assertThat(runs().latest().orElseThrow().kind())
+                .as("the night was just now")
+                .isEqualTo(RunKind.SCRUB);
+    }
+
+    @Test
+    void aScrubThatCameSinceDoesNotStandForANight() throws Exception {
+        register();
+        Run night = runs().open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        runs().close(night.id(), RunState.COMPLETE, "");
+        jdbc("""
+                insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                select 'scrub', site_id, 'COMPLETE', 'test', started_at + interval '1 day', started_at + interval '1 day'
+                from run
+                """);
+
+        lookAt(night.startedAt().plus(Duration.ofDays(1)));
+
+        Run next = runs().latest().orElseThrow();
+        assertThat(next.kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
+        assertThat(next.id()).isGreaterThan(night.id());
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+    }
+
+    private void jdbc(String sql) {
+        service.bean(JdbcClient.class).sql(sql).update();
     }
 
     private void register() throws Exception {

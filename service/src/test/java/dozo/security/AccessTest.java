@@ -35,6 +35,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 
 /** Who may what: every endpoint × who asks × own and foreign project, held against the table that people read. */
@@ -277,6 +278,43 @@ class AccessTest {
     }
 
     @Test
+    void aFileOfExperimentsTellsNothingOfAForeignProject() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        Path taken = folder.resolve("source-of-" + FOREIGN);
+        String csv = "project,code,source%n%s,%sE,%s%n%s,Y,%s%n".formatted(FOREIGN, FOREIGN, taken, OWN, taken);
+
+        Answer answer = service.askCsvAs(
+                manager, "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.at("/refused").asInt()).isEqualTo(2);
+        assertThat(answer.text()).contains("there is no project").contains("of another project");
+        assertThat(answer.text().replace(taken.toString(), "")).doesNotContain("is registered already");
+    }
+
+    @Test
+    void whatIsFrozenIsCountedAndListedOfWhatIsSeen() {
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost,
+                                                       message)
+                        select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment where code = :code
+                        """).param("code", FOREIGN + "E").update();
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        String auditor = asker(Role.AUDITOR).authorization();
+
+        assertThat(get(manager, "/coverage").at("/frozen").asInt()).isZero();
+        assertThat(get(auditor, "/coverage").at("/frozen").asInt()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?frozen=true").at("/items").size()).isZero();
+        assertThat(get(auditor, "/experiments?frozen=true").at("/items").size()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?q=" + FOREIGN).at("/items").size())
+                .isZero();
+        assertThat(get(auditor, "/experiments?q=" + FOREIGN).at("/items").size())
+                .isEqualTo(1);
+        assertThat(get(manager, "/experiments?project=" + FOREIGN).at("/items").size())
+                .isZero();
+    }
+
+    @Test
     void aPageShowsALabManagerTheOwnProjectsOnly() {
         HttpClient browser = service.browser(nameOf(Role.LAB_MANAGER), PASSWORD);
         HttpResponse<String> page = service.look(browser, "/", "en");
@@ -373,6 +411,9 @@ class AccessTest {
         if (path.equals("/") && asker.token().isEmpty()) {
             HttpResponse<String> page = service.look(service.browser(asker.name(), PASSWORD), "/", "en");
             return new Answer(page.statusCode(), "", page.body(), null, page.headers(), null);
+        }
+        if (path.endsWith("/bulk")) {
+            return service.askCsvAs(asker.authorization(), path, "text/csv", "[".getBytes(StandardCharsets.UTF_8));
         }
         String body = endpoint.method().startsWith("P") ? "[" : null;
         return service.askAs(asker.authorization(), endpoint.method(), path + query, body);

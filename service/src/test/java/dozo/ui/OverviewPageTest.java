@@ -140,6 +140,32 @@ class OverviewPageTest {
     }
 
     @Test
+    void whatIsFrozenIsShownWithTheCommandThatReleasesIt() throws Exception {
+        fill();
+        assertThat(page("en")).doesNotContain("Frozen experiments");
+        for (int i = 3; i < 14; i++) {
+            Path source = Files.createDirectories(folder.resolve("S" + i));
+            service.bean(Experiments.class).register("P001", "S" + i, "", source, "test");
+        }
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, '2026-01-02T12:00:00Z', 1234, 2048, 'much is gone' from experiment
+                        """).update();
+
+        assertThat(page("en"))
+                .contains("Frozen experiments (13)")
+                .contains("since 2026-01-0")
+                .contains("1,234 files and links, 2.0 KiB lost")
+                .contains("<code>dozo release P001/S1</code>")
+                .contains("and 3 more");
+        assertThat(page("ja"))
+                .contains("凍結中の実験（13）")
+                .contains("ファイルとリンク 1,234 件")
+                .contains("ほか 3 件")
+                .doesNotContain("??");
+    }
+
+    @Test
     void itIsForThoseWhoLoggedIn() {
         HttpClient stranger = HttpClient.newBuilder()
                 .followRedirects(HttpClient.Redirect.NEVER)

@@ -1,9 +1,15 @@
 package dozo.ui;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
+import dozo.manifest.Freezes.Freeze;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.run.Promises;
@@ -15,7 +21,9 @@ import java.security.Principal;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -31,9 +39,11 @@ class OverviewPage {
 
     private static final int EXPERIMENTS_SHOWN = 200;
     private static final int FINDINGS_SHOWN = 100;
-    private static final int RUNS_LOOKED_AT = 100;
+    private static final int FROZEN_SHOWN = 10;
 
     private final Coverage coverage;
+    private final Freezes freezes;
+    private final Experiments experiments;
     private final Runs runs;
     private final Findings findings;
     private final Sites sites;
@@ -41,8 +51,13 @@ class OverviewPage {
     private final InstantSource clock;
     private final Format format;
 
+    /** A frozen experiment. */
+    record Frozen(String experiment, Freeze freeze) {}
+
     OverviewPage(
             Coverage coverage,
+            Freezes freezes,
+            Experiments experiments,
             Runs runs,
             Findings findings,
             Sites sites,
@@ -50,6 +65,8 @@ class OverviewPage {
             InstantSource clock,
             ZoneId zone) {
         this.coverage = coverage;
+        this.freezes = freezes;
+        this.experiments = experiments;
         this.runs = runs;
         this.findings = findings;
         this.sites = sites;
@@ -79,17 +96,27 @@ class OverviewPage {
         model.addAttribute("all", coverage.all(sight, siteId, null));
         model.addAttribute("projects", coverage.projects(sight, siteId, null));
         addExperiments(model, coverage.experiments(sight, siteId, after, EXPERIMENTS_SHOWN + 1));
+        addFrozen(sight, model);
         model.addAttribute("promise", promises.at(sight, siteId));
-        List<Run> latest = runs.page(sight, Long.MAX_VALUE, RUNS_LOOKED_AT);
-        model.addAttribute("running", latest.stream().anyMatch(run -> run.state() == RunState.RUNNING));
-        latest(latest, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
-        latest(latest, RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(sight, model, run));
+        model.addAttribute("running", runs.running().isPresent());
+        // A scrub takes no night's place on the page, for a night's findings are still to be seen.
+        runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
+        runs.latest(sight, RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(sight, model, run));
         return "overview";
     }
 
-    /** A scrub takes no night's place on the page, for a night's findings are still to be seen. */
-    private static Optional<Run> latest(List<Run> runs, RunKind kind) {
-        return runs.stream().filter(run -> run.kind() == kind).findFirst();
+    private void addFrozen(Sight sight, Model model) {
+        List<Freeze> shown = freezes.page(sight, 0, FROZEN_SHOWN);
+        Map<Integer, String> names = experiments
+                .of(shown.stream().mapToInt(Freeze::experimentId).toArray())
+                .stream()
+                .collect(Collectors.toMap(Experiment::id, Experiment::name));
+        model.addAttribute("frozenCount", freezes.count(sight));
+        model.addAttribute(
+                "frozen",
+                shown.stream()
+                        .map(freeze -> new Frozen(requireNonNull(names.get(freeze.experimentId())), freeze))
+                        .toList());
     }
 
     private static void addExperiments(Model model, List<ExperimentCoverage> found) {

@@ -1,0 +1,224 @@
+package dozo.registry;
+
+import dozo.file.FilePath;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Told;
+import dozo.ledger.Sight;
+import dozo.registry.Verdict.Outcome;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Registers the experiments of a CSV file, and says of every line what came of it. The same file again registers nothing. What is
+ * registered stands there with its ledger rows in one transaction, however much it is (ADR 0029).
+ */
+@Component
+public class BulkRegistration {
+
+    /** A file has at most so many bytes. */
+    public static final int BYTES_MAX = 32 * 1024 * 1024;
+
+    /** And at most so many lines with something in them, beside the heading. */
+    public static final int LINES_MAX = RegistrationFile.LINES_MAX;
+
+    /** So many experiments are told to the database at once. */
+    private static final int BATCH = 5_000;
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final InstantSource clock;
+    private final TransactionTemplate transaction;
+
+    /** What becomes of the good lines of a file that has others. */
+    public enum Mode {
+        /** Nothing is registered unless all can be. */
+        ALL,
+        /** Each good line is registered. */
+        EACH;
+
+        /** Its word in REST. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        /**
+         * The mode of this word.
+         *
+         * @throws Refusal when there is none
+         */
+        public static Mode of(String word) {
+            return Arrays.stream(values())
+                    .filter(mode -> mode.word().equals(word))
+                    .findFirst()
+                    .orElseThrow(() -> new Refusal("mode", "\"%s\": all and each are accepted".formatted(word)));
+        }
+    }
+
+    /**
+     * What came of a file.
+     *
+     * @param encoding that was taken
+     * @param separator that was taken
+     * @param lines one for each that is not empty, in the file's order
+     */
+    public record Answer(String encoding, char separator, List<Verdict> lines) {
+
+        /** How many lines have this outcome. */
+        public long count(Outcome outcome) {
+            return lines.stream().filter(line -> line.outcome() == outcome).count();
+        }
+    }
+
+    public BulkRegistration(
+            JdbcClient jdbc, Ledger ledger, InstantSource clock, PlatformTransactionManager transactions) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.clock = clock;
+        this.transaction = new TransactionTemplate(transactions);
+    }
+
+    public Answer register(InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
+            throws IOException {
+        return register(Sight.EVERYTHING, csv, encoding, mode, dryRun, actor);
+    }
+
+    /**
+     * Registers what a file asks for.
+     *
+     * @param sight a project that is not seen is as one that is not there, and what it holds is not told
+     * @param encoding its name; null: it is told by the bytes
+     * @param dryRun nothing is registered; the verdicts are those that it would have
+     * @throws Refusal when the file as a whole cannot be understood, or is too large
+     */
+    public Answer register(
+            Sight sight, InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
+            throws IOException {
+        byte[] bytes = csv.readNBytes(BYTES_MAX + 1);
+        if (bytes.length > BYTES_MAX) {
+            throw new Refusal("file", "a file has at most %,d bytes: divide it".formatted(BYTES_MAX));
+        }
+        RegistrationFile file = RegistrationFile.read(CsvText.of(bytes, encoding));
+        List<JudgedLine> lines = judged(sight, file);
+        boolean refused = lines.stream().anyMatch(line -> line instanceof Verdict verdict && verdict.refused());
+        if (!dryRun && !(refused && mode == Mode.ALL)) {
+            lines = registered(lines, mode, actor);
+        }
+        List<Verdict> verdicts = lines.stream()
+                .map(line -> switch (line) {
+                    case Verdict verdict -> verdict;
+                    case Wish wish -> wish.verdict(Outcome.ACCEPTED, null);
+                })
+                .toList();
+        return new Answer(file.encoding(), file.separator(), verdicts);
+    }
+
+    private List<JudgedLine> judged(Sight sight, RegistrationFile file) {
+        List<JudgedLine> lines =
+                file.rows().stream().map(row -> Wish.of(row, clock)).toList();
+        TakenExperiments taken = new TakenExperiments(jdbc, sight, wishes(lines));
+        return lines.stream()
+                .map(line -> line instanceof Wish wish ? taken.judged(wish) : line)
+                .toList();
+    }
+
+    /** What was taken by others since it was judged is refused; then nothing is registered if all had to be. */
+    private List<JudgedLine> registered(List<JudgedLine> lines, Mode mode, String actor) {
+        List<Wish> wishes = wishes(lines);
+        Set<Path> free = new HashSet<>();
+        boolean kept = Boolean.TRUE.equals(transaction.execute(status -> {
+            for (int from = 0; from < wishes.size(); from += BATCH) {
+                free.addAll(insert(wishes.subList(from, Math.min(wishes.size(), from + BATCH)), actor));
+            }
+            if (mode == Mode.ALL && free.size() < wishes.size()) {
+                status.setRollbackOnly();
+                return false;
+            }
+            tell(wishes.stream().filter(wish -> free.contains(wish.source())).toList(), actor);
+            return true;
+        }));
+        return lines.stream()
+                .<JudgedLine>map(line -> switch (line) {
+                    case Verdict verdict -> verdict;
+                    case Wish wish
+                    when !free.contains(wish.source()) ->
+                        wish.refused("code", "it or its folder was registered just now");
+                    case Wish wish -> kept ? wish.verdict(Outcome.REGISTERED, null) : wish;
+                })
+                .toList();
+    }
+
+    /** Registers those whose name and folder are free still, and says which that were by their folders. */
+    private List<Path> insert(List<Wish> wishes, String actor) {
+        return jdbc.sql("""
+                        insert into experiment (project_id, code, title, source_kind, source_root, modality, scanner, acquired_on,
+                                                registered_at, registered_by)
+                        select p.project_id, w.code, w.title, 'filesystem', w.root, w.modality, w.scanner, w.day, :now, :actor
+                        from unnest(:projects::text[], :codes::text[], :titles::text[], :roots::bytea[], :modalities::text[],
+                                    :scanners::text[], :days::text[]::date[])
+                             with ordinality as w (project, code, title, root, modality, scanner, day, n)
+                        join project p on p.code = w.project
+                        order by w.n
+                        on conflict do nothing
+                        returning source_root
+                        """)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("actor", actor)
+                .param("projects", wishes.stream().map(Wish::project).toArray(String[]::new))
+                .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new))
+                .param("titles", wishes.stream().map(Wish::title).toArray(String[]::new))
+                .param(
+                        "roots",
+                        wishes.stream()
+                                .map(wish -> FilePath.rawBytes(wish.source()))
+                                .toArray(byte[][]::new))
+                .param(
+                        "modalities",
+                        wishes.stream()
+                                .map(wish -> wish.acquisition().modality())
+                                .toArray(String[]::new))
+                .param(
+                        "scanners",
+                        wishes.stream()
+                                .map(wish -> wish.acquisition().scanner())
+                                .toArray(String[]::new))
+                .param(
+                        "days",
+                        wishes.stream()
+                                .map(wish -> Objects.toString(wish.acquisition().day(), null))
+                                .toArray(String[]::new))
+                .query((row, n) -> FilePath.pathOf(row.getBytes(1)))
+                .list();
+    }
+
+    /** Last of all: the ledger is kept from others from here to the transaction's end. */
+    private void tell(List<Wish> wishes, String actor) {
+        for (int from = 0; from < wishes.size(); from += BATCH) {
+            List<Told> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()
+                    .map(wish -> new Told(
+                            wish.name(), Experiments.told(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
+                    .toList();
+            ledger.appendAll(actor, Experiments.REGISTERED, Experiments.TOLD, told);
+        }
+    }
+
+    private static List<Wish> wishes(List<JudgedLine> lines) {
+        return lines.stream()
+                .filter(Wish.class::isInstance)
+                .map(Wish.class::cast)
+                .toList();
+    }
+}

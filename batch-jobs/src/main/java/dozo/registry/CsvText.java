@@ -1,0 +1,168 @@
+package dozo.registry;
+
+import java.io.ByteArrayInputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a text file with the encoding that they are in. It is never guessed where two could be meant: then it has to be
+ * said.
+ *
+ * @param from where the text begins: after the mark of the byte order, if there is one
+ */
+@SuppressWarnings("ArrayRecordComponent") // a file's content; read once
+record CsvText(byte[] bytes, int from, Charset charset) {
+
+    private static final Charset SHIFT_JIS = Charset.forName("windows-31j");
+    private static final String FIELD = "encoding";
+    private static final String ACCEPTED = "utf-8, shift_jis (windows-31j) and utf-16le are accepted";
+
+    /** What could be meant by the bytes of all lines together. */
+    private static final class Evidence {
+        private boolean allUtf8 = true;
+        private boolean surelyUtf8;
+        private boolean someShiftJis;
+
+        void line(ByteBuffer line) {
+            byte[] bytes = new byte[line.remaining()];
+            line.get(bytes);
+            if (isAscii(bytes)) {
+                return;
+            }
+            boolean asUtf8 = decodes(bytes, StandardCharsets.UTF_8);
+            boolean asShiftJis = decodes(bytes, SHIFT_JIS);
+            allUtf8 &= asUtf8;
+            surelyUtf8 |= asUtf8 && (!asShiftJis || hasLongCharacter(bytes));
+            someShiftJis |= asShiftJis;
+        }
+    }
+
+    /**
+     * The text in the encoding that is said, or in the one that its bytes tell.
+     *
+     * @param said its name; null: nothing is said
+     * @throws Refusal when it can be told by nothing
+     */
+    static CsvText of(byte[] bytes, @Nullable String said) {
+        Optional<CsvText> marked = byMark(bytes);
+        if (said == null) {
+            return marked.orElseGet(() -> new CsvText(bytes, 0, told(bytes)));
+        }
+        Charset charset = charset(said);
+        if (marked.isPresent() && !marked.get().charset.equals(charset)) {
+            throw new Refusal(
+                    FIELD,
+                    "it is said to be %s, but begins as %s"
+                            .formatted(said, marked.get().encoding()));
+        }
+        return marked.orElseGet(() -> new CsvText(bytes, 0, charset));
+    }
+
+    /** Its name: {@code UTF-8}, {@code UTF-16LE}, {@code windows-31j}. */
+    String encoding() {
+        return charset.name();
+    }
+
+    /** The text; what are no characters in its encoding is U+FFFD. */
+    Reader reader() {
+        return new InputStreamReader(new ByteArrayInputStream(bytes, from, bytes.length - from), charset);
+    }
+
+    private static Optional<CsvText> byMark(byte[] bytes) {
+        if (begins(bytes, 0xEF, 0xBB, 0xBF)) {
+            return Optional.of(new CsvText(bytes, 3, StandardCharsets.UTF_8));
+        }
+        if (begins(bytes, 0xFF, 0xFE)) {
+            return Optional.of(new CsvText(bytes, 2, StandardCharsets.UTF_16LE));
+        }
+        if (begins(bytes, 0xFE, 0xFF)) {
+            throw new Refusal(FIELD, "the file begins as UTF-16BE: " + ACCEPTED);
+        }
+        return Optional.empty();
+    }
+
+    private static Charset charset(String said) {
+        return switch (said.toLowerCase(Locale.ROOT)) {
+            case "utf-8", "utf8" -> StandardCharsets.UTF_8;
+            case "utf-16le" -> StandardCharsets.UTF_16LE;
+            case "shift_jis", "shift-jis", "sjis", "windows-31j", "cp932" -> SHIFT_JIS;
+            default -> throw new Refusal(FIELD, "\"%s\": %s".formatted(said, ACCEPTED));
+        };
+    }
+
+    /**
+     * A line that is no UTF-8 decides for Shift-JIS only where not one other line is UTF-8: in a file of both, Shift-JIS would
+     * make nonsense of what is UTF-8, and mostly without an error.
+     */
+    private static Charset told(byte[] bytes) {
+        Evidence evidence = new Evidence();
+        int start = 0;
+        for (int i = 0; i <= bytes.length; i++) {
+            // NB: no character of either encoding has this byte for a part.
+            if (i == bytes.length || bytes[i] == '\n') {
+                evidence.line(ByteBuffer.wrap(bytes, start, i - start));
+                start = i + 1;
+            }
+        }
+        if (evidence.surelyUtf8 || (evidence.allUtf8 && !evidence.someShiftJis)) {
+            return StandardCharsets.UTF_8;
+        }
+        if (evidence.allUtf8) {
+            throw new Refusal(FIELD, "the file can be read as UTF-8 and as Shift-JIS: say which it is. " + ACCEPTED);
+        }
+        if (evidence.someShiftJis) {
+            return SHIFT_JIS;
+        }
+        throw new Refusal(FIELD, "the file is neither UTF-8 nor Shift-JIS: " + ACCEPTED);
+    }
+
+    private static boolean begins(byte[] bytes, int... mark) {
+        if (bytes.length < mark.length) {
+            return false;
+        }
+        for (int i = 0; i < mark.length; i++) {
+            if ((bytes[i] & 0xFF) != mark[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isAscii(byte[] bytes) {
+        for (byte b : bytes) {
+            if (b < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Whether there is a character of three bytes or more, as Japanese ones are in UTF-8. Such of two, as accented letters, can be
+     * half-width katakana of Shift-JIS as well.
+     */
+    private static boolean hasLongCharacter(byte[] utf8) {
+        for (byte b : utf8) {
+            if ((b & 0xFF) >= 0xE0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean decodes(byte[] bytes, Charset charset) {
+        try {
+            charset.newDecoder().decode(ByteBuffer.wrap(bytes));
+            return true;
+        } catch (CharacterCodingException notInIt) {
+            return false;
+        }
+    }
+}

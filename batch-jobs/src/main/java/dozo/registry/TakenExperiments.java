@@ -1,0 +1,131 @@
+package dozo.registry;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.ledger.Sight;
+import dozo.registry.Verdict.Outcome;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Which names and folders of a file's experiments are taken: by what is registered, and by lines before. */
+final class TakenExperiments {
+
+    private static final RowMapper<Taken> TAKEN = (row, n) -> new Taken(
+            row.getString("project") + "/" + row.getString("code"),
+            FilePath.pathOf(row.getBytes("source_root")),
+            row.getString("title"),
+            new Acquisition(
+                    row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
+            "is registered already");
+
+    private final Sight sight;
+    private final Set<String> projects = new HashSet<>();
+    private final Map<String, Taken> byName = new HashMap<>();
+    private final Map<Path, Taken> bySource = new HashMap<>();
+
+    /** @param where for people, as part of a sentence */
+    private record Taken(String name, Path source, String title, Acquisition acquisition, String where) {
+
+        String project() {
+            return name.substring(0, name.indexOf('/'));
+        }
+    }
+
+    /** Asks for all of them at once: three questions, however many there are. */
+    TakenExperiments(JdbcClient jdbc, Sight sight, List<Wish> wishes) {
+        this.sight = sight;
+        String[] projectCodes = wishes.stream().map(Wish::project).toArray(String[]::new);
+        projects.addAll(jdbc.sql("select code from project where code = any(:codes)")
+                .param("codes", wishes.stream().map(Wish::project).distinct().toArray(String[]::new))
+                .query((row, n) -> row.getString(1))
+                .list());
+        jdbc
+                .sql("""
+                        select p.code as project, e.*
+                        from unnest(:projects::text[], :codes::text[]) as w (project, code)
+                        join project p on p.code = w.project
+                        join experiment e on e.project_id = p.project_id and e.code = w.code
+                        """)
+                .param("projects", projectCodes)
+                .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new))
+                .query(TAKEN)
+                .stream()
+                .forEach(this::add);
+        jdbc
+                .sql("""
+                        select p.code as project, e.*
+                        from unnest(:digests::bytea[]) as w (digest)
+                        join experiment e on e.source_kind = 'filesystem' and sha256(e.source_root) = w.digest
+                        join project p using (project_id)
+                        """)
+                .param("digests", wishes.stream().map(TakenExperiments::digest).toArray(byte[][]::new))
+                .query(TAKEN)
+                .stream()
+                .forEach(this::add);
+    }
+
+    /** The wish, if it can be had beside all that came before; else its verdict. */
+    JudgedLine judged(Wish wish) {
+        if (!projects.contains(wish.project()) || !sight.sees(wish.project())) {
+            Refusal refusal = Experiments.noProject(wish.project());
+            return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
+        }
+        Taken same = byName.get(wish.name());
+        if (same != null) {
+            return same.source.equals(wish.source())
+                    ? wish.verdict(Outcome.UNCHANGED, difference(same, wish))
+                    : wish.refused(
+                            "code",
+                            "experiment %s %s, with the folder %s"
+                                    .formatted(wish.name(), same.where, Experiments.shown(same.source)));
+        }
+        Taken other = bySource.get(wish.source());
+        if (other != null && !sight.sees(other.project())) {
+            return wish.refused("source", Experiments.FOREIGN_SOURCE);
+        }
+        if (other != null) {
+            return wish.refused(
+                    "source", "the folder is the source of experiment %s, which %s".formatted(other.name, other.where));
+        }
+        try {
+            Experiments.checkedSource(wish.source());
+        } catch (Refusal refusal) {
+            return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
+        }
+        add(new Taken(wish.name(), wish.source(), wish.title(), wish.acquisition(), "is in line " + wish.line()));
+        return wish;
+    }
+
+    private void add(Taken taken) {
+        byName.put(taken.name, taken);
+        bySource.put(taken.source, taken);
+    }
+
+    /** What a line says otherwise than what is registered with its name and folder; null: nothing. */
+    private static @Nullable String difference(Taken taken, Wish wish) {
+        List<String> others = new ArrayList<>();
+        if (!taken.title.equals(wish.title())) {
+            others.add("title");
+        }
+        if (!taken.acquisition.equals(wish.acquisition())) {
+            others.add("modality, scanner or acquired");
+        }
+        return others.isEmpty()
+                ? null
+                : "it %s with another %s: nothing of it was changed"
+                        .formatted(taken.where, String.join(" and ", others));
+    }
+
+    private static byte[] digest(Wish wish) {
+        return Digest.ofContent(FilePath.rawBytes(wish.source())).bytes();
+    }
+}

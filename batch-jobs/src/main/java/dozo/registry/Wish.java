@@ -1,0 +1,109 @@
+package dozo.registry;
+
+import dozo.file.FilePath;
+import dozo.registry.RegistrationFile.Row;
+import dozo.registry.Verdict.Outcome;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import org.jspecify.annotations.Nullable;
+
+/** An experiment that a line of a file asks to have registered; each field by itself is accepted. */
+record Wish(int line, String project, String code, String title, Path source, Acquisition acquisition)
+        implements JudgedLine {
+
+    /** What the row asks for, or why that cannot be had whatever else is registered. */
+    static JudgedLine of(Row row, InstantSource clock) {
+        if (row.refusal() != null) {
+            return refused(row, row.refusal());
+        }
+        try {
+            String day = stripped(row, RegistrationColumn.ACQUIRED);
+            LocalDate acquired = day == null ? null : WrittenDay.of(day);
+            Acquisition acquisition = new Acquisition(
+                    stripped(row, RegistrationColumn.MODALITY), stripped(row, RegistrationColumn.SCANNER), acquired);
+            Experiments.checkDay(acquisition, clock);
+            String title = stripped(row, RegistrationColumn.TITLE);
+            return new Wish(
+                    row.line(),
+                    Code.checked("project", required(row, RegistrationColumn.PROJECT)),
+                    Code.checked("code", required(row, RegistrationColumn.CODE)),
+                    Code.checkedTitle(title == null ? "" : title),
+                    source(row),
+                    acquisition);
+        } catch (Refusal refusal) {
+            return refused(row, refusal);
+        }
+    }
+
+    /** {@code project/experiment}. */
+    String name() {
+        return project + "/" + code;
+    }
+
+    Verdict verdict(Outcome outcome, @Nullable String message) {
+        return verdict(outcome, null, message);
+    }
+
+    Verdict refused(String field, String message) {
+        return verdict(Outcome.REFUSED, field, message);
+    }
+
+    private Verdict verdict(Outcome outcome, @Nullable String field, @Nullable String message) {
+        return new Verdict(
+                line,
+                outcome,
+                project,
+                code,
+                title,
+                Experiments.shown(source),
+                acquisition.modality(),
+                acquisition.scanner(),
+                acquisition.day(),
+                field,
+                message);
+    }
+
+    /** What was understood of a refused line are its cells as they are; a day that is none is told by the message. */
+    private static Verdict refused(Row row, Refusal refusal) {
+        return new Verdict(
+                row.line(),
+                Outcome.REFUSED,
+                row.cells().get(RegistrationColumn.PROJECT),
+                row.cells().get(RegistrationColumn.CODE),
+                row.cells().get(RegistrationColumn.TITLE),
+                row.cells().get(RegistrationColumn.SOURCE),
+                row.cells().get(RegistrationColumn.MODALITY),
+                row.cells().get(RegistrationColumn.SCANNER),
+                null,
+                refusal.field(),
+                refusal.getMessage());
+    }
+
+    private static @Nullable String stripped(Row row, RegistrationColumn column) {
+        String cell = row.cells().get(column);
+        return cell == null ? null : cell.strip();
+    }
+
+    private static String required(Row row, RegistrationColumn column) {
+        String cell = stripped(row, column);
+        if (cell == null) {
+            throw new Refusal(column.field(), "the cell is empty: a code is needed");
+        }
+        return cell;
+    }
+
+    /** NB: not stripped: a folder's name may begin or end with space. */
+    private static Path source(Row row) {
+        String field = RegistrationColumn.SOURCE.field();
+        String cell = row.cells().get(RegistrationColumn.SOURCE);
+        if (cell == null || !cell.startsWith("/")) {
+            throw new Refusal(
+                    field,
+                    "\"%s\" is no absolute path: one that begins with /, on the service's machine, is accepted"
+                            .formatted(cell == null ? "" : cell));
+        }
+        return Experiments.checkedPath(field, FilePath.pathOf(cell.getBytes(StandardCharsets.UTF_8)));
+    }
+}

@@ -1,0 +1,165 @@
+package dozo.verify;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.verify.Receipts.ProvenFile;
+import java.util.stream.Stream;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The symbolic links in a bag that lead to a file in it, as a reader of the bag sees them: files under further names. Where they
+ * lead is told by what was proven, as Linux would follow them; the site is not asked. See ADR 0025.
+ *
+ * <p>What leads out of {@code data}, even to come back, nowhere, to a folder or in a circle is none of them, nor what was not
+ * proven to stand. All work is done in the database, link by link, so that nothing has to fit into memory.
+ */
+@Component
+public class LinkedFiles {
+
+    /** So many links Linux follows for one name, the first one too; then it says ELOOP. */
+    static final int LINKS_MAX = 40;
+
+    /** Names on the way of one link, those of the links that it goes through too; what needs more is not followed to its end. */
+    static final int NAMES_MAX = 1_000;
+
+    private static final int FETCH = 1_000;
+
+    private final JdbcClient jdbc;
+
+    public LinkedFiles(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /**
+     * Finds the linked files of an experiment at a site, to be read with {@link #found} in the same transaction. Costs next to
+     * nothing where the experiment never had a link.
+     *
+     * @return whether there are any
+     */
+    public boolean find(int experimentId, int siteId) {
+        return hasLinks(experimentId) && layOutWays(experimentId, siteId) && follow() && meet(experimentId, siteId);
+    }
+
+    /** What was found, by the path of the link, with digest and size of the file it leads to. Close the stream. */
+    public Stream<ProvenFile> found() {
+        return jdbc
+                .sql("select path, digest, size_bytes from linked_file order by path")
+                .withFetchSize(FETCH)
+                .query((row, n) -> new ProvenFile(
+                        FilePath.of(row.getBytes("path")),
+                        Digest.of(row.getBytes("digest")),
+                        row.getLong("size_bytes")))
+                .stream();
+    }
+
+    private boolean hasLinks(int experimentId) {
+        return jdbc.sql("""
+                        select exists (select from entry_link
+                                       where experiment_id = :experiment and link_target is not null)
+                        """)
+                .param("experiment", experimentId)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    /** Keeps what a way can lead through: the folders and links that stand. Files, which are most, are not needed for it. */
+    private boolean layOutWays(int experimentId, int siteId) {
+        jdbc.sql("drop table if exists on_way, led, linked_file").update();
+        jdbc.sql("create temp table on_way (path bytea not null, kind \"char\" not null, target bytea) on commit drop")
+                .update();
+        jdbc.sql("""
+                        insert into on_way
+                        select s.path, s.kind, l.link_target
+                        from standing_entry(:experiment, :site) s
+                        left join entry_link l on l.experiment_id = :experiment and l.entry_no = s.entry_no
+                        where s.kind <> 'f'
+                        """).param("experiment", experimentId).param("site", siteId).update();
+        // A path may be longer than an index row can be.
+        jdbc.sql("create index on on_way (sha256(path))").update();
+        jdbc.sql("analyze on_way").update();
+        return jdbc.sql("select exists (select from on_way where kind = 'l')")
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    /**
+     * Follows each link, name by name: {@code above} are the names of the folder that the way has come to, {@code rest} is the
+     * text still to be gone through. A folder or link is looked up for each name; what is neither can only be the way's end. It
+     * has come to its end where no text is left.
+     */
+    private boolean follow() {
+        jdbc.sql("create temp table led (path bytea not null, target bytea not null) on commit drop")
+                .update();
+        int led = jdbc.sql("""
+                        insert into led
+                        select l.path, w.target
+                        from on_way l
+                        cross join lateral (
+                            with recursive way (above, rest, links, names) as (
+                                select trim_array(array(select name from names_on_way(l.path) order by length(folder)), 1),
+                                       l.target, 1, 0
+                                where substring(l.target for 1) <> '\\x2f'::bytea
+                                union all
+                                select case when p.name in (''::bytea, '\\x2e'::bytea) or o.kind = 'l' then w.above
+                                            when p.name = '\\x2e2e'::bytea then trim_array(w.above, 1)
+                                            else array_append(w.above, p.name) end,
+                                       case when o.kind = 'l' then o.target || coalesce('\\x2f'::bytea || p.rest, ''::bytea)
+                                            else p.rest end,
+                                       w.links + case when o.kind = 'l' then 1 else 0 end,
+                                       w.names + 1
+                                from way w
+                                cross join lateral (select position('\\x2f'::bytea in w.rest) as slash) s
+                                cross join lateral (
+                                    select case when slash = 0 then w.rest else substring(w.rest for slash - 1) end as name,
+                                           case when slash > 0 then substring(w.rest from slash + 1) end as rest
+                                ) p
+                                cross join lateral (
+                                    select string_agg(n, '\\x2f'::bytea order by i) as path
+                                    from unnest(array_append(w.above, p.name)) with ordinality as a (n, i)
+                                ) q
+                                left join lateral (
+                                    select kind, target from on_way
+                                    where sha256(path) = sha256(q.path) and path = q.path
+                                    limit 1
+                                ) o on true
+                                where w.rest is not null and w.names < :namesMax
+                                  and case when p.name in (''::bytea, '\\x2e'::bytea) or o.kind = 'd' then true
+                                           when p.name = '\\x2e2e'::bytea then cardinality(w.above) > 0
+                                           when o.kind = 'l' then w.links < :linksMax
+                                                                  and substring(o.target for 1) <> '\\x2f'::bytea
+                                           else p.rest is null end
+                            )
+                            select string_agg(n, '\\x2f'::bytea order by i) as target
+                            from way cross join lateral unnest(above) with ordinality as a (n, i)
+                            where rest is null
+                        ) w
+                        where l.kind = 'l' and w.target is not null
+                        """)
+                .param("linksMax", LINKS_MAX)
+                .param("namesMax", NAMES_MAX)
+                .update();
+        return led > 0;
+    }
+
+    /** Keeps those whose way ends at a file. */
+    private boolean meet(int experimentId, int siteId) {
+        jdbc.sql("create index on led (sha256(target))").update();
+        jdbc.sql("analyze led").update();
+        jdbc.sql("""
+                        create temp table linked_file (path bytea not null, digest bytea not null, size_bytes bigint not null)
+                        on commit drop
+                        """).update();
+        int files = jdbc.sql("""
+                        insert into linked_file
+                        select l.path, s.digest, s.size_bytes
+                        from standing_entry(:experiment, :site) s
+                        join led l on sha256(l.target) = sha256(s.path) and l.target = s.path
+                        where s.kind = 'f'
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .update();
+        return files > 0;
+    }
+}

@@ -1,0 +1,125 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A file of experiments over REST, and finding them again. */
+class RegistrationApiTest {
+
+    private static final String BULK = "/api/v1/experiments/bulk";
+    private static final Charset SHIFT_JIS = Charset.forName("windows-31j");
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
+                .isEqualTo(201);
+        for (String source : new String[] {"a", "b", "c", "d"}) {
+            Files.createDirectory(folder.resolve(source));
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void aFileIsAnsweredLineByLineAndItsExperimentsAreFound() {
+        String csv = "プロジェクト,コード,フォルダ,題名,装置\r\nP1,A1,%s/a,視覚野,T7\r\nP1,A 2,%s/b,,\r\n".formatted(folder, folder);
+
+        Answer dry = csv("?mode=each&dryRun=true", "text/csv", csv.getBytes(SHIFT_JIS));
+        Answer all = csv("", "text/csv", csv.getBytes(SHIFT_JIS));
+        Answer each = csv("?mode=each", "text/csv", csv.getBytes(SHIFT_JIS));
+
+        assertThat(dry.at("/accepted").asInt()).isEqualTo(1);
+        assertThat(all.at("/mode").asString()).isEqualTo("all");
+        assertThat(all.at("/registered").asInt()).isZero();
+        assertThat(each.status()).isEqualTo(200);
+        assertThat(each.at("/encoding").asString()).isEqualTo("windows-31j");
+        assertThat(each.at("/separator").asString()).isEqualTo(",");
+        assertThat(each.at("/registered").asInt()).isEqualTo(1);
+        assertThat(each.at("/refused").asInt()).isEqualTo(1);
+        assertThat(each.at("/lines/0/outcome").asString()).isEqualTo("REGISTERED");
+        assertThat(each.at("/lines/0/title").asString()).isEqualTo("視覚野");
+        assertThat(each.at("/lines/1/line").asInt()).isEqualTo(3);
+        assertThat(each.at("/lines/1/field").asString()).isEqualTo("code");
+        Answer found = service.get("/api/v1/experiments?q=%E8%A6%96%E8%A6%9A&scanner=T7&state=unseen");
+        assertThat(found.at("/items").size()).isEqualTo(1);
+        assertThat(found.at("/items/0/code").asString()).isEqualTo("A1");
+        assertThat(found.at("/items/0/state").asString()).isEqualTo("unseen");
+    }
+
+    @Test
+    void theTypeCanSayTheEncoding() {
+        byte[] csv =
+                "project,code,source,title\nP1,B1,%s/c,é\n".formatted(folder).getBytes(StandardCharsets.UTF_8);
+
+        assertRefused(csv("?dryRun=true", "text/csv", csv), "encoding");
+        assertRefused(csv("?dryRun=true", "text/csv; charset=latin1", csv), "encoding");
+        Answer said = csv("?dryRun=true", "text/csv; charset=\"utf-8\"", csv);
+        assertThat(said.at("/lines/0/title").asString()).isEqualTo("é");
+    }
+
+    @Test
+    void whatIsNoFileOfExperimentsIsRefused() {
+        byte[] csv = "project,code,source\n".getBytes(StandardCharsets.UTF_8);
+
+        assertRefused(csv("?mode=some", "text/csv", csv), "mode");
+        assertRefused(csv("", "text/csv", new byte[0]), "columns");
+        assertRefused(csv("", "text/csv", "project,code,source,name\n".getBytes(StandardCharsets.UTF_8)), "columns");
+        assertRefused(csv("?dryRun=perhaps", "text/csv", csv), "dryRun");
+        assertRefused(csv("", "text/csv", new byte[32 * 1024 * 1024 + 1]), "file");
+        assertThat(csv("", "application/json", csv).status()).isEqualTo(415);
+        assertThat(service.askCsv(BULK, "text/csv", csv, null).status()).isEqualTo(401);
+        assertThat(csv("", "text/csv", csv).at("/lines").size()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "state=lost, state",
+        "acquiredFrom=R8, acquiredFrom",
+        "acquiredUntil=2026-02-30, acquiredUntil",
+        "q=a%00b, q",
+        "limit=0, limit"
+    })
+    void aSearchThatCannotBeIsRefused(String query, String field) {
+        assertRefused(service.get("/api/v1/experiments?" + query), field);
+    }
+
+    @Test
+    void aTitleWithControlCharactersIsRefused() {
+        Answer answer = service.post(
+                "/api/v1/experiments",
+                "{\"project\":\"P1\",\"code\":\"C1\",\"source\":\"%s/d\",\"title\":\"a\\u0000b\"}".formatted(folder));
+
+        assertRefused(answer, "title");
+    }
+
+    private static Answer csv(String query, String type, byte[] body) {
+        return service.askCsv(BULK + query, type, body, service.password());
+    }
+
+    private static void assertRefused(Answer answer, String field) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+        assertThat(answer.at("/errors/0/field").asString()).isEqualTo(field);
+        assertThat(answer.at("/errors/0/message").asString()).isNotBlank();
+    }
+}

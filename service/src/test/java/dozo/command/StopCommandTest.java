@@ -1,0 +1,124 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService;
+import dozo.db.TestDatabase;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.remote.LoopbackSite;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import picocli.CommandLine;
+
+/** By command, runs are stopped, and a scrub makes way for a night. */
+class StopCommandTest {
+
+    private static final String PASSWORD_FILE = "dozo.password.file";
+    private static final int FILES = 12;
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private LoopbackSite site;
+
+    private record Ended(int code, String out, String err) {}
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(
+                folder.resolve("work"),
+                TestDatabase.fresh(),
+                Map.of("dozo.transfer.bundle", "1MB", "dozo.transfer.large", "2MB", "dozo.scrub.window", "-"));
+        site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+        System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
+    }
+
+    @AfterEach
+    void stop() {
+        System.clearProperty(PASSWORD_FILE);
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void whereNothingRunsNothingIsStopped() {
+        assertThat(dozo("stop")).isEqualTo(new Ended(Exit.REFUSED, "", "dozo: no run is going on\n"));
+        assertThat(dozo("stop", "7").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("stop", "x").code()).isEqualTo(Exit.USAGE);
+    }
+
+    @Test
+    void aRunIsStoppedAndWaitedForAndANightGoesBeforeAScrub() throws Exception {
+        service.register("dr", site.address());
+        Path source = Files.createDirectories(folder.resolve("source"));
+        for (int i = 0; i < FILES; i++) {
+            Files.write(source.resolve("file" + i), new byte[1 << 20]);
+        }
+        service.bean(Projects.class).create("P1", "", "test");
+        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        assertThat(dozo("run", "--wait").code()).isZero();
+
+        slowScrub(2);
+        Ended stopped = dozo("stop", "--wait");
+        assertThat(stopped.code()).isZero();
+        assertThat(stopped.out()).startsWith("scrub 2 ").contains("findings: 0");
+        assertThat(service.get("/api/v1/runs/2").at("/state").asString()).isEqualTo("STOPPED");
+        assertThat(service.get("/api/v1/runs/2").at("/kind").asString()).isEqualTo("SCRUB");
+        assertThat(dozo("stop", "2").err()).contains("run 2 is not running");
+
+        slowScrub(3);
+        Ended night = dozo("run");
+        assertThat(night).isEqualTo(new Ended(Exit.WELL, "run 4 is started\n", ""));
+        assertThat(service.get("/api/v1/runs/3").at("/state").asString()).isEqualTo("STOPPED");
+        assertThat(service.get("/api/v1/runs/4").at("/kind").asString()).isEqualTo("NIGHTLY_BACKUP");
+        awaitEnd(4);
+
+        slowScrub(5);
+        assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is asked to stop\n");
+        awaitEnd(5);
+    }
+
+    /** A scrub that has read some copies, and waits for its budget to read others. */
+    private void slowScrub(int run) {
+        assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
+                .isEqualTo("scrub %d is started\n".formatted(run));
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> service.bean(JdbcClient.class)
+                                .sql("select count(*) from reading where run_id = :run")
+                                .param("run", run)
+                                .query((row, n) -> row.getLong(1))
+                                .single()
+                        > 0);
+    }
+
+    private void awaitEnd(int run) {
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> !service.get("/api/v1/runs/" + run)
+                        .at("/state")
+                        .asString()
+                        .equals("RUNNING"));
+    }
+
+    private Ended dozo(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine commandLine = Dozo.commandLine();
+        commandLine.setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int code = commandLine.execute(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
+                .toArray(String[]::new));
+        return new Ended(code, out.toString(), err.toString());
+    }
+}

@@ -1,0 +1,40 @@
+package dozo.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is exported is what it is, and no spreadsheet runs it. */
+class TableTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"=1+1", "+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "＝1"})
+    void aTextThatWouldBeAFormulaIsExportedAsText(String text) {
+        assertThat(csv(text)).isEqualTo("'" + text);
+    }
+
+    @Test
+    void aFormulaThatHasToBeQuotedIsNoFormulaWithinItsQuotes() {
+        assertThat(csv("=A1,\"x\"")).isEqualTo("\"'=A1,\"\"x\"\"\"");
+        assertThat(csv("\n=1")).isEqualTo("\"'\n=1\"");
+    }
+
+    @Test
+    void numbersAndDashesAndAllOtherTextsAreAsTheyAre() {
+        assertThat(csv(-5L)).isEqualTo("-5");
+        assertThat(csv("-")).isEqualTo("-");
+        assertThat(csv("")).isEmpty();
+        assertThat(csv("a=b")).isEqualTo("a=b");
+        assertThat(csv(new Table.Minutes(null))).isEmpty();
+    }
+
+    private static String csv(Object cell) {
+        StringWriter out = new StringWriter();
+        new Table("X").row(cell).csv(new PrintWriter(out));
+        return out.toString().replaceFirst("^x\n", "").replaceFirst("\n$", "");
+    }
+}

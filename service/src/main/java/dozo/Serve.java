@@ -29,6 +29,8 @@ import picocli.CommandLine.Spec;
             "  DOZO_DB_URL         jdbc:postgresql://…; without it an embedded PostgreSQL is used",
             "  DOZO_DB_USER, DOZO_DB_PASSWORD or DOZO_DB_PASSWORD_FILE",
             "  DOZO_ADMIN_PASSWORD_FILE   the password of the user admin; without it one is made",
+            "  DOZO_HTTP_TLS_PROXY   addresses of the proxies with TLS that stand before it",
+            "  DOZO_LDAP_URL and more   users of an LDAP directory, see docs/reference/configuration.md",
             "  DOZO_SCHEDULE_CRON, DOZO_SCHEDULE_ZONE   when the nightly backup starts (0 0 1 * * *); - is never"
         })
 final class Serve implements Callable<Integer> {

@@ -265,7 +265,7 @@ class CommandLineTest {
                 .contains("  head     row ")
                 .contains("dr: 1 anchor, the last one bears witness up to row ");
         assertThat(dozo("ledger", "list", "--action", "project.created").out())
-                .startsWith("2  20")
+                .startsWith("3  20")
                 .contains("  admin  project.created  P1  title=Vision");
         assertThat(dozo("ledger", "list", "--subject", "nix")).isEqualTo(new Ended(0, "", ""));
         assertThat(dozo("ledger", "list", "--from", "yesterday").code()).isEqualTo(Exit.REFUSED);

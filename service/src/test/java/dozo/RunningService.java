@@ -7,6 +7,7 @@ import java.net.CookieManager;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -22,6 +23,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -59,6 +61,11 @@ public final class RunningService implements AutoCloseable {
         return context.getBean(type);
     }
 
+    /** What is answered to whom. */
+    public RequestMappingHandlerMapping mappings() {
+        return context.getBean("requestMappingHandlerMapping", RequestMappingHandlerMapping.class);
+    }
+
     /** Without a slash at the end. */
     public String url() {
         String address = Application.address(context).toString();
@@ -87,6 +94,7 @@ public final class RunningService implements AutoCloseable {
             String type,
             String text,
             @Nullable String location,
+            HttpHeaders headers,
             @Nullable JsonNode json) {
 
         public JsonNode at(String pointer) {
@@ -110,29 +118,51 @@ public final class RunningService implements AutoCloseable {
         return ask("DELETE", path, null, password());
     }
 
+    public Answer patch(String path, String body) {
+        return ask("PATCH", path, body, password());
+    }
+
     /** Asks as the administrator with this password; as nobody if it is null. */
     public Answer ask(String method, String path, @Nullable String body, @Nullable String password) {
+        return askAs(password == null ? null : basic("admin", password), method, path, body);
+    }
+
+    /** What says who asks: a name and a password. */
+    public static String basic(String name, String password) {
+        return "Basic " + Base64.getEncoder().encodeToString((name + ":" + password).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Asks with this header {@code Authorization}; with none if it is null. */
+    public Answer askAs(@Nullable String authorization, String method, String path, @Nullable String body) {
         return ask(
+                authorization,
                 method,
                 path,
                 "application/json",
-                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
-                password);
+                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
     }
 
-    /** Posts bytes that say of what type they are. */
+    /** Posts bytes that say of what type they are, as the administrator with this password. */
     public Answer askCsv(String path, String type, byte[] body, @Nullable String password) {
-        return ask("POST", path, type, BodyPublishers.ofByteArray(body), password);
+        return askCsvAs(password == null ? null : basic("admin", password), path, type, body);
+    }
+
+    /** The same with this header {@code Authorization}. */
+    public Answer askCsvAs(@Nullable String authorization, String path, String type, byte[] body) {
+        return ask(authorization, "POST", path, type, BodyPublishers.ofByteArray(body));
     }
 
     private Answer ask(
-            String method, String path, String bodyType, HttpRequest.BodyPublisher body, @Nullable String password) {
+            @Nullable String authorization,
+            String method,
+            String path,
+            String bodyType,
+            HttpRequest.BodyPublisher body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))
                 .header("Content-Type", bodyType)
                 .method(method, body);
-        if (password != null) {
-            String login = Base64.getEncoder().encodeToString(("admin:" + password).getBytes(StandardCharsets.UTF_8));
-            request.header("Authorization", "Basic " + login);
+        if (authorization != null) {
+            request.header("Authorization", authorization);
         }
         HttpResponse<String> response = send(http, request.build());
         String type = response.headers().firstValue("Content-Type").orElse("");
@@ -141,11 +171,17 @@ public final class RunningService implements AutoCloseable {
                 type,
                 response.body(),
                 response.headers().firstValue("Location").orElse(null),
+                response.headers(),
                 type.contains("json") ? JSON.readTree(response.body()) : null);
     }
 
-    /** A browser that has logged in by the form. */
+    /** A browser in which the administrator has logged in by the form. */
     public HttpClient browser() {
+        return browser("admin", password());
+    }
+
+    /** A browser in which somebody has tried to log in by the form. */
+    public HttpClient browser(String name, String password) {
         HttpClient browser = HttpClient.newBuilder()
                 .cookieHandler(new CookieManager())
                 .followRedirects(HttpClient.Redirect.NORMAL)
@@ -155,7 +191,8 @@ public final class RunningService implements AutoCloseable {
         if (!token.find()) {
             throw new AssertionError("no token against forgery in " + form);
         }
-        String login = "username=admin&password=%s&_csrf=%s".formatted(encoded(password()), encoded(token.group(1)));
+        String login =
+                "username=%s&password=%s&_csrf=%s".formatted(encoded(name), encoded(password), encoded(token.group(1)));
         send(
                 browser,
                 HttpRequest.newBuilder(URI.create(url() + "/login"))

@@ -1,6 +1,7 @@
 package dozo.ledger;
 
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -55,8 +56,12 @@ public class Audit {
         this.jdbc = jdbc;
     }
 
-    /** What changed from one moment until another, by name; groups of which nothing changed are not in it. */
     public List<Change> changes(Dimension by, int siteId, Instant from, Instant until) {
+        return changes(Sight.EVERYTHING, by, siteId, from, until);
+    }
+
+    /** What changed from one moment until another, by name; groups of which nothing changed are not in it. */
+    public List<Change> changes(Sight sight, Dimension by, int siteId, Instant from, Instant until) {
         return jdbc.sql("""
                         with change as (
                             select experiment_id, 1 as manifests, entries_new, entries_changed, entries_gone,
@@ -81,11 +86,13 @@ public class Audit {
                         from change
                         left join experiment e using (experiment_id)
                         left join project p using (project_id)
+                        where (:seen::text[] is null or p.code = any(:seen::text[]))
                         group by name
                         having sum(manifests) + sum(files_proven) + sum(protected) + sum(findings) > 0
                         order by name nulls last
                         """)
                 .param("by", by.name())
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", siteId)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))
@@ -102,14 +109,19 @@ public class Audit {
                 .list();
     }
 
-    /** How long experiments waited that became wholly safe from one moment until another, and who waits now; by name. */
     public List<Wait> waits(Dimension by, int siteId, Instant from, Instant until) {
+        return waits(Sight.EVERYTHING, by, siteId, from, until);
+    }
+
+    /** How long experiments waited that became wholly safe from one moment until another, and who waits now; by name. */
+    public List<Wait> waits(Sight sight, Dimension by, int siteId, Instant from, Instant until) {
         // Counted by the minute first: a percentile of the rows themselves would sort all of them.
         return jdbc.sql("""
                         with named as (
                             select e.experiment_id, e.registered_at,
                                    group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name
                             from experiment e join project p using (project_id)
+                            where (:seen::text[] is null or p.code = any(:seen::text[]))
                         ), counted as (
                             select name, waited_seconds / 60 as minutes, count(*) as n, 0 as waiting,
                                    null::timestamptz as waiting_since
@@ -137,6 +149,7 @@ public class Audit {
                         order by name nulls last
                         """)
                 .param("by", by.name())
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", siteId)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))

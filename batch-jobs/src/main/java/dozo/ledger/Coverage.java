@@ -136,9 +136,17 @@ public class Coverage {
         this.jdbc = jdbc;
     }
 
-    /** At most {@code limit} experiments with an id above {@code after}, by id. */
     public List<ExperimentCoverage> experiments(int siteId, int after, int limit) {
-        return jdbc.sql(PER_EXPERIMENT + " where e.experiment_id > :after order by e.experiment_id limit :limit")
+        return experiments(Sight.EVERYTHING, siteId, after, limit);
+    }
+
+    /** At most {@code limit} experiments with an id above {@code after}, by id. */
+    public List<ExperimentCoverage> experiments(Sight sight, int siteId, int after, int limit) {
+        return jdbc.sql(PER_EXPERIMENT + """
+                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by e.experiment_id limit :limit
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", siteId)
                 .param("after", after)
                 .param("limit", limit)
@@ -157,7 +165,11 @@ public class Coverage {
 
     /** Each project's sums, by code. */
     public List<Totals> projects(int siteId) {
-        return projects(siteId, null);
+        return projects(Sight.EVERYTHING, siteId, null);
+    }
+
+    public List<Totals> projects(int siteId, @Nullable Instant at) {
+        return projects(Sight.EVERYTHING, siteId, at);
     }
 
     /**
@@ -165,27 +177,35 @@ public class Coverage {
      *
      * @param at null: as they are, with every receipt so far
      */
-    public List<Totals> projects(int siteId, @Nullable Instant at) {
-        return sums(Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
+    public List<Totals> projects(Sight sight, int siteId, @Nullable Instant at) {
+        return sums(sight, Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
                 .map(group -> ofProject(group.name(), group.totals()))
                 .toList();
     }
 
     /** The sums over everything. */
     public Totals all(int siteId) {
-        return all(siteId, null);
+        return all(Sight.EVERYTHING, siteId, null);
+    }
+
+    public Totals all(int siteId, @Nullable Instant at) {
+        return all(Sight.EVERYTHING, siteId, at);
     }
 
     /**
-     * The sums over everything as they were.
+     * The sums over everything that is seen, as they were.
      *
      * @param at null: as they are, with every receipt so far
      */
-    public Totals all(int siteId, @Nullable Instant at) {
-        List<Group> all = sums(EVERYTHING, siteId, at, BEGINNING, 1);
+    public Totals all(Sight sight, int siteId, @Nullable Instant at) {
+        List<Group> all = sums(sight, EVERYTHING, siteId, at, BEGINNING, 1);
         return all.isEmpty()
                 ? new Totals(null, false, 0, 0, 0, 0, 0, 0, null, 0)
                 : all.getFirst().totals();
+    }
+
+    public List<Group> groups(Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
+        return groups(Sight.EVERYTHING, by, siteId, at, after, limit);
     }
 
     /**
@@ -194,8 +214,10 @@ public class Coverage {
      *
      * @param at null: as they are, with every receipt so far
      */
-    public List<Group> groups(Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
-        return by == Dimension.EXPERIMENT ? each(siteId, at, after, limit) : sums(by.name(), siteId, at, after, limit);
+    public List<Group> groups(Sight sight, Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
+        return by == Dimension.EXPERIMENT
+                ? each(sight, siteId, at, after, limit)
+                : sums(sight, by.name(), siteId, at, after, limit);
     }
 
     /** Since when it is kept what was safe at a site; as of an earlier moment, nothing is known to be. Empty: nothing is kept. */
@@ -206,8 +228,12 @@ public class Coverage {
                 .optional();
     }
 
-    /** At most {@code limit} experiments that are not wholly safe, those that have waited longest first. */
     public List<Unprotected> oldestUnprotected(int siteId, int limit) {
+        return oldestUnprotected(Sight.EVERYTHING, siteId, limit);
+    }
+
+    /** At most {@code limit} experiments that are not wholly safe, those that have waited longest first. */
+    public List<Unprotected> oldestUnprotected(Sight sight, int siteId, int limit) {
         return jdbc.sql("""
                         select p.code as project, e.code, coalesce(t.unprotected_since, e.registered_at) as since,
                                t.files - t.files_safe as files, t.bytes - t.bytes_safe as bytes
@@ -215,9 +241,11 @@ public class Coverage {
                         join project p using (project_id)
                         left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
                         where t.entries = t.entries_safe is not true
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
                         order by since, e.experiment_id
                         limit :limit
                         """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", siteId)
                 .param("limit", limit)
                 .query((row, n) -> new Unprotected(
@@ -229,7 +257,7 @@ public class Coverage {
                 .list();
     }
 
-    private List<Group> sums(String by, int siteId, @Nullable Instant at, String after, int limit) {
+    private List<Group> sums(Sight sight, String by, int siteId, @Nullable Instant at, String after, int limit) {
         return jdbc.sql("""
                         with kept as (
                             select experiment_id, files, bytes, entries, files_safe, bytes_safe, entries_safe, unprotected_since
@@ -246,7 +274,8 @@ public class Coverage {
                             from experiment e
                             join project p using (project_id)
                             left join kept k on k.experiment_id = e.experiment_id
-                            where :at::timestamptz is null or e.registered_at <= :at::timestamptz
+                            where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
+                              and (:seen::text[] is null or p.code = any(:seen::text[]))
                         )
                         select name, count(*) as experiments,
                                count(*) filter (where safe) as experiments_safe,
@@ -262,6 +291,7 @@ public class Coverage {
                         """)
                 .param("by", by)
                 .param("site", siteId)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("after", after)
                 .param("limit", limit)
@@ -270,7 +300,7 @@ public class Coverage {
     }
 
     /** Groups of one experiment each, read in their order from an index: a page costs no more for those before and after it. */
-    private List<Group> each(int siteId, @Nullable Instant at, String after, int limit) {
+    private List<Group> each(Sight sight, int siteId, @Nullable Instant at, String after, int limit) {
         int slash = after.indexOf('/');
         return jdbc.sql("""
                         select p.code || '/' || e.code as name, 1 as experiments,
@@ -293,11 +323,13 @@ public class Coverage {
                               and since <= :at::timestamptz and until > :at::timestamptz
                         ) k on true
                         where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
                           and p.code >= :project and (p.code > :project or e.code > :code)
                         order by p.code, e.code
                         limit :limit
                         """)
                 .param("site", siteId)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("project", slash < 0 ? after : after.substring(0, slash))
                 .param("code", after.substring(slash + 1))

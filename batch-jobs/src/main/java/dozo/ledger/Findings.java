@@ -3,6 +3,7 @@ package dozo.ledger;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -101,8 +102,12 @@ public class Findings {
                 .single();
     }
 
-    /** At most {@code limit} findings of a run after the one with id {@code after}, in the order they were found. */
     public List<KeptFinding> of(long runId, long after, int limit) {
+        return of(Sight.EVERYTHING, runId, after, limit);
+    }
+
+    /** At most {@code limit} findings of a run after the one with id {@code after}, in the order they were found. */
+    public List<KeptFinding> of(Sight sight, long runId, long after, int limit) {
         return jdbc.sql("""
                         select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message,
                                f.found_at
@@ -110,9 +115,11 @@ public class Findings {
                         left join experiment e using (experiment_id)
                         left join project p using (project_id)
                         where f.run_id = :run and f.finding_id > :after
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
                         order by f.finding_id
                         limit :limit
                         """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("run", runId)
                 .param("after", after)
                 .param("limit", limit)

@@ -1,10 +1,12 @@
 package dozo.manifest;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -79,20 +81,29 @@ public class Freezes {
                 .optional();
     }
 
-    /** How many experiments are frozen. */
-    public long count() {
-        return jdbc.sql("select count(*) from frozen_experiment where ended_at is null and released_at is null")
+    /** How many experiments are frozen that are seen. */
+    public long count(Sight sight) {
+        return jdbc.sql("""
+                        select count(*) from frozen_experiment f join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        where f.ended_at is null and f.released_at is null
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
 
-    /** At most {@code limit} freezes of which nothing may be done, by experiment, behind {@code after}. */
-    public List<Freeze> page(int after, int limit) {
+    /** At most {@code limit} freezes that are seen and of which nothing may be done, by experiment, behind {@code after}. */
+    public List<Freeze> page(Sight sight, int after, int limit) {
         return jdbc.sql("""
-                        select * from frozen_experiment
-                        where experiment_id > :after and ended_at is null and released_at is null
-                        order by experiment_id limit :limit
+                        select f.* from frozen_experiment f join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        where f.experiment_id > :after and f.ended_at is null and f.released_at is null
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by f.experiment_id limit :limit
                         """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("after", after)
                 .param("limit", limit)
                 .query(FREEZE)

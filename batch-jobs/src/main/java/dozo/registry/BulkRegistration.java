@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Told;
+import dozo.ledger.Sight;
 import dozo.registry.Verdict.Outcome;
 import java.io.IOException;
 import java.io.InputStream;
@@ -90,21 +91,28 @@ public class BulkRegistration {
         this.transaction = new TransactionTemplate(transactions);
     }
 
+    public Answer register(InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
+            throws IOException {
+        return register(Sight.EVERYTHING, csv, encoding, mode, dryRun, actor);
+    }
+
     /**
      * Registers what a file asks for.
      *
+     * @param sight a project that is not seen is as one that is not there, and what it holds is not told
      * @param encoding its name; null: it is told by the bytes
      * @param dryRun nothing is registered; the verdicts are those that it would have
      * @throws Refusal when the file as a whole cannot be understood, or is too large
      */
-    public Answer register(InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
+    public Answer register(
+            Sight sight, InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
             throws IOException {
         byte[] bytes = csv.readNBytes(BYTES_MAX + 1);
         if (bytes.length > BYTES_MAX) {
             throw new Refusal("file", "a file has at most %,d bytes: divide it".formatted(BYTES_MAX));
         }
         RegistrationFile file = RegistrationFile.read(CsvText.of(bytes, encoding));
-        List<JudgedLine> lines = judged(file);
+        List<JudgedLine> lines = judged(sight, file);
         boolean refused = lines.stream().anyMatch(line -> line instanceof Verdict verdict && verdict.refused());
         if (!dryRun && !(refused && mode == Mode.ALL)) {
             lines = registered(lines, mode, actor);
@@ -118,10 +126,10 @@ public class BulkRegistration {
         return new Answer(file.encoding(), file.separator(), verdicts);
     }
 
-    private List<JudgedLine> judged(RegistrationFile file) {
+    private List<JudgedLine> judged(Sight sight, RegistrationFile file) {
         List<JudgedLine> lines =
                 file.rows().stream().map(row -> Wish.of(row, clock)).toList();
-        TakenExperiments taken = new TakenExperiments(jdbc, wishes(lines));
+        TakenExperiments taken = new TakenExperiments(jdbc, sight, wishes(lines));
         return lines.stream()
                 .map(line -> line instanceof Wish wish ? taken.judged(wish) : line)
                 .toList();

@@ -1,6 +1,8 @@
 package dozo.registry;
 
+import dozo.ledger.Sight;
 import dozo.registry.Experiments.Experiment;
+import java.sql.Types;
 import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.List;
@@ -93,13 +95,17 @@ public class ExperimentSearch {
         this.experiments = experiments;
     }
 
+    public List<Found> page(Wanted wanted, int site, int after, int limit) {
+        return page(Sight.EVERYTHING, wanted, site, after, limit);
+    }
+
     /**
-     * At most {@code limit} of the experiments that are wanted with an id above {@code after}, by id.
+     * At most {@code limit} of the experiments that are seen and wanted with an id above {@code after}, by id.
      *
      * @param site at which their state counts; at none they are unseen
      */
-    public List<Found> page(Wanted wanted, int site, int after, int limit) {
-        List<Hit> hits = hits(wanted, site, after, limit);
+    public List<Found> page(Sight sight, Wanted wanted, int site, int after, int limit) {
+        List<Hit> hits = hits(sight, wanted, site, after, limit);
         Map<Integer, Experiment> found = experiments
                 .of(hits.stream().mapToInt(Hit::id).toArray())
                 .stream()
@@ -110,7 +116,7 @@ public class ExperimentSearch {
                 .toList();
     }
 
-    private List<Hit> hits(Wanted wanted, int site, int after, int limit) {
+    private List<Hit> hits(Sight sight, Wanted wanted, int site, int after, int limit) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         State state = wanted.state;
@@ -119,6 +125,8 @@ public class ExperimentSearch {
                         from experiment e
                         left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
                         where e.experiment_id > :after
+                          and (:seen::text[] is null
+                               or e.project_id in (select project_id from project where code = any(:seen::text[])))
                           and (:project::text is null
                                or e.project_id = (select project_id from project where code = :project))
                           and (:modality::text is null or e.modality = :modality)
@@ -141,6 +149,7 @@ public class ExperimentSearch {
                         order by e.experiment_id
                         limit :limit
                         """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", site)
                 .param("after", after)
                 .param("project", wanted.project)

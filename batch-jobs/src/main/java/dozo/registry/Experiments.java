@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.registry.SourceList.Form;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +29,9 @@ import org.springframework.transaction.annotation.Transactional;
 /** The experiments. */
 @Component
 public class Experiments {
+
+    /** Of an experiment that who asks may not see, not even the name is told. */
+    public static final String FOREIGN_SOURCE = "this folder is already the source of an experiment of another project";
 
     static final String REGISTERED = "experiment.registered";
 
@@ -116,10 +120,8 @@ public class Experiments {
         Code.checked("code", code);
         checkDay(acquisition, clock);
         Code.checkedTitle(title);
-        int projectId = projects.find(project)
-                .orElseThrow(
-                        () -> new Refusal("project", "there is no project \"%s\"; create it first".formatted(project)))
-                .id();
+        int projectId =
+                projects.find(project).orElseThrow(() -> noProject(project)).id();
         Path root = checkedSource(source);
         SourceList checkedList = list == null ? null : checkedList(list);
         refuseDuplicate(project, code, root);
@@ -248,9 +250,17 @@ public class Experiments {
                 .list();
     }
 
-    /** At most {@code limit} experiments with an id above {@code after}, by id. */
     public List<Experiment> page(int after, int limit) {
-        return jdbc.sql(SELECT + "where e.experiment_id > :after order by e.experiment_id limit :limit")
+        return page(Sight.EVERYTHING, after, limit);
+    }
+
+    /** At most {@code limit} experiments with an id above {@code after}, by id. */
+    public List<Experiment> page(Sight sight, int after, int limit) {
+        return jdbc.sql(SELECT + """
+                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by e.experiment_id limit :limit
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("after", after)
                 .param("limit", limit)
                 .query(EXPERIMENT)
@@ -299,6 +309,11 @@ public class Experiments {
             throw new Refusal(field, "a path has at most %d bytes".formatted(PATH_LENGTH_BYTES_MAX));
         }
         return plain;
+    }
+
+    /** What is said where a project is not there, or is not to be seen. */
+    public static Refusal noProject(String code) {
+        return new Refusal("project", "there is no project \"%s\"; create it first".formatted(code));
     }
 
     private void refuseDuplicate(String project, String code, Path root) {

@@ -1,7 +1,9 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -125,9 +127,18 @@ public class Projects {
                 .optional();
     }
 
-    /** At most {@code limit} projects whose code comes after {@code after}, by code. */
     public List<Project> page(String after, int limit) {
-        return jdbc.sql("select * from project where code > :after order by code limit :limit")
+        return page(Sight.EVERYTHING, after, limit);
+    }
+
+    /** At most {@code limit} projects whose code comes after {@code after}, by code. */
+    public List<Project> page(Sight sight, String after, int limit) {
+        return jdbc.sql("""
+                        select p.* from project p
+                        where p.code > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by p.code limit :limit
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("after", after)
                 .param("limit", limit)
                 .query(PROJECT)

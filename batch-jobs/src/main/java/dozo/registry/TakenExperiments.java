@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.registry.Verdict.Outcome;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -26,15 +27,22 @@ final class TakenExperiments {
                     row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
             "is registered already");
 
+    private final Sight sight;
     private final Set<String> projects = new HashSet<>();
     private final Map<String, Taken> byName = new HashMap<>();
     private final Map<Path, Taken> bySource = new HashMap<>();
 
     /** @param where for people, as part of a sentence */
-    private record Taken(String name, Path source, String title, Acquisition acquisition, String where) {}
+    private record Taken(String name, Path source, String title, Acquisition acquisition, String where) {
+
+        String project() {
+            return name.substring(0, name.indexOf('/'));
+        }
+    }
 
     /** Asks for all of them at once: three questions, however many there are. */
-    TakenExperiments(JdbcClient jdbc, List<Wish> wishes) {
+    TakenExperiments(JdbcClient jdbc, Sight sight, List<Wish> wishes) {
+        this.sight = sight;
         String[] projectCodes = wishes.stream().map(Wish::project).toArray(String[]::new);
         projects.addAll(jdbc.sql("select code from project where code = any(:codes)")
                 .param("codes", wishes.stream().map(Wish::project).distinct().toArray(String[]::new))
@@ -67,6 +75,10 @@ final class TakenExperiments {
 
     /** The wish, if it can be had beside all that came before; else its verdict. */
     JudgedLine judged(Wish wish) {
+        if (!projects.contains(wish.project()) || !sight.sees(wish.project())) {
+            Refusal refusal = Experiments.noProject(wish.project());
+            return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
+        }
         Taken same = byName.get(wish.name());
         if (same != null) {
             return same.source.equals(wish.source())
@@ -76,10 +88,10 @@ final class TakenExperiments {
                             "experiment %s %s, with the folder %s"
                                     .formatted(wish.name(), same.where, Experiments.shown(same.source)));
         }
-        if (!projects.contains(wish.project())) {
-            return wish.refused("project", "there is no project \"%s\"; create it first".formatted(wish.project()));
-        }
         Taken other = bySource.get(wish.source());
+        if (other != null && !sight.sees(other.project())) {
+            return wish.refused("source", Experiments.FOREIGN_SOURCE);
+        }
         if (other != null) {
             return wish.refused(
                     "source", "the folder is the source of experiment %s, which %s".formatted(other.name, other.where));

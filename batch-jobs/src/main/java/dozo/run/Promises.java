@@ -1,8 +1,10 @@
 package dozo.run;
 
+import dozo.ledger.Sight;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Standing;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -60,7 +62,12 @@ public class Promises {
 
     /** How it stands at a site. */
     public Promise at(int siteId) {
-        Standing standing = readings.site(siteId, since());
+        return at(Sight.EVERYTHING, siteId);
+    }
+
+    /** How it stands at a site for what is seen. */
+    public Promise at(Sight sight, int siteId) {
+        Standing standing = readings.site(sight, siteId, since());
         return new Promise(
                 settings.maxAge().toSeconds(),
                 standing.oldest(),
@@ -71,8 +78,12 @@ public class Promises {
                 standing.damaged());
     }
 
-    /** How it stands for each experiment with an id above {@code after}, by id, at most {@code limit}. */
     public List<ExperimentPromise> experiments(int siteId, int after, int limit) {
+        return experiments(Sight.EVERYTHING, siteId, after, limit);
+    }
+
+    /** How it stands for each experiment that is seen with an id above {@code after}, by id, at most {@code limit}. */
+    public List<ExperimentPromise> experiments(Sight sight, int siteId, int after, int limit) {
         Duration maxAge = settings.maxAge();
         return jdbc.sql("""
                         select e.experiment_id, p.code as project, e.code, s.*, d.damaged
@@ -89,12 +100,13 @@ public class Promises {
                             select count(*) as damaged from open_damage
                             where experiment_id = e.experiment_id and site_id = :site
                         ) d
-                        where e.experiment_id > :after
+                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
                         order by e.experiment_id
                         limit :limit
                         """)
                 .param("site", siteId)
                 .param("since", Timestamp.from(since()))
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("after", after)
                 .param("limit", limit)
                 .query((row, n) -> new ExperimentPromise(

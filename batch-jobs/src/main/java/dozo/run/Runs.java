@@ -2,11 +2,13 @@ package dozo.run;
 
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Progress;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -39,7 +41,12 @@ public class Runs {
             row.getLong("findings"));
 
     private static final String SELECT = """
-            select r.*, s.name as site, (select count(*) from finding f where f.run_id = r.run_id) as findings
+            select r.*, s.name as site,
+                   (select count(*) from finding f
+                    where f.run_id = r.run_id
+                      and (:seen::text[] is null or f.experiment_id in (
+                              select e.experiment_id from experiment e join project p using (project_id)
+                              where p.code = any(:seen::text[])))) as findings
             from run r join site s using (site_id)
             """;
 
@@ -188,7 +195,13 @@ public class Runs {
     }
 
     public Optional<Run> find(long id) {
+        return find(Sight.EVERYTHING, id);
+    }
+
+    /** A run with the number of those findings that are seen. */
+    public Optional<Run> find(Sight sight, long id) {
         return jdbc.sql(SELECT + "where run_id = :run")
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("run", id)
                 .query(RUN)
                 .optional();
@@ -196,17 +209,33 @@ public class Runs {
 
     /** The run that is going on. */
     public Optional<Run> running() {
-        return jdbc.sql(SELECT + "where r.state = 'RUNNING'").query(RUN).optional();
+        return jdbc.sql(SELECT + "where r.state = 'RUNNING'")
+                .param("seen", null, Types.ARRAY)
+                .query(RUN)
+                .optional();
     }
 
-    /** The run that was started last. */
     public Optional<Run> latest() {
-        return jdbc.sql(SELECT + "order by run_id desc limit 1").query(RUN).optional();
+        return latest(Sight.EVERYTHING);
+    }
+
+    /** The run that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latest(Sight sight) {
+        return jdbc.sql(SELECT + "order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query(RUN)
+                .optional();
     }
 
     /** The run of a kind that was started last. */
     public Optional<Run> latest(RunKind kind) {
+        return latest(Sight.EVERYTHING, kind);
+    }
+
+    /** The run of a kind that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latest(Sight sight, RunKind kind) {
         return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("kind", kind.code())
                 .query(RUN)
                 .optional();
@@ -215,23 +244,33 @@ public class Runs {
     /** The run of a kind that was started last at a site, however many of other kinds came since. */
     public Optional<Run> latest(RunKind kind, int siteId) {
         return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
+                .param("seen", null, Types.ARRAY)
                 .param("kind", kind.code())
                 .param("site", siteId)
                 .query(RUN)
                 .optional();
     }
 
-    /** At most {@code limit} runs with an id below {@code before}, latest first. */
     public List<Run> page(long before, int limit) {
+        return page(Sight.EVERYTHING, before, limit);
+    }
+
+    /** At most {@code limit} runs with an id below {@code before}, latest first, with the number of findings seen. */
+    public List<Run> page(Sight sight, long before, int limit) {
         return jdbc.sql(SELECT + "where run_id < :before order by run_id desc limit :limit")
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("before", before)
                 .param("limit", limit)
                 .query(RUN)
                 .list();
     }
 
-    /** How far a run is. */
     public Progress progress(long id) {
-        return units.progress(id).moved(senders.bytesMoved(id));
+        return progress(Sight.EVERYTHING, id);
+    }
+
+    /** How far a run is with what is seen. What the engine has moved is not known by project: 0 where not all is seen. */
+    public Progress progress(Sight sight, long id) {
+        return units.progress(sight, id).moved(sight.ofEverything() ? senders.bytesMoved(id) : 0);
     }
 }

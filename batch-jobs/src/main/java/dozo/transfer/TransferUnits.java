@@ -6,6 +6,7 @@ import dozo.file.EntryKind;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Sight;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
 import dozo.plan.PlannedUnit;
@@ -264,8 +265,12 @@ public class TransferUnits {
                 .single();
     }
 
-    /** How far a run is, as far as it is recorded. */
     public Progress progress(long runId) {
+        return progress(Sight.EVERYTHING, runId);
+    }
+
+    /** How far a run is, as far as it is recorded. */
+    public Progress progress(Sight sight, long runId) {
         return jdbc.sql("""
                         select count(*) as units,
                                count(*) filter (where state = 'VERIFIED') as done,
@@ -273,7 +278,11 @@ public class TransferUnits {
                                coalesce(sum(length_bytes), 0) as bytes,
                                coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done
                         from transfer_unit where run_id = :run and state <> 'CANCELLED'
+                          and (:seen::text[] is null or experiment_id in (
+                                  select e.experiment_id from experiment e join project p using (project_id)
+                                  where p.code = any(:seen::text[])))
                         """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("run", runId)
                 .query((row, n) -> new Progress(
                         row.getLong("units"),

@@ -4,10 +4,12 @@ import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.groupingBy;
 
 import dozo.file.Digest;
+import dozo.ledger.Sight;
 import dozo.verify.Copies.Copy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
+import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -257,6 +259,33 @@ public class Readings {
                                     from stored where site_id = :site and last_read_at < :since) s
                         cross join (select count(*) as damaged from open_damage where site_id = :site) d
                         """)
+                .param("site", siteId)
+                .param("since", Timestamp.from(since))
+                .query((row, n) -> standing(row))
+                .single();
+    }
+
+    /** The same of what is seen. Not one query for both: all of a site is answered from one index, some of it from another. */
+    public Standing site(Sight sight, int siteId, Instant since) {
+        if (sight.ofEverything()) {
+            return site(siteId, since);
+        }
+        return jdbc.sql("""
+                        with own as materialized (
+                            select e.experiment_id from experiment e join project p using (project_id)
+                            where p.code = any(:seen::text[])
+                        )
+                        select t.*, s.*, d.*
+                        from (select coalesce(sum(files_stored), 0) as files, coalesce(sum(bytes_stored), 0) as bytes
+                              from protection join own using (experiment_id) where site_id = :site) t
+                        cross join (select min(last_read_at) as oldest,
+                                           coalesce(sum(files) filter (where last_read_at < :since), 0) as files_late,
+                                           coalesce(sum(bytes) filter (where last_read_at < :since), 0) as bytes_late
+                                    from stored join own using (experiment_id) where site_id = :site) s
+                        cross join (select count(*) as damaged
+                                    from open_damage join own using (experiment_id) where site_id = :site) d
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", siteId)
                 .param("since", Timestamp.from(since))
                 .query((row, n) -> standing(row))

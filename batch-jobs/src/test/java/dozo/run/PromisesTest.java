@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.within;
 
 import dozo.db.TestDatabase;
+import dozo.ledger.Sight;
 import dozo.plan.CostModel;
 import dozo.plan.ReadingBudget;
 import dozo.plan.ScrubForecast;
@@ -16,6 +17,7 @@ import dozo.verify.Copies;
 import dozo.verify.Readings;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -78,6 +80,21 @@ class PromisesTest {
                 .satisfies(each -> assertThat(each.code()).isEqualTo("E2"));
         assertThat(promises.experiments(1, 2, 1).getFirst().promise().oldestReadAt())
                 .isNull();
+    }
+
+    @Test
+    void whoSeesSomeProjectsIsToldOfThoseAlone() {
+        jdbc.sql("""
+                insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind)
+                values (1, 1, 2, 2, 1, now(), 'MISSING')
+                """).update();
+        Sight own = Sight.of(List.of("p"));
+        Sight none = Sight.of(List.of("another"));
+
+        assertThat(promises.at(own, 1)).isEqualTo(promises.at(1));
+        assertThat(promises.at(none, 1)).isEqualTo(new Promise(7_776_000, null, 0, 0, 0, 0, 0));
+        assertThat(promises.experiments(own, 1, 0, 10)).isEqualTo(promises.experiments(1, 0, 10));
+        assertThat(promises.experiments(none, 1, 0, 10)).isEmpty();
     }
 
     @Test

@@ -11,6 +11,7 @@ import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
+import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
@@ -65,25 +66,27 @@ class CoverageApi {
     @GetMapping
     ShownCoverage totals(
             @RequestParam(required = false) @Nullable String site,
-            @RequestParam(required = false) @Nullable String asOf) {
+            @RequestParam(required = false) @Nullable String asOf,
+            Sight sight) {
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
         return new ShownCoverage(
                 sites.of(site).map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
-                at == null ? freezes.count() : null,
-                coverage.all(id, at),
-                coverage.projects(id, at));
+                at == null ? freezes.count(sight) : null,
+                coverage.all(sight, id, at),
+                coverage.projects(sight, id, at));
     }
 
     @GetMapping("/experiments")
     Page<ExperimentCoverage> experiments(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "0") int after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
         int id = sites.idOf(site);
-        return Page.of(limit, most -> coverage.experiments(id, after, most), ExperimentCoverage::experimentId);
+        return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
     @GetMapping("/groups")
@@ -92,20 +95,25 @@ class CoverageApi {
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
             @RequestParam(defaultValue = "") String after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
         Dimension dimension = dimension(by);
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
         // The unknown has no name and comes last: no page comes after it.
         return Page.of(
-                limit, most -> coverage.groups(dimension, id, at, after, most), group -> requireNonNull(group.name()));
+                limit,
+                most -> coverage.groups(sight, dimension, id, at, after, most),
+                group -> requireNonNull(group.name()));
     }
 
     /** The experiments that have waited longest; there is no second page. */
     @GetMapping("/unprotected")
     Page<Unprotected> unprotected(
-            @RequestParam(required = false) @Nullable String site, @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        return new Page<>(coverage.oldestUnprotected(sites.idOf(site), Page.checked(limit)), null);
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
     @GetMapping("/changes")
@@ -113,10 +121,11 @@ class CoverageApi {
             @RequestParam String from,
             @RequestParam String until,
             @RequestParam(defaultValue = "project") String by,
-            @RequestParam(required = false) @Nullable String site) {
+            @RequestParam(required = false) @Nullable String site,
+            Sight sight) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        return new Between<>(first, last, audit.changes(dimension(by), sites.idOf(site), first, last));
+        return new Between<>(first, last, audit.changes(sight, dimension(by), sites.idOf(site), first, last));
     }
 
     @GetMapping("/waits")
@@ -124,10 +133,11 @@ class CoverageApi {
             @RequestParam String from,
             @RequestParam String until,
             @RequestParam(defaultValue = "project") String by,
-            @RequestParam(required = false) @Nullable String site) {
+            @RequestParam(required = false) @Nullable String site,
+            Sight sight) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        return new Between<>(first, last, audit.waits(dimension(by), sites.idOf(site), first, last));
+        return new Between<>(first, last, audit.waits(sight, dimension(by), sites.idOf(site), first, last));
     }
 
     private static Dimension dimension(String word) {

@@ -3,6 +3,7 @@ package dozo.api;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Acquisition;
@@ -246,9 +247,10 @@ class ExperimentApi {
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "false") boolean frozen,
             @RequestParam(defaultValue = "0") int after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
         if (frozen) {
-            return frozen(after, limit);
+            return frozen(sight, after, limit);
         }
         Wanted wanted = new Wanted(
                 q,
@@ -263,7 +265,7 @@ class ExperimentApi {
         int at = atOne ? sites.idOf(site) : SiteChoice.NO_SITE;
         Page<Found> page = Page.of(
                 limit,
-                most -> search.page(wanted, at, after, most),
+                most -> search.page(sight, wanted, at, after, most),
                 found -> found.experiment().id());
         int[] ids =
                 page.items().stream().mapToInt(found -> found.experiment().id()).toArray();
@@ -273,8 +275,8 @@ class ExperimentApi {
                 found.experiment(), held.get(found.experiment().id()), atOne ? found.state() : null));
     }
 
-    private Page<ShownExperiment> frozen(int after, int limit) {
-        Page<Freeze> page = Page.of(limit, most -> freezes.page(after, most), Freeze::experimentId);
+    private Page<ShownExperiment> frozen(Sight sight, int after, int limit) {
+        Page<Freeze> page = Page.of(limit, most -> freezes.page(sight, after, most), Freeze::experimentId);
         int[] ids = page.items().stream().mapToInt(Freeze::experimentId).toArray();
         Map<Integer, Experiment> named =
                 experiments.of(ids).stream().collect(Collectors.toMap(Experiment::id, Function.identity()));
@@ -291,12 +293,13 @@ class ExperimentApi {
             @RequestParam(defaultValue = "false") boolean dryRun,
             @RequestHeader("Content-Type") String type,
             InputStream csv,
-            Principal actor)
+            Principal actor,
+            Sight sight)
             throws IOException {
         Mode asked = Mode.of(mode);
         String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
         Answer answer = bulk.register(
-                csv, encoding == null ? null : encoding.replace("\"", ""), asked, dryRun, actor.getName());
+                sight, csv, encoding == null ? null : encoding.replace("\"", ""), asked, dryRun, actor.getName());
         return new ShownBulk(
                 answer.encoding(),
                 String.valueOf(answer.separator()),
@@ -356,7 +359,10 @@ class ExperimentApi {
     }
 
     @PostMapping
-    ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor) {
+    ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor, Sight sight) {
+        if (!sight.sees(asked.project())) {
+            throw Experiments.noProject(asked.project());
+        }
         Path source = asked.folder();
         SourceList list = asked.sourceList();
         Acquisition acquisition = asked.acquisition();
@@ -372,9 +378,11 @@ class ExperimentApi {
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
                     .body(ShownExperiment.of(experiment, null));
         } catch (Refusal refusal) {
-            boolean free = experiments.find(asked.project(), asked.code()).isEmpty()
-                    && experiments.withSource(source.normalize()).isEmpty();
-            throw Conflict.unless(free, refusal);
+            Optional<Experiment> holder = experiments.withSource(source.normalize());
+            boolean free = experiments.find(asked.project(), asked.code()).isEmpty() && holder.isEmpty();
+            boolean foreign = refusal.field().equals("source")
+                    && holder.filter(known -> !sight.sees(known.project())).isPresent();
+            throw Conflict.unless(free, foreign ? new Refusal("source", Experiments.FOREIGN_SOURCE) : refusal);
         }
     }
 }

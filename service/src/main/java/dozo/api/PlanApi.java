@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Sight;
 import dozo.plan.CostModel;
 import dozo.plan.Forecast;
 import dozo.plan.Lot;
@@ -51,7 +52,8 @@ class PlanApi {
             @RequestParam(defaultValue = "4,8,16") List<Integer> lanes,
             @RequestParam(required = false) @Nullable Integer partitions,
             @RequestParam(required = false) @Nullable Long rate,
-            @RequestParam(required = false) @Nullable Long link) {
+            @RequestParam(required = false) @Nullable Long link,
+            Sight sight) {
         if (lanes.isEmpty() || lanes.size() > LANES_SHOWN_MAX) {
             throw new Refusal("lanes", "1 to %d numbers are accepted".formatted(LANES_SHOWN_MAX));
         }
@@ -64,7 +66,7 @@ class PlanApi {
         }
         Site to = sites.of(site).orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
         Optional<KeptModel> kept = models.kept(to.id());
-        List<Lot> lots = coverage.projects(to.id()).stream()
+        List<Lot> lots = coverage.projects(sight, to.id(), null).stream()
                 .map(PlanApi::lot)
                 .filter(lot -> !lot.work().equals(Work.NONE))
                 .toList();

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.ledger.Sight;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
@@ -59,21 +60,24 @@ class ProjectApi {
 
     @GetMapping
     Page<ShownProject> list(
-            @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        return Page.of(limit, most -> projects.page(after, most), Project::code).map(ShownProject::of);
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        return Page.of(limit, most -> projects.page(sight, after, most), Project::code)
+                .map(ShownProject::of);
     }
 
-    @GetMapping("/{code}")
-    ShownProject one(@PathVariable String code) {
-        return projects.find(code).map(ShownProject::of).orElseThrow(Missing.thing("project", code));
+    @GetMapping("/{project}")
+    ShownProject one(@PathVariable String project) {
+        return projects.find(project).map(ShownProject::of).orElseThrow(Missing.thing("project", project));
     }
 
     /** Sets how much of an experiment may be lost in a night before it is frozen. */
-    @PutMapping("/{code}/tripwire")
-    ShownProject setTripwire(@PathVariable String code, @RequestBody NewTripwire asked, Principal actor) {
-        return projects.setTripwire(code, asked.checked(), actor.getName())
+    @PutMapping("/{project}/tripwire")
+    ShownProject setTripwire(@PathVariable String project, @RequestBody NewTripwire asked, Principal actor) {
+        return projects.setTripwire(project, asked.checked(), actor.getName())
                 .map(ShownProject::of)
-                .orElseThrow(Missing.thing("project", code));
+                .orElseThrow(Missing.thing("project", project));
     }
 
     @PostMapping

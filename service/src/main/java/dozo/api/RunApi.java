@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.file.FilePath;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Operations;
 import dozo.run.Runs;
@@ -77,37 +78,40 @@ class RunApi {
     /** Latest first. */
     @GetMapping
     Page<ShownRun> list(
-            @RequestParam(required = false) @Nullable Long after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(required = false) @Nullable Long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
         long before = after == null ? Long.MAX_VALUE : after;
-        return Page.of(limit, most -> runs.page(before, most), Run::id).map(view::of);
+        return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> view.of(sight, run));
     }
 
     @PostMapping
-    ResponseEntity<ShownRun> start(@RequestBody(required = false) @Nullable NewRun asked, Principal actor) {
+    ResponseEntity<ShownRun> start(
+            @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
         try {
             Run run = operations.start(asked == null ? null : asked.site(), actor.getName());
             return ResponseEntity.accepted()
                     .location(URI.create("/api/v1/runs/" + run.id()))
-                    .body(view.of(run));
+                    .body(view.of(sight, run));
         } catch (Refusal refusal) {
             throw Conflict.unless(!refusal.field().equals("run"), refusal);
         }
     }
 
     @GetMapping("/{id}")
-    ShownRun one(@PathVariable long id) {
-        return view.of(find(id));
+    ShownRun one(@PathVariable long id, Sight sight) {
+        return view.of(sight, find(sight, id));
     }
 
     @PostMapping("/{id}/stop")
-    ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor) {
-        find(id);
+    ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
+        find(sight, id);
         try {
             operations.stop(id, actor.getName());
         } catch (Refusal notRunning) {
             throw new Conflict(notRunning);
         }
-        return ResponseEntity.accepted().body(view.of(find(id)));
+        return ResponseEntity.accepted().body(view.of(sight, find(sight, id)));
     }
 
     /** In the order they were found. */
@@ -115,13 +119,14 @@ class RunApi {
     Page<ShownFinding> findings(
             @PathVariable long id,
             @RequestParam(defaultValue = "0") long after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
-        find(id);
-        return Page.of(limit, most -> findings.of(id, after, most), KeptFinding::id)
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
+        find(sight, id);
+        return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id)
                 .map(ShownFinding::of);
     }
 
-    private Run find(long id) {
-        return runs.find(id).orElseThrow(Missing.thing("run", id));
+    private Run find(Sight sight, long id) {
+        return runs.find(sight, id).orElseThrow(Missing.thing("run", id));
     }
 }

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.ledger.Sight;
 import dozo.plan.CostModel;
 import dozo.plan.ReadingBudget;
 import dozo.plan.ReadingWindow;
@@ -112,7 +113,8 @@ class ScrubApi {
 
     /** A scrub is a run: its progress, findings and end are those of the run. */
     @PostMapping
-    ResponseEntity<ShownRun> start(@RequestBody(required = false) @Nullable NewScrub body, Principal actor) {
+    ResponseEntity<ShownRun> start(
+            @RequestBody(required = false) @Nullable NewScrub body, Principal actor, Sight sight) {
         NewScrub asked = body == null ? new NewScrub(null, null, null, null, null, null, null) : body;
         Long limit = limit(asked.limit());
         ScrubRequest request = new ScrubRequest(
@@ -126,7 +128,7 @@ class ScrubApi {
             Run run = operations.startScrub(request, actor.getName());
             return ResponseEntity.accepted()
                     .location(URI.create("/api/v1/runs/" + run.id()))
-                    .body(view.of(run));
+                    .body(view.of(sight, run));
         } catch (Refusal refusal) {
             throw Conflict.unless(!refusal.field().equals("run"), refusal);
         }
@@ -162,17 +164,18 @@ class ScrubApi {
     }
 
     @GetMapping("/promise")
-    ShownPromise promise(@RequestParam(required = false) @Nullable String site) {
-        return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sites.idOf(site)));
+    ShownPromise promise(@RequestParam(required = false) @Nullable String site, Sight sight) {
+        return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sight, sites.idOf(site)));
     }
 
     @GetMapping("/promise/experiments")
     Page<ExperimentPromise> experiments(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "0") int after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight) {
         int id = sites.idOf(site);
-        return Page.of(limit, most -> promises.experiments(id, after, most), ExperimentPromise::experimentId);
+        return Page.of(limit, most -> promises.experiments(sight, id, after, most), ExperimentPromise::experimentId);
     }
 
     private Duration maxAge(@Nullable Long seconds) {

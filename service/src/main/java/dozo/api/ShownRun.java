@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.ledger.Sight;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -14,7 +15,8 @@ import org.springframework.stereotype.Component;
 /**
  * A run and how far it is.
  *
- * @param scrub what a scrub was asked for and has read; missing in a nightly backup
+ * @param scrub what a scrub was asked for and has read; missing in a nightly backup, and where not everything is seen: it is
+ *     not known by project
  */
 record ShownRun(
         long id,
@@ -74,7 +76,8 @@ record ShownRun(
             this.scrubs = scrubs;
         }
 
-        ShownRun of(Run run) {
+        /** With that of the progress which is seen. */
+        ShownRun of(Sight sight, Run run) {
             return new ShownRun(
                     run.id(),
                     run.kind(),
@@ -85,8 +88,10 @@ record ShownRun(
                     run.endedAt(),
                     run.message(),
                     run.findings(),
-                    runs.progress(run.id()),
-                    scrubs.find(run.id()).map(ShownScrub::of).orElse(null));
+                    runs.progress(sight, run.id()),
+                    sight.ofEverything()
+                            ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
+                            : null);
         }
     }
 }

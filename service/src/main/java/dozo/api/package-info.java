@@ -11,7 +11,8 @@
             "transfer",
             "remote",
             "restore",
-            "verify"
+            "verify",
+            "security"
         })
 package dozo.api;
 

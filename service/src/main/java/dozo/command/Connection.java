@@ -85,6 +85,10 @@ final class Connection {
         return ask("PUT", path, body, ANSWER_LIMIT);
     }
 
+    JsonNode patch(String path, Map<String, ?> body) {
+        return ask("PATCH", path, body, ANSWER_LIMIT);
+    }
+
     JsonNode delete(String path) {
         return ask("DELETE", path, null, ANSWER_LIMIT);
     }
@@ -164,9 +168,9 @@ final class Connection {
                 new Failure(
                         Exit.NOT_ALLOWED,
                         said
-                                + ". DOZO_USER and DOZO_PASSWORD_FILE say who you are; default is admin with the password in "
+                                + ". DOZO_USER and DOZO_PASSWORD_FILE, or DOZO_TOKEN_FILE, say who you are; default is admin with the password in "
                                 + defaultPasswordFile());
-            case 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
+            case 429, 502, 503, 504 -> new Failure(Exit.UNAVAILABLE, said);
             default ->
                 new Failure(
                         status >= 500 ? Exit.DEFECT : Exit.REFUSED,
@@ -213,11 +217,35 @@ final class Connection {
     private String authorization() {
         String known = authorization;
         if (known == null) {
-            String login = setting("DOZO_USER").orElse("admin") + ":" + password();
-            known = "Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8));
+            known = token().map(secret -> "Bearer " + secret).orElseGet(Connection::basic);
             authorization = known;
         }
         return known;
+    }
+
+    private static String basic() {
+        String login = setting("DOZO_USER").orElse("admin") + ":" + password();
+        return "Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** What was given as a token; a user that was named comes first. */
+    private static Optional<String> token() {
+        if (setting("DOZO_USER").isPresent()) {
+            return Optional.empty();
+        }
+        Optional<String> secret = setting("DOZO_TOKEN").map(String::strip);
+        return secret.isPresent()
+                ? secret
+                : setting("DOZO_TOKEN_FILE").map(file -> {
+                    try {
+                        return Files.readString(Path.of(file)).strip();
+                    } catch (IOException e) {
+                        throw new Failure(
+                                Exit.CONFIGURATION,
+                                "DOZO_TOKEN_FILE names %s, which cannot be read: a file with a token is allowed"
+                                        .formatted(file));
+                    }
+                });
     }
 
     private static String password() {

@@ -40,7 +40,9 @@ import tools.jackson.databind.JsonNode;
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
-            StopCommand.class
+            StopCommand.class,
+            TokenCommand.class,
+            UserCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -56,7 +58,8 @@ import tools.jackson.databind.JsonNode;
         footer = {
             "",
             "Commands that ask the service log in as DOZO_USER (admin) with the password in the file",
-            "DOZO_PASSWORD_FILE (admin-password in DOZO_WORK). DOZO_URL is the service's address."
+            "DOZO_PASSWORD_FILE (admin-password in DOZO_WORK), or with the token in DOZO_TOKEN or the file",
+            "DOZO_TOKEN_FILE. DOZO_URL is the service's address."
         })
 public final class Dozo {
 

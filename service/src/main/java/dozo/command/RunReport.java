@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.file.Size;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
@@ -20,6 +21,10 @@ public final class RunReport {
 
     /** One line without its end: how far the run is. */
     public static String progress(Run run, Progress progress) {
+        if (run.kind() == RunKind.SCRUB) {
+            // How much it has read is told only to those who see everything.
+            return "scrub %d %s".formatted(run.id(), word(run.state()));
+        }
         if (progress.units() == 0) {
             String what = run.state() == RunState.RUNNING ? "looking for what is new" : "nothing was to be sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);

@@ -1,31 +1,44 @@
 package dozo.security;
 
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.InstantSource;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.EndpointRequest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
-import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.crypto.password.PasswordEncoder;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
+import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
-/** What is open to whom: REST by HTTP Basic without a session, pages by form, the rest to nobody. */
+/**
+ * How people and programs log in: to REST at every request, to pages by a form with a session; the rest is open to nobody. Who
+ * may what then is {@link Gate}'s.
+ */
 @Configuration
 class Access {
 
     private static final String CONTENT_POLICY =
             "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
+
+    private static final String NO_PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
+
+    private final Answers answers;
+    private final TokenFilter tokens;
+
+    Access(Answers answers, Tokens tokens, Users users, InstantSource clock) {
+        this.answers = answers;
+        this.tokens = new TokenFilter(tokens, users, answers, clock);
+    }
 
     @Bean
     @Order(1)
@@ -37,12 +50,10 @@ class Access {
                 // NB: no cookie lets anybody in here, so there is nothing to forge.
                 .csrf(AbstractHttpConfigurer::disable)
                 .requestCache(AbstractHttpConfigurer::disable)
-                .httpBasic(basic -> basic.authenticationEntryPoint((request, response, failure) -> {
-                    response.setHeader("WWW-Authenticate", "Basic realm=\"Dozo\", charset=\"UTF-8\"");
-                    problem(response, HttpStatus.UNAUTHORIZED, "name and password are missing or wrong");
-                }))
+                .httpBasic(basic -> basic.authenticationEntryPoint(this::turnAway))
+                .addFilterBefore(tokens, BasicAuthenticationFilter.class)
                 .exceptionHandling(failures -> failures.accessDeniedHandler((request, response, failure) ->
-                        problem(response, HttpStatus.FORBIDDEN, "this is not allowed to you")))
+                        answers.refuse(request, response, HttpStatus.FORBIDDEN, "this is not allowed to you")))
                 .build();
     }
 
@@ -54,40 +65,52 @@ class Access {
                         .permitAll()
                         .requestMatchers("/dozo.css", "/favicon.svg", "/error")
                         .permitAll()
-                        .requestMatchers("/")
+                        .requestMatchers(pages())
                         .authenticated()
                         .anyRequest()
                         .denyAll())
-                .formLogin(Customizer.withDefaults())
-                .logout(logout -> logout.logoutSuccessUrl("/login?logout"))
+                .formLogin(form -> form.failureHandler(this::formFailed))
+                .logout(logout ->
+                        logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
                 .build();
     }
 
     @Bean
-    PasswordEncoder passwordEncoder() {
+    static PasswordEncoder passwordEncoder() {
         return PasswordEncoderFactories.createDelegatingPasswordEncoder();
     }
 
-    @Bean
-    UserDetailsService users(Administrator administrator, PasswordEncoder encoder) {
-        return new InMemoryUserDetailsManager(User.withUsername(Administrator.NAME)
-                .password(encoder.encode(administrator.password()))
-                .roles("ADMIN")
-                .build());
+    private void turnAway(HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+            throws IOException {
+        if (failure instanceof NotNow later) {
+            answers.refuse(request, response, later);
+        } else {
+            answers.demandLogin(request, response, "name and password are missing or wrong");
+        }
     }
 
+    private void formFailed(HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
+            throws IOException {
+        if (failure instanceof NotNow later) {
+            answers.refuse(request, response, later);
+        } else {
+            response.sendRedirect("/login?error");
+        }
+    }
+
+    /** The pages of the table of permissions, variables as one part of the path. */
+    private static String[] pages() {
+        return Permissions.endpoints().stream()
+                .map(Permissions.Endpoint::path)
+                .filter(path -> !path.startsWith("/api/"))
+                .toArray(String[]::new);
+    }
+
+    /** Besides what Spring Security sends by itself: no-store, nosniff, and HSTS where the request came over TLS. */
     private static HttpSecurity headers(HttpSecurity http) throws Exception {
         return http.headers(headers -> headers.contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_POLICY))
-                .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER)));
-    }
-
-    private static void problem(HttpServletResponse response, HttpStatus status, String detail) throws IOException {
-        response.setStatus(status.value());
-        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
-        response.setCharacterEncoding("UTF-8");
-        // Nothing of the request goes in here, so there is nothing to escape.
-        response.getWriter()
-                .write("{\"title\":\"%s\",\"status\":%d,\"detail\":\"%s\"}"
-                        .formatted(status.getReasonPhrase(), status.value(), detail));
+                .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER))
+                .permissionsPolicyHeader(permissions -> permissions.policy(NO_PERMISSIONS))
+                .crossOriginOpenerPolicy(opener -> opener.policy(CrossOriginOpenerPolicy.SAME_ORIGIN)));
     }
 }

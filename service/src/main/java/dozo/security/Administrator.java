@@ -15,11 +15,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
-/** The one user there is, and where the password lies. */
+/** The user of the first start, and where the password lies. What the file says holds from every start on. */
 @Component
 class Administrator implements EarlySetting {
-
-    static final String NAME = "admin";
 
     private static final Logger LOG = LoggerFactory.getLogger(Administrator.class);
     private static final int PASSWORD_BYTES = 18;
@@ -29,7 +27,7 @@ class Administrator implements EarlySetting {
     Administrator(Settings settings, @Value("${dozo.admin.password-file}") String passwordFile) throws IOException {
         if (passwordFile.isEmpty()) {
             Path file = made(settings.workFolder());
-            LOG.info("log in as {} with the password in {}", NAME, file);
+            LOG.info("log in as {} with the password in {}", Users.ADMINISTRATOR, file);
             password = Settings.secretIn("dozo.admin.password-file", file.toString());
         } else {
             password = Settings.secretIn("dozo.admin.password-file (DOZO_ADMIN_PASSWORD_FILE)", passwordFile);

@@ -1,6 +1,6 @@
-/** Who may what: one administrator for now; everything that is not opened here is closed. */
+/** Who may what: users, their roles, projects and tokens, and one table of permissions. What is not in it is closed. */
 @NullMarked
-@ApplicationModule(allowedDependencies = "start")
+@ApplicationModule(allowedDependencies = {"start", "registry", "ledger"})
 package dozo.security;
 
 import org.jspecify.annotations.NullMarked;

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Experiments;
@@ -79,6 +80,7 @@ class OverviewPage {
             @RequestParam(name = "site", required = false) @Nullable String name,
             @RequestParam(defaultValue = "0") int after,
             @Nullable Principal person,
+            Sight sight,
             Model model) {
         List<Site> all = sites.all();
         Optional<Site> site = all.stream()
@@ -89,26 +91,27 @@ class OverviewPage {
         model.addAttribute("now", clock.instant());
         model.addAttribute("person", person == null ? "" : person.getName());
         model.addAttribute("sites", all);
+        model.addAttribute("addresses", sight.ofEverything());
         model.addAttribute("site", site.orElse(null));
-        model.addAttribute("all", coverage.all(siteId));
-        model.addAttribute("projects", coverage.projects(siteId));
-        addExperiments(model, coverage.experiments(siteId, after, EXPERIMENTS_SHOWN + 1));
-        addFrozen(model);
-        model.addAttribute("promise", promises.at(siteId));
+        model.addAttribute("all", coverage.all(sight, siteId, null));
+        model.addAttribute("projects", coverage.projects(sight, siteId, null));
+        addExperiments(model, coverage.experiments(sight, siteId, after, EXPERIMENTS_SHOWN + 1));
+        addFrozen(sight, model);
+        model.addAttribute("promise", promises.at(sight, siteId));
         model.addAttribute("running", runs.running().isPresent());
         // A scrub takes no night's place on the page, for a night's findings are still to be seen.
-        runs.latest(RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
-        runs.latest(RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(model, run));
+        runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
+        runs.latest(sight, RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(sight, model, run));
         return "overview";
     }
 
-    private void addFrozen(Model model) {
-        List<Freeze> shown = freezes.page(0, FROZEN_SHOWN);
+    private void addFrozen(Sight sight, Model model) {
+        List<Freeze> shown = freezes.page(sight, 0, FROZEN_SHOWN);
         Map<Integer, String> names = experiments
                 .of(shown.stream().mapToInt(Freeze::experimentId).toArray())
                 .stream()
                 .collect(Collectors.toMap(Experiment::id, Experiment::name));
-        model.addAttribute("frozenCount", freezes.count());
+        model.addAttribute("frozenCount", freezes.count(sight));
         model.addAttribute(
                 "frozen",
                 shown.stream()
@@ -123,10 +126,10 @@ class OverviewPage {
         model.addAttribute("next", more ? shown.getLast().experimentId() : null);
     }
 
-    private void addRun(Model model, Run run) {
+    private void addRun(Sight sight, Model model, Run run) {
         model.addAttribute("run", run);
         model.addAttribute("sending", run.state() == RunState.RUNNING);
-        model.addAttribute("progress", runs.progress(run.id()));
-        model.addAttribute("findings", findings.of(run.id(), 0, FINDINGS_SHOWN));
+        model.addAttribute("progress", runs.progress(sight, run.id()));
+        model.addAttribute("findings", findings.of(sight, run.id(), 0, FINDINGS_SHOWN));
     }
 }

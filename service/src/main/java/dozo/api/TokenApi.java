@@ -1,0 +1,141 @@
+package dozo.api;
+
+import dozo.registry.Refusal;
+import dozo.security.Role;
+import dozo.security.Tokens;
+import dozo.security.Tokens.NewToken;
+import dozo.security.Tokens.Token;
+import dozo.security.Users;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import java.net.URI;
+import java.security.Principal;
+import java.time.Instant;
+import java.util.List;
+import java.util.SortedSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Tokens: one's own, and those of others to revoke. */
+@RestController
+@RequestMapping("/api/v1")
+class TokenApi {
+
+    private final Tokens tokens;
+    private final Users users;
+
+    /**
+     * A token.
+     *
+     * @param roles at most these; missing: all that one has
+     * @param days until it expires, 1 to 366; missing: 90
+     */
+    record WantedToken(
+            @NotBlank(message = "a name is needed") String name,
+            @Nullable List<String> roles,
+            @Nullable Boolean readOnly,
+            @Nullable Integer days) {}
+
+    /**
+     * A token.
+     *
+     * @param secret only in the answer to its making
+     * @param lastUsedAt to the hour; missing: never
+     */
+    record ShownToken(
+            int id,
+            String name,
+            SortedSet<Role> roles,
+            boolean readOnly,
+            Instant createdAt,
+            Instant expiresAt,
+            @Nullable Instant lastUsedAt,
+            @Nullable String secret) {
+
+        static ShownToken of(Token token, @Nullable String secret) {
+            return new ShownToken(
+                    token.id(),
+                    token.name(),
+                    token.roles(),
+                    token.readOnly(),
+                    token.createdAt(),
+                    token.expiresAt(),
+                    token.lastUsedAt(),
+                    secret);
+        }
+
+        /** Without the secret. */
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    TokenApi(Tokens tokens, Users users) {
+        this.tokens = tokens;
+        this.users = users;
+    }
+
+    @GetMapping("/me/tokens")
+    Page<ShownToken> own(Principal actor) {
+        return shown(actor.getName());
+    }
+
+    @PostMapping("/me/tokens")
+    ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
+        try {
+            NewToken made = tokens.create(
+                    actor.getName(),
+                    asked.name(),
+                    asked.roles() == null ? null : Role.of(asked.roles()),
+                    asked.readOnly() != null && asked.readOnly(),
+                    asked.days() == null ? Tokens.DAYS_USUAL : asked.days());
+            return ResponseEntity.created(
+                            URI.create("/api/v1/me/tokens/" + made.token().id()))
+                    .body(ShownToken.of(made.token(), made.secret()));
+        } catch (Refusal refusal) {
+            boolean taken = tokens.of(actor.getName()).stream()
+                    .anyMatch(token -> token.name().equals(asked.name()));
+            throw Conflict.unless(!taken || !refusal.field().equals("name"), refusal);
+        }
+    }
+
+    @DeleteMapping("/me/tokens/{id}")
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void revokeOwn(@PathVariable int id, Principal actor) {
+        revoke(actor.getName(), id, actor);
+    }
+
+    @GetMapping("/users/{name}/tokens")
+    Page<ShownToken> of(@PathVariable String name) {
+        if (users.find(name).isEmpty()) {
+            throw Missing.thing("user", name).get();
+        }
+        return shown(name);
+    }
+
+    @DeleteMapping("/users/{name}/tokens/{id}")
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {
+        if (!tokens.revoke(name, id, actor.getName())) {
+            throw Missing.thing("token of " + name, id).get();
+        }
+    }
+
+    private Page<ShownToken> shown(String user) {
+        return new Page<>(
+                tokens.of(user).stream()
+                        .map(token -> ShownToken.of(token, null))
+                        .toList(),
+                null);
+    }
+}

@@ -1,0 +1,209 @@
+package dozo.api;
+
+import dozo.registry.Projects;
+import dozo.registry.Refusal;
+import dozo.security.Role;
+import dozo.security.Users;
+import dozo.security.Users.Origin;
+import dozo.security.Users.User;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import java.net.URI;
+import java.security.Principal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.DeleteMapping;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PatchMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Users, what they may, and which projects are their own. */
+@RestController
+@RequestMapping("/api/v1")
+class UserApi {
+
+    private final Users users;
+    private final Projects projects;
+
+    /** A local user; without roles they may do nothing yet. */
+    record NewUser(
+            @NotBlank(message = "a name is needed") String name,
+
+            @NotBlank(message = "a password is needed") String password,
+            @Nullable List<String> roles) {
+
+        /** Without the password. */
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    /** What is to be another one; what is missing stays. */
+    record UserChange(
+            @Nullable List<String> roles,
+            @Nullable Boolean disabled,
+            @Nullable String password) {
+
+        /** Without the password. */
+        @Override
+        public String toString() {
+            return "roles %s, disabled %s".formatted(roles, disabled);
+        }
+    }
+
+    /** One's own new password, with the present one. */
+    record NewPassword(
+            @NotBlank(message = "the present password is needed")
+            String present,
+
+            @NotBlank(message = "a password is needed") String password) {
+
+        /** Without the passwords. */
+        @Override
+        public String toString() {
+            return "a password";
+        }
+    }
+
+    /**
+     * A user.
+     *
+     * @param gone the directory knows this user no more
+     * @param projects those that are a lab manager's own
+     */
+    record ShownUser(
+            String name,
+            Origin origin,
+            SortedSet<Role> roles,
+            SortedSet<String> projects,
+            boolean disabled,
+            boolean gone,
+            Instant createdAt,
+            @Nullable Instant confirmedAt) {
+
+        static ShownUser of(User user) {
+            return new ShownUser(
+                    user.name(),
+                    user.origin(),
+                    user.roles(),
+                    user.projects(),
+                    user.disabled(),
+                    user.gone(),
+                    user.createdAt(),
+                    user.confirmedAt());
+        }
+    }
+
+    /** Whose own a project is. */
+    record Member(String name, SortedSet<Role> roles) {
+
+        static Member of(User user) {
+            return new Member(user.name(), user.roles());
+        }
+    }
+
+    UserApi(Users users, Projects projects) {
+        this.users = users;
+        this.projects = projects;
+    }
+
+    /** Who asks. */
+    @GetMapping("/me")
+    ShownUser me(Principal actor) {
+        return ShownUser.of(find(actor.getName()));
+    }
+
+    /** Ends all sessions, this one too. */
+    @PutMapping("/me/password")
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void changePassword(@Valid @RequestBody NewPassword asked, Principal actor) {
+        users.changeOwnPassword(actor.getName(), asked.present(), asked.password());
+    }
+
+    @GetMapping("/users")
+    Page<ShownUser> list(
+            @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return Page.of(limit, most -> users.page(after, most), User::name).map(ShownUser::of);
+    }
+
+    @PostMapping("/users")
+    ResponseEntity<ShownUser> create(@Valid @RequestBody NewUser asked, Principal actor) {
+        Set<Role> roles = asked.roles() == null ? Set.of() : Role.of(asked.roles());
+        try {
+            User user = users.create(asked.name(), asked.password(), roles, actor.getName());
+            return ResponseEntity.created(URI.create("/api/v1/users/" + user.name()))
+                    .body(ShownUser.of(user));
+        } catch (Refusal refusal) {
+            throw Conflict.unless(users.find(asked.name()).isEmpty(), refusal);
+        }
+    }
+
+    @GetMapping("/users/{name}")
+    ShownUser one(@PathVariable String name) {
+        return ShownUser.of(find(name));
+    }
+
+    @PatchMapping("/users/{name}")
+    ShownUser change(@PathVariable String name, @RequestBody UserChange asked, Principal actor) {
+        return users.change(
+                        name,
+                        asked.roles() == null ? null : Role.of(asked.roles()),
+                        asked.disabled(),
+                        asked.password(),
+                        actor.getName())
+                .map(ShownUser::of)
+                .orElseThrow(Missing.thing("user", name));
+    }
+
+    @GetMapping("/projects/{project}/members")
+    Page<Member> members(
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        demandProject(project);
+        return Page.of(limit, most -> users.members(project, after, most), User::name)
+                .map(Member::of);
+    }
+
+    @PutMapping("/projects/{project}/members/{name}")
+    Member join(@PathVariable String project, @PathVariable String name, Principal actor) {
+        demandProject(project);
+        if (!users.join(project, name, actor.getName())) {
+            throw Missing.thing("user", name).get();
+        }
+        return Member.of(find(name));
+    }
+
+    @DeleteMapping("/projects/{project}/members/{name}")
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void leave(@PathVariable String project, @PathVariable String name, Principal actor) {
+        demandProject(project);
+        if (!users.leave(project, name, actor.getName())) {
+            throw Missing.thing("member of " + project + " that an administrator made", name)
+                    .get();
+        }
+    }
+
+    private User find(String name) {
+        return users.find(name).orElseThrow(Missing.thing("user", name));
+    }
+
+    private void demandProject(String code) {
+        if (projects.find(code).isEmpty()) {
+            throw Missing.thing("project", code).get();
+        }
+    }
+}

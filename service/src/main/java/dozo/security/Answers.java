@@ -1,0 +1,55 @@
+package dozo.security;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.stereotype.Component;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the doors say: a problem detail (RFC 9457) to who asks REST, a line of text to a browser. */
+@Component
+class Answers {
+
+    private static final String REST = "/api/";
+
+    private final JsonMapper json;
+
+    private record Problem(String title, int status, String detail, String instance) {}
+
+    Answers(JsonMapper json) {
+        this.json = json;
+    }
+
+    static boolean isRest(HttpServletRequest request) {
+        return request.getRequestURI().startsWith(REST);
+    }
+
+    void refuse(HttpServletRequest request, HttpServletResponse response, HttpStatus status, String detail)
+            throws IOException {
+        response.setStatus(status.value());
+        response.setHeader("Cache-Control", "no-store");
+        boolean rest = isRest(request);
+        response.setContentType(rest ? MediaType.APPLICATION_PROBLEM_JSON_VALUE : MediaType.TEXT_PLAIN_VALUE);
+        response.setCharacterEncoding("UTF-8");
+        response.getWriter()
+                .write(
+                        rest
+                                ? json.writeValueAsString(new Problem(
+                                        status.getReasonPhrase(), status.value(), detail, request.getRequestURI()))
+                                : detail + "\n");
+    }
+
+    void refuse(HttpServletRequest request, HttpServletResponse response, NotNow later) throws IOException {
+        response.setHeader("Retry-After", String.valueOf(later.retryAfterSeconds()));
+        refuse(request, response, later.status(), String.valueOf(later.getMessage()));
+    }
+
+    /** Says how to log in; browsers are sent to the form elsewhere. */
+    void demandLogin(HttpServletRequest request, HttpServletResponse response, String detail) throws IOException {
+        response.addHeader("WWW-Authenticate", "Basic realm=\"Dozo\", charset=\"UTF-8\"");
+        response.addHeader("WWW-Authenticate", "Bearer realm=\"Dozo\"");
+        refuse(request, response, HttpStatus.UNAUTHORIZED, detail);
+    }
+}

@@ -1,0 +1,272 @@
+package dozo.security;
+
+import com.unboundid.ldap.sdk.Attribute;
+import com.unboundid.ldap.sdk.DN;
+import com.unboundid.ldap.sdk.Filter;
+import com.unboundid.ldap.sdk.LDAPConnection;
+import com.unboundid.ldap.sdk.LDAPConnectionOptions;
+import com.unboundid.ldap.sdk.LDAPException;
+import com.unboundid.ldap.sdk.LDAPSearchException;
+import com.unboundid.ldap.sdk.RDN;
+import com.unboundid.ldap.sdk.ResultCode;
+import com.unboundid.ldap.sdk.SearchRequest;
+import com.unboundid.ldap.sdk.SearchResult;
+import com.unboundid.ldap.sdk.SearchResultEntry;
+import com.unboundid.ldap.sdk.SearchScope;
+import com.unboundid.ldap.sdk.SimpleBindRequest;
+import com.unboundid.ldap.sdk.extensions.StartTLSExtendedRequest;
+import com.unboundid.util.ssl.HostNameSSLSocketVerifier;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+
+/**
+ * The LDAP directory: whether there is a user, whether the password is right, and what the groups give. The one class that
+ * speaks LDAP. Passwords go over TLS only, but to this machine itself. Nothing is kept: every question is a connection of its
+ * own, every answer has a limit, and at most eight are asked at once.
+ */
+@Component
+class Directory {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Directory.class);
+
+    private static final int AT_ONCE_MAX = 8;
+    private static final int GROUPS_MAX = 1_000;
+    private static final int LDAP_PORT = 389;
+    private static final int LDAPS_PORT = 636;
+
+    private final DirectorySettings settings;
+    private final Semaphore turns = new Semaphore(AT_ONCE_MAX, true);
+
+    /** What the directory says of a user. */
+    sealed interface Answer permits Known, Wrong, Unknown {}
+
+    /** There is this user, with what the groups give. */
+    record Known(Set<Role> roles, Set<String> projects) implements Answer {}
+
+    /** There is this user, and may not log in with this password. */
+    record Wrong() implements Answer {}
+
+    /** There is no such user. */
+    record Unknown() implements Answer {}
+
+    /** The directory cannot be asked, or not now. */
+    static final class Silent extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Silent(String message, Exception cause) {
+            super(message, cause);
+        }
+    }
+
+    Directory(DirectorySettings settings) {
+        this.settings = settings;
+    }
+
+    boolean given() {
+        return settings.given();
+    }
+
+    /** Whether this password is right. */
+    Answer login(String name, String password) throws Silent {
+        // NB: without a password a server takes whoever asks for nobody, and says that this was fine.
+        if (password.isEmpty()) {
+            return new Wrong();
+        }
+        return ask(connection -> {
+            Optional<SearchResultEntry> entry = entry(connection, name);
+            if (entry.isEmpty()) {
+                return new Unknown();
+            }
+            Known known = known(connection, name, entry.get());
+            return binds(connection, entry.get().getDN(), password) ? known : new Wrong();
+        });
+    }
+
+    /** Whether there still is this user, and what the groups give now. */
+    Answer look(String name) throws Silent {
+        return ask(connection -> {
+            Optional<SearchResultEntry> entry = entry(connection, name);
+            return entry.isEmpty() ? new Unknown() : known(connection, name, entry.get());
+        });
+    }
+
+    private interface Question {
+        Answer ask(LDAPConnection connection) throws LDAPException;
+    }
+
+    private Answer ask(Question question) throws Silent {
+        boolean turn = false;
+        try {
+            turn = turns.tryAcquire(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
+            if (!turn) {
+                throw new Silent("too many wait for the directory", new IOException("no turn"));
+            }
+            try (LDAPConnection connection = connect()) {
+                return question.ask(connection);
+            }
+        } catch (LDAPException | IOException | GeneralSecurityException e) {
+            LOG.warn("the directory {} does not answer: {}", settings.url(), e.getMessage());
+            throw new Silent("the directory does not answer", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Silent("interrupted", e);
+        } finally {
+            if (turn) {
+                turns.release();
+            }
+        }
+    }
+
+    private LDAPConnection connect() throws LDAPException, IOException, GeneralSecurityException {
+        URI address = settings.address();
+        int port = address.getPort() > 0 ? address.getPort() : settings.overTls() ? LDAPS_PORT : LDAP_PORT;
+        int limitMillis = Math.toIntExact(settings.timeout().toMillis());
+        LDAPConnectionOptions options = new LDAPConnectionOptions();
+        options.setConnectTimeoutMillis(limitMillis);
+        options.setResponseTimeoutMillis(limitMillis);
+        options.setFollowReferrals(false);
+        options.setSSLSocketVerifier(new HostNameSSLSocketVerifier(true));
+        LDAPConnection connection = settings.overTls()
+                ? new LDAPConnection(trusted().getSocketFactory(), options, address.getHost(), port)
+                : new LDAPConnection(options, address.getHost(), port);
+        try {
+            if (settings.startsTls()) {
+                demandSuccess(connection
+                        .processExtendedOperation(new StartTLSExtendedRequest(trusted()))
+                        .getResultCode());
+            }
+            if (!settings.managerDn().isEmpty()) {
+                connection.bind(new SimpleBindRequest(settings.managerDn(), settings.managerPassword()));
+            }
+            return connection;
+        } catch (LDAPException | IOException | GeneralSecurityException | RuntimeException e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    private static void demandSuccess(ResultCode result) throws LDAPException {
+        if (!result.equals(ResultCode.SUCCESS)) {
+            throw new LDAPException(result, "it does not speak TLS: " + result);
+        }
+    }
+
+    private SSLContext trusted() throws IOException, GeneralSecurityException {
+        if (settings.caFile().isEmpty()) {
+            return SSLContext.getDefault();
+        }
+        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+        store.load(null, null);
+        try (InputStream in = Files.newInputStream(Path.of(settings.caFile()))) {
+            int n = 0;
+            for (Certificate certificate :
+                    CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+                store.setCertificateEntry("ca" + n++, certificate);
+            }
+        }
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    private Optional<SearchResultEntry> entry(LDAPConnection connection, String name) throws LDAPException {
+        String filter = settings.userFilter().replace("{0}", Filter.encodeValue(name));
+        SearchRequest search = new SearchRequest(settings.base(), SearchScope.SUB, filter, "memberOf");
+        search.setSizeLimit(2);
+        List<SearchResultEntry> found = search(connection, search);
+        if (found.size() > 1) {
+            LOG.warn("the directory has several users {}: none of them may log in", name);
+        }
+        return found.size() == 1 ? Optional.of(found.getFirst()) : Optional.empty();
+    }
+
+    private static List<SearchResultEntry> search(LDAPConnection connection, SearchRequest search)
+            throws LDAPException {
+        try {
+            return entries(connection.search(search));
+        } catch (LDAPSearchException e) {
+            if (e.getResultCode().equals(ResultCode.SIZE_LIMIT_EXCEEDED)) {
+                return entries(e.getSearchResult());
+            }
+            throw e;
+        }
+    }
+
+    private static List<SearchResultEntry> entries(SearchResult result) {
+        List<SearchResultEntry> entries = result.getSearchEntries();
+        return entries == null ? List.of() : entries;
+    }
+
+    private static boolean binds(LDAPConnection connection, String dn, String password) throws LDAPException {
+        try {
+            connection.bind(new SimpleBindRequest(dn, password));
+            return true;
+        } catch (LDAPException e) {
+            if (e.getResultCode().isConnectionUsable()) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private Known known(LDAPConnection connection, String name, SearchResultEntry user) throws LDAPException {
+        Set<Role> roles = EnumSet.noneOf(Role.class);
+        Set<String> projects = new TreeSet<>();
+        for (String group : groups(connection, name, user)) {
+            roles.addAll(settings.rolesOfGroups().getOrDefault(group, Set.of()));
+            projects.addAll(settings.projectsOfGroups().getOrDefault(group, List.of()));
+        }
+        return new Known(roles, projects);
+    }
+
+    /** The names of the groups in lower case: those that name the user, and those that the user names. */
+    private Set<String> groups(LDAPConnection connection, String name, SearchResultEntry user) throws LDAPException {
+        Set<String> groups = new HashSet<>();
+        Filter naming = Filter.createORFilter(
+                Filter.createEqualityFilter("member", user.getDN()),
+                Filter.createEqualityFilter("uniqueMember", user.getDN()),
+                Filter.createEqualityFilter("memberUid", name));
+        String base = settings.groupBase().isEmpty() ? settings.base() : settings.groupBase();
+        SearchRequest search = new SearchRequest(base, SearchScope.SUB, naming, "cn");
+        search.setSizeLimit(GROUPS_MAX);
+        for (SearchResultEntry group : search(connection, search)) {
+            String cn = group.getAttributeValue("cn");
+            if (cn != null) {
+                groups.add(cn.toLowerCase(Locale.ROOT));
+            }
+        }
+        Attribute memberOf = user.getAttribute("memberOf");
+        if (memberOf != null) {
+            for (String dn : memberOf.getValues()) {
+                RDN named = new DN(dn).getRDN();
+                if (named != null) {
+                    groups.add(named.getAttributeValues()[0].toLowerCase(Locale.ROOT));
+                }
+            }
+        }
+        return groups;
+    }
+}

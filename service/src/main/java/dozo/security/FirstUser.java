@@ -1,0 +1,22 @@
+package dozo.security;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.stereotype.Component;
+
+/** Sees to it that the administrator is a user before anybody can ask. */
+@Component
+class FirstUser implements SmartInitializingSingleton {
+
+    private final Administrator administrator;
+    private final Users users;
+
+    FirstUser(Administrator administrator, Users users) {
+        this.administrator = administrator;
+        this.users = users;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        users.keepAdministrator(administrator.password());
+    }
+}

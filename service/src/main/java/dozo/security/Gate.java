@@ -1,0 +1,184 @@
+package dozo.security;
+
+import dozo.ledger.Sight;
+import dozo.security.Permissions.Endpoint;
+import dozo.security.Permissions.Line;
+import dozo.security.Permissions.Reach;
+import dozo.security.Permissions.Token;
+import dozo.security.Users.User;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpSession;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpStatus;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.stereotype.Component;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.HandlerMapping;
+
+/**
+ * Holds every request against {@link Permissions} before its handler sees it. It asks for the handler that was chosen, not for
+ * the address, so nothing can be spelt past it. Roles, projects and whether the user may still come are looked up every time.
+ */
+@Component
+class Gate implements HandlerInterceptor {
+
+    static final String SIGHT = Gate.class.getName() + ".sight";
+    static final String CALLER = Gate.class.getName() + ".caller";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
+
+    private static final Duration SESSION_AGE_MAX = Duration.ofHours(12);
+
+    private final Users users;
+    private final Confirmations confirmations;
+    private final Answers answers;
+    private final InstantSource clock;
+
+    /** Why a request is not answered. */
+    private record Refused(HttpStatus status, String detail) {}
+
+    Gate(Users users, Confirmations confirmations, Answers answers, InstantSource clock) {
+        this.users = users;
+        this.confirmations = confirmations;
+        this.answers = answers;
+        this.clock = clock;
+    }
+
+    @Override
+    public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
+            throws IOException {
+        if (!(handler instanceof HandlerMethod)) {
+            // A static file, or nothing: the filter chains say who sees those.
+            return true;
+        }
+        Optional<Caller> caller = caller();
+        Optional<User> user;
+        try {
+            user = caller.flatMap(this::user);
+        } catch (NotNow later) {
+            answers.refuse(request, response, later);
+            return false;
+        }
+        if (user.isEmpty() || isOver(request.getSession(false))) {
+            turnAway(request, response);
+            return false;
+        }
+        Refused refused = check(request, caller.get(), user.get());
+        if (refused != null) {
+            answers.refuse(request, response, refused.status(), refused.detail());
+            return false;
+        }
+        request.setAttribute(CALLER, caller.get());
+        return true;
+    }
+
+    private static Optional<Caller> caller() {
+        Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
+        return authentication != null && authentication.getPrincipal() instanceof Caller caller
+                ? Optional.of(caller)
+                : Optional.empty();
+    }
+
+    private Optional<User> user(Caller caller) {
+        return users.find(caller.userId())
+                .filter(found -> mayStillCome(caller, found))
+                .flatMap(confirmations::current);
+    }
+
+    private static boolean mayStillCome(Caller caller, User user) {
+        return user.active() && (caller.token() != null || caller.stamp() == user.stamp());
+    }
+
+    private boolean isOver(@Nullable HttpSession session) {
+        return session != null
+                && Instant.ofEpochMilli(session.getCreationTime())
+                        .plus(SESSION_AGE_MAX)
+                        .isBefore(clock.instant());
+    }
+
+    private void turnAway(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        HttpSession session = request.getSession(false);
+        if (session != null) {
+            session.invalidate();
+        }
+        if (Answers.isRest(request)) {
+            answers.demandLogin(request, response, "this login is over");
+        } else {
+            response.sendRedirect("/login");
+        }
+    }
+
+    private @Nullable Refused check(HttpServletRequest request, Caller caller, User user) {
+        Endpoint endpoint = endpoint(request);
+        Optional<Line> line = Permissions.of(endpoint);
+        if (line.isEmpty()) {
+            LOG.error(
+                    "{} {} is in no line of the table of permissions and refused", endpoint.method(), endpoint.path());
+            return new Refused(HttpStatus.FORBIDDEN, "this is not allowed to anybody");
+        }
+        Caller.UsedToken token = caller.token();
+        if (token != null && line.get().token() == Token.NONE) {
+            return new Refused(HttpStatus.FORBIDDEN, "no token may do this: log in with a password");
+        }
+        if (token != null && token.readOnly() && line.get().token() == Token.WRITE) {
+            return new Refused(HttpStatus.FORBIDDEN, "this token only reads");
+        }
+        Set<Role> roles = user.roles().stream()
+                .filter(role -> token == null || token.roles().contains(role))
+                .collect(Collectors.toSet());
+        return switch (line.get().of(roles)) {
+            case NONE -> new Refused(HttpStatus.FORBIDDEN, noRole(line.get(), user, token != null));
+            case OWN -> own(request, Sight.of(user.projects()));
+            case SELF -> own(request, Sight.of(Set.of()));
+            case ALL -> {
+                request.setAttribute(SIGHT, Sight.EVERYTHING);
+                yield null;
+            }
+        };
+    }
+
+    /** A foreign project is as one that is not there: else the answer would say that it is. */
+    private static @Nullable Refused own(HttpServletRequest request, Sight sight) {
+        if (request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE) instanceof Map<?, ?> variables
+                && variables.get("project") instanceof String project
+                && !sight.sees(project)) {
+            return new Refused(HttpStatus.NOT_FOUND, "there is no project \"%s\" among yours".formatted(project));
+        }
+        request.setAttribute(SIGHT, sight);
+        return null;
+    }
+
+    private static String noRole(Line line, User user, boolean byToken) {
+        if (user.roles().isEmpty()) {
+            return user.origin() == Users.Origin.DIRECTORY
+                    ? "you are in no group that gives a role here: ask an administrator which one would"
+                    : "you have no role yet: an administrator gives one";
+        }
+        String roles = line.reaches().entrySet().stream()
+                .filter(each -> each.getValue() != Reach.NONE)
+                .map(Map.Entry::getKey)
+                .sorted()
+                .map(Role::name)
+                .collect(Collectors.joining(", "));
+        return "this takes one of the roles %s%s".formatted(roles, byToken ? ", of you and of this token" : "");
+    }
+
+    private static Endpoint endpoint(HttpServletRequest request) {
+        String method = request.getMethod().equals("HEAD") ? "GET" : request.getMethod();
+        return new Endpoint(
+                method, String.valueOf(request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE)));
+    }
+}

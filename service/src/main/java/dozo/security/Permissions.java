@@ -1,0 +1,165 @@
+package dozo.security;
+
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The one table of who may what: a line for each method and path that is answered. What has no line is refused to everybody,
+ * and {@code AccessTest} fails for it. A new endpoint gets a line here and nothing else.
+ */
+public final class Permissions {
+
+    /**
+     * The columns are those of {@link Role}, then what a token may: {@code read}, any; {@code write}, one that is not read-only;
+     * {@code -}, none. Words of a role: {@code all}; {@code own}, what belongs to the own projects, whose lists the endpoint
+     * filters by {@link dozo.ledger.Sight}, while a foreign {@code {project}} in the path is not found; {@code self}, one's own
+     * login, for whoever is logged in; {@code -}, nothing.
+     */
+    private static final String TABLE = """
+            method path                                                            LAB_MANAGER OPERATOR AUDITOR ADMIN token
+            GET    /                                                               own         all      all     all   -
+            GET    /api/v1/coverage                                                own         all      all     all   read
+            GET    /api/v1/coverage/changes                                        own         all      all     all   read
+            GET    /api/v1/coverage/experiments                                    own         all      all     all   read
+            GET    /api/v1/coverage/groups                                         own         all      all     all   read
+            GET    /api/v1/coverage/unprotected                                    own         all      all     all   read
+            GET    /api/v1/coverage/waits                                          own         all      all     all   read
+            GET    /api/v1/experiments                                             own         all      all     all   read
+            POST   /api/v1/experiments                                             own         all      -       all   write
+            POST   /api/v1/experiments/bulk                                        own         all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
+            PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
+            DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/manifests/{number}         own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/manifests/{number}/entries own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
+            GET    /api/v1/ledger                                                  -           -        all     all   read
+            GET    /api/v1/ledger/verification                                     -           -        all     all   read
+            GET    /api/v1/me                                                      self        self     self    self  read
+            PUT    /api/v1/me/password                                             self        self     self    self  -
+            GET    /api/v1/me/tokens                                               self        self     self    self  read
+            POST   /api/v1/me/tokens                                               self        self     self    self  -
+            DELETE /api/v1/me/tokens/{id}                                          self        self     self    self  write
+            GET    /api/v1/openapi                                                 all         all      all     all   read
+            GET    /api/v1/plan                                                    own         all      all     all   read
+            GET    /api/v1/projects                                                own         all      all     all   read
+            POST   /api/v1/projects                                                -           -        -       all   write
+            GET    /api/v1/projects/{project}                                      own         all      all     all   read
+            GET    /api/v1/projects/{project}/members                              own         all      all     all   read
+            PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
+            GET    /api/v1/runs                                                    own         all      all     all   read
+            POST   /api/v1/runs                                                    -           all      -       all   write
+            GET    /api/v1/runs/{id}                                               own         all      all     all   read
+            GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
+            POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
+            POST   /api/v1/scrubs                                                  -           all      -       all   write
+            GET    /api/v1/scrubs/plan                                             -           all      all     all   read
+            GET    /api/v1/scrubs/promise                                          own         all      all     all   read
+            GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
+            GET    /api/v1/sites                                                   -           all      all     all   read
+            GET    /api/v1/sites/{name}                                            -           all      all     all   read
+            PUT    /api/v1/sites/{name}                                            -           -        -       all   write
+            POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
+            GET    /api/v1/users                                                   -           -        all     all   read
+            POST   /api/v1/users                                                   -           -        -       all   -
+            GET    /api/v1/users/{name}                                            -           -        all     all   read
+            PATCH  /api/v1/users/{name}                                            -           -        -       all   -
+            GET    /api/v1/users/{name}/tokens                                     -           -        all     all   read
+            DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
+            """;
+
+    private static final Map<Endpoint, Line> LINES = read();
+
+    /** A method and a path as it is mapped, variables in braces. */
+    public record Endpoint(String method, String path) {}
+
+    /** How far a role reaches. */
+    public enum Reach {
+        NONE,
+        SELF,
+        OWN,
+        ALL
+    }
+
+    /** What a token has to be. */
+    public enum Token {
+        NONE,
+        WRITE,
+        READ
+    }
+
+    /** A line of the table. */
+    public record Line(Map<Role, Reach> reaches, Token token) {
+
+        /** The farthest of these roles. */
+        Reach of(Collection<Role> roles) {
+            Reach farthest = reaches.containsValue(Reach.SELF) ? Reach.SELF : Reach.NONE;
+            for (Role role : roles) {
+                Reach reach = reaches.getOrDefault(role, Reach.NONE);
+                farthest = reach.compareTo(farthest) > 0 ? reach : farthest;
+            }
+            return farthest;
+        }
+    }
+
+    private Permissions() {}
+
+    /** All that is answered to somebody. */
+    public static Set<Endpoint> endpoints() {
+        return LINES.keySet();
+    }
+
+    /** Who may use an endpoint; empty: nobody. */
+    public static Optional<Line> of(Endpoint endpoint) {
+        return Optional.ofNullable(LINES.get(endpoint));
+    }
+
+    private static Map<Endpoint, Line> read() {
+        Map<Endpoint, Line> lines = new LinkedHashMap<>();
+        List<String> headings = words(TABLE.lines().findFirst().orElseThrow());
+        TABLE.lines().skip(1).forEach(text -> {
+            List<String> words = words(text);
+            Map<Role, Reach> reaches = new EnumMap<>(Role.class);
+            for (Role role : Role.values()) {
+                reaches.put(role, reach(words.get(headings.indexOf(role.name()))));
+            }
+            Line line = new Line(Map.copyOf(reaches), token(words.get(headings.indexOf("token"))));
+            if (lines.put(new Endpoint(words.get(0), words.get(1)), line) != null) {
+                throw new IllegalStateException("twice in the table of permissions: " + text);
+            }
+        });
+        return lines;
+    }
+
+    private static List<String> words(String line) {
+        return List.of(line.split(" +", -1));
+    }
+
+    private static Reach reach(String word) {
+        return switch (word) {
+            case "all" -> Reach.ALL;
+            case "own" -> Reach.OWN;
+            case "self" -> Reach.SELF;
+            case "-" -> Reach.NONE;
+            default -> throw new IllegalStateException("in the table of permissions: " + word);
+        };
+    }
+
+    private static Token token(String word) {
+        return switch (word) {
+            case "read" -> Token.READ;
+            case "write" -> Token.WRITE;
+            case "-" -> Token.NONE;
+            default -> throw new IllegalStateException("in the table of permissions: " + word);
+        };
+    }
+}

@@ -1,0 +1,113 @@
+package dozo.security;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who has failed to log in too often, and how long they wait. A name from an address waits longer with every failure, to a
+ * minute; so does an address; a name has at most 100 failures an hour from wherever. Who has logged in from an address before
+ * waits there for their own failures only: others who guess at a name do not lock its owner out.
+ *
+ * <p>Memory is bounded: of each kind the 10,000 that failed last are kept, in this process. Times are the caller's.
+ */
+final class Throttle {
+
+    static final int PAIR_FAILURES_FREE = 5;
+    static final int ADDRESS_FAILURES_FREE = 30;
+    static final int NAME_FAILURES_HOUR = 100;
+    static final Duration WAIT_MAX = Duration.ofMinutes(1);
+
+    private static final int KEPT_MAX = 10_000;
+    private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(15);
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final SequencedMap<Pair, Failures> pairs = bounded();
+    private final SequencedMap<String, Failures> addresses = bounded();
+    private final SequencedMap<String, Failures> names = bounded();
+    private final SequencedMap<Pair, Instant> known = bounded();
+
+    private record Pair(String name, String address) {}
+
+    /** How many, when the first and the last was. */
+    private record Failures(int count, Instant first, Instant last) {
+
+        static Failures oneMore(@Nullable Failures before, Instant now, Instant forgotten) {
+            return before == null || forgotten.isBefore(now)
+                    ? new Failures(1, now, now)
+                    : new Failures(before.count + 1, before.first, now);
+        }
+    }
+
+    /** How long this name has to wait at this address; zero: not at all. */
+    synchronized Duration wait(String name, String address, Instant now) {
+        Pair pair = new Pair(name, address);
+        Duration own = growing(pairs.get(pair), PAIR_FAILURES_FREE, now);
+        if (known.get(pair) != null) {
+            return own;
+        }
+        return longest(own, longest(growing(addresses.get(address), ADDRESS_FAILURES_FREE, now), hourly(name, now)));
+    }
+
+    synchronized void failed(String name, String address, Instant now) {
+        count(pairs, new Pair(name, address), now);
+        count(addresses, address, now);
+        Failures before = names.get(name);
+        names.put(name, Failures.oneMore(before, now, before == null ? now : before.first.plus(HOUR)));
+    }
+
+    synchronized void succeeded(String name, String address, Instant now) {
+        Pair pair = new Pair(name, address);
+        pairs.remove(pair);
+        known.put(pair, now);
+    }
+
+    /** How many things are kept. */
+    synchronized int size() {
+        return pairs.size() + addresses.size() + names.size() + known.size();
+    }
+
+    private static <K> void count(Map<K, Failures> counts, K key, Instant now) {
+        Failures before = counts.get(key);
+        counts.put(key, Failures.oneMore(before, now, before == null ? now : before.last.plus(FORGOTTEN_AFTER)));
+    }
+
+    private static Duration growing(@Nullable Failures failures, int free, Instant now) {
+        if (failures == null || failures.count < free) {
+            return Duration.ZERO;
+        }
+        int doublings = Math.min(failures.count - free, 10);
+        Duration pause = Duration.ofSeconds(1L << doublings);
+        return until(failures.last.plus(pause.compareTo(WAIT_MAX) < 0 ? pause : WAIT_MAX), now);
+    }
+
+    private Duration hourly(String name, Instant now) {
+        Failures failures = names.get(name);
+        return failures == null || failures.count < NAME_FAILURES_HOUR
+                ? Duration.ZERO
+                : until(failures.first.plus(HOUR), now);
+    }
+
+    private static Duration until(Instant end, Instant now) {
+        return end.isAfter(now) ? Duration.between(now, end) : Duration.ZERO;
+    }
+
+    private static Duration longest(Duration one, Duration other) {
+        return one.compareTo(other) > 0 ? one : other;
+    }
+
+    /** The most recently used. */
+    private static <K, V> SequencedMap<K, V> bounded() {
+        return new LinkedHashMap<>(16, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+                return size() > KEPT_MAX;
+            }
+        };
+    }
+}

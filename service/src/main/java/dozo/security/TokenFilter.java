@@ -1,0 +1,81 @@
+package dozo.security;
+
+import dozo.security.Tokens.Token;
+import dozo.security.Users.User;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Lets in who brings a token, as {@code Authorization: Bearer dozo_…}. Guessing one is hopeless, so it is not throttled; whoever
+ * has the secret may know why it does not work any more.
+ */
+final class TokenFilter extends OncePerRequestFilter {
+
+    private static final String SCHEME = "bearer ";
+
+    private final Tokens tokens;
+    private final Users users;
+    private final Answers answers;
+    private final InstantSource clock;
+
+    TokenFilter(Tokens tokens, Users users, Answers answers, InstantSource clock) {
+        this.tokens = tokens;
+        this.users = users;
+        this.answers = answers;
+        this.clock = clock;
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        String header = request.getHeader("Authorization");
+        if (header == null || !header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+            chain.doFilter(request, response);
+            return;
+        }
+        Optional<Token> token = tokens.use(header.substring(SCHEME.length()).strip());
+        Optional<User> user = token.flatMap(found -> users.find(found.userId()));
+        String refused = refused(token.orElse(null), user.orElse(null));
+        if (refused != null) {
+            answers.demandLogin(request, response, refused);
+            return;
+        }
+        SecurityContext context = SecurityContextHolder.createEmptyContext();
+        context.setAuthentication(UsernamePasswordAuthenticationToken.authenticated(
+                caller(token.orElseThrow(), user.orElseThrow()), null, List.of()));
+        SecurityContextHolder.setContext(context);
+        chain.doFilter(request, response);
+    }
+
+    private @Nullable String refused(@Nullable Token token, @Nullable User user) {
+        if (token == null || user == null) {
+            return "there is no such token";
+        }
+        if (token.revokedAt() != null) {
+            return "this token was revoked";
+        }
+        if (!token.expiresAt().isAfter(clock.instant())) {
+            return "this token has expired";
+        }
+        return user.active() ? null : "the user of this token may not log in any more";
+    }
+
+    private static Caller caller(Token token, User user) {
+        return new Caller(
+                user.id(),
+                user.name(),
+                user.stamp(),
+                new Caller.UsedToken(token.id(), token.roles(), token.readOnly()));
+    }
+}

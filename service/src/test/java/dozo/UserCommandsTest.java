@@ -1,0 +1,105 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.command.Exit;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Users and tokens from the command line, and a command that comes with a token. */
+class UserCommandsTest {
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+
+    private record Ended(int code, String out, String err) {}
+
+    @BeforeEach
+    void start() {
+        service = RunningService.start(folder.resolve("work"));
+        System.setProperty("dozo.password.file", service.passwordFile().toString());
+    }
+
+    @AfterEach
+    void stop() {
+        System.clearProperty("dozo.password.file");
+        System.clearProperty("dozo.user");
+        System.clearProperty("dozo.token.file");
+        service.close();
+    }
+
+    @Test
+    void aUserIsMadeJoinsAndComesWithATokenUntilDisabled() throws Exception {
+        Path password = Files.writeString(folder.resolve("password"), "a password for tests\n");
+        assertThat(dozo("project", "add", "P1").code()).isZero();
+        assertThat(dozo("project", "add", "P2").code()).isZero();
+
+        assertThat(dozo(
+                        "user",
+                        "add",
+                        "tanaka",
+                        "--password-file",
+                        password.toString(),
+                        "--roles",
+                        "LAB_MANAGER,AUDITOR"))
+                .isEqualTo(new Ended(0, "created user tanaka\n", ""));
+        assertThat(dozo("user", "roles", "tanaka", "LAB_MANAGER").code()).isZero();
+        assertThat(dozo("user", "join", "tanaka", "P1").out()).isEqualTo("tanaka is a member of P1\n");
+        assertThat(dozo("user", "list").out()).containsPattern("tanaka +LAB_MANAGER +P1 +LOCAL +enabled");
+
+        System.setProperty("dozo.user", "tanaka");
+        System.setProperty("dozo.password.file", password.toString());
+        Ended made = dozo("token", "add", "nightly", "--read-only", "--days", "7");
+        assertThat(made.code()).isZero();
+        assertThat(made.out()).matches("dozo_[A-Za-z0-9_-]{43}\n");
+        assertThat(dozo("token", "list").out()).contains("nightly").contains("read");
+
+        System.clearProperty("dozo.user");
+        System.setProperty(
+                "dozo.token.file",
+                Files.writeString(folder.resolve("token"), made.out()).toString());
+        assertThat(dozo("project", "list").out()).contains("P1").doesNotContain("P2");
+        assertThat(dozo("project", "add", "P3").code()).isEqualTo(Exit.NOT_ALLOWED);
+
+        System.clearProperty("dozo.token.file");
+        System.setProperty("dozo.password.file", service.passwordFile().toString());
+        assertThat(dozo("user", "leave", "tanaka", "P1").code()).isZero();
+        assertThat(dozo("token", "list", "--user", "tanaka").out()).contains("nightly");
+        assertThat(dozo("user", "disable", "tanaka").out()).isEqualTo("tanaka is disabled\n");
+
+        System.setProperty("dozo.token.file", folder.resolve("token").toString());
+        Ended refused = dozo("project", "list");
+        assertThat(refused.code()).isEqualTo(Exit.NOT_ALLOWED);
+        assertThat(refused.err()).contains("may not log in any more");
+    }
+
+    @Test
+    void whatIsRefusedSaysTheField() {
+        Ended refused = dozo("token", "add", "t", "--days", "400");
+
+        assertThat(refused.code()).isEqualTo(Exit.REFUSED);
+        assertThat(refused.err()).contains("days: 400: 1 to 366 is accepted");
+    }
+
+    private Ended dozo(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine commandLine = Application.commandLine();
+        commandLine.setOut(new PrintWriter(out, true));
+        commandLine.setErr(new PrintWriter(err, true));
+        String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 2);
+        all[arguments.length] = "--url";
+        all[arguments.length + 1] = service.url();
+        int code = commandLine.execute(all);
+        return new Ended(code, out.toString(), err.toString());
+    }
+}

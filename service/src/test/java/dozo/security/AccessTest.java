@@ -1,0 +1,496 @@
+package dozo.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.security.Permissions.Endpoint;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+
+/** Who may what: every endpoint × who asks × own and foreign project, held against the table that people read. */
+class AccessTest {
+
+    private static final Path TABLE = Path.of("..", "docs", "reference", "access.md");
+
+    private static final String OWN = "MINE1";
+
+    /** In all that the foreign project holds, so that it shows wherever anything of it does. */
+    private static final String FOREIGN = "ALIEN9";
+
+    private static final String PASSWORD = "a password for tests";
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+    private static long run;
+
+    /** Tokens by user, role and kind. Those of the last user have one of its two roles. */
+    private static final Map<String, String> SECRETS = new LinkedHashMap<>();
+
+    /** A line of the table in the documentation. */
+    private record Line(Endpoint endpoint, Map<String, String> words) {
+
+        String word(String column) {
+            return words.getOrDefault(column, "-");
+        }
+    }
+
+    /** Somebody who asks. */
+    private record Asker(String name, String role, String authorization, String token) {}
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        service.bean(Sites.class)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test");
+        run = service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
+                .id();
+        for (String project : List.of(OWN, FOREIGN)) {
+            service.bean(Projects.class).create(project, "title of " + project, "test");
+            Path source = Files.createDirectories(folder.resolve("source-of-" + project));
+            int experiment = service.bean(Experiments.class)
+                    .register(project, project + "E", "title of " + project, source, "test")
+                    .id();
+            FilePath path = FilePath.of((project + "/file").getBytes(StandardCharsets.UTF_8));
+            service.bean(Findings.class)
+                    .add(run, List.of(new Finding(experiment, Problem.UNREADABLE, path, "of " + project)));
+        }
+        service.bean(Runs.class).close(run, RunState.COMPLETE, "");
+        for (Role role : Role.values()) {
+            service.bean(Users.class).create(nameOf(role), PASSWORD, Set.of(role), "test");
+        }
+        service.bean(Users.class).create("roleless", PASSWORD, Set.of(), "test");
+        service.bean(Users.class).join(OWN, nameOf(Role.LAB_MANAGER), "test");
+        makeTokens();
+    }
+
+    private static void makeTokens() {
+        Tokens tokens = service.bean(Tokens.class);
+        for (Role role : Role.values()) {
+            String user = nameOf(role);
+            SECRETS.put(
+                    user + "/" + role + "/write",
+                    tokens.create(user, "w", null, false, 1).secret());
+            SECRETS.put(
+                    user + "/" + role + "/read",
+                    tokens.create(user, "r", null, true, 1).secret());
+        }
+        service.bean(Users.class).create("both", PASSWORD, Set.of(Role.LAB_MANAGER, Role.ADMIN), "test");
+        service.bean(Users.class).join(OWN, "both", "test");
+        SECRETS.put(
+                "both/LAB_MANAGER/write",
+                tokens.create("both", "m", Set.of(Role.LAB_MANAGER), false, 1).secret());
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void everyEndpointHasALineAndEveryLineAnEndpoint() {
+        Set<Endpoint> mapped = new HashSet<>();
+        service.mappings().getHandlerMethods().forEach((mapping, handler) -> {
+            if (handler.getBeanType().getName().startsWith("dozo.")) {
+                mapped.addAll(endpoints(mapping));
+            }
+        });
+        mapped.add(new Endpoint("GET", "/api/v1/openapi"));
+
+        assertThat(Permissions.endpoints()).containsExactlyInAnyOrderElementsOf(mapped);
+    }
+
+    @Test
+    void theTableThatPeopleReadIsTheOneThatHolds() throws Exception {
+        List<String> read = new ArrayList<>();
+        for (Line line : table()) {
+            read.add(line.toString());
+        }
+        List<String> holds = Permissions.endpoints().stream()
+                .map(endpoint -> {
+                    Permissions.Line line = Permissions.of(endpoint).orElseThrow();
+                    Map<String, String> words = new LinkedHashMap<>();
+                    for (Role role : Role.values()) {
+                        words.put(role.name(), word(line.reaches().get(role)));
+                    }
+                    words.put("token", word(line.token()));
+                    return new Line(endpoint, words).toString();
+                })
+                .toList();
+
+        assertThat(read).isEqualTo(holds);
+    }
+
+    @Test
+    void whatIsNotAllowedIsRefusedToEverybodyEverywhere() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        int asked = 0;
+        for (Line line : table()) {
+            for (Asker asker : askers()) {
+                for (String project : new TreeSet<>(List.of(OWN, project(line)))) {
+                    Answer answer = ask(asker, line.endpoint(), project);
+                    asked++;
+                    String expected = expected(line, asker, project);
+                    String found = found(answer);
+                    if (!expected.equals(found)) {
+                        wrong.add("%s %s of %s as %s: %s, not %s (%d %s)"
+                                .formatted(
+                                        line.endpoint().method(),
+                                        line.endpoint().path(),
+                                        project,
+                                        asker,
+                                        found,
+                                        expected,
+                                        answer.status(),
+                                        answer.text()));
+                    }
+                }
+            }
+        }
+
+        System.out.printf("role matrix: %d lines, %d requests, %d wrong%n", table().size(), asked, wrong.size());
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
+    void aLabManagerReadsNothingOfAForeignProject() throws Exception {
+        Asker manager = asker(Role.LAB_MANAGER);
+        Asker auditor = asker(Role.AUDITOR);
+        Set<String> shownToAuditor = new TreeSet<>();
+        for (Line line : table()) {
+            if (line.endpoint().method().equals("GET")) {
+                String path = line.endpoint().path();
+                assertThat(ask(manager, line.endpoint(), OWN).text()).as(path).doesNotContain(FOREIGN);
+                if (ask(auditor, line.endpoint(), OWN).text().contains(FOREIGN)) {
+                    shownToAuditor.add(path);
+                }
+            }
+        }
+
+        // What the walk above would have found: these do hold something foreign.
+        assertThat(shownToAuditor)
+                .contains(
+                        "/api/v1/projects",
+                        "/api/v1/experiments",
+                        "/api/v1/runs/{id}/findings",
+                        "/api/v1/coverage",
+                        "/api/v1/coverage/experiments",
+                        "/api/v1/coverage/groups",
+                        "/api/v1/coverage/unprotected",
+                        "/api/v1/coverage/changes",
+                        "/api/v1/coverage/waits",
+                        "/api/v1/scrubs/promise/experiments");
+    }
+
+    @Test
+    void sumsAndCountsAreOfWhatIsSeen() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        String auditor = asker(Role.AUDITOR).authorization();
+
+        assertThat(get(manager, "/coverage").at("/totals/experiments").asInt()).isEqualTo(1);
+        assertThat(get(auditor, "/coverage").at("/totals/experiments").asInt()).isEqualTo(2);
+        assertThat(get(manager, "/runs/" + run).at("/findings").asInt()).isEqualTo(1);
+        assertThat(get(auditor, "/runs/" + run).at("/findings").asInt()).isEqualTo(2);
+        assertThat(get(manager, "/runs").at("/items/0/findings").asInt()).isEqualTo(1);
+    }
+
+    @Test
+    void aPageIsCutAfterTheFilter() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        for (String list : List.of(
+                "/projects",
+                "/experiments",
+                "/coverage/experiments",
+                "/scrubs/promise/experiments",
+                "/runs/%d/findings".formatted(run))) {
+            Answer page = get(manager, list + "?limit=1");
+            assertThat(page.at("/items").size()).as(list).isEqualTo(1);
+            assertThat(page.at("/next").isMissingNode()).as(list).isTrue();
+        }
+    }
+
+    @Test
+    void aForeignProjectIsAsOneThatIsNotThere() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        for (String path : List.of(
+                "/projects/%s",
+                "/experiments/%s/E", "/experiments/%s/E/proof?path=a", "/experiments/%s/E/manifests/1")) {
+            Answer foreign = get(manager, path.formatted(FOREIGN));
+            Answer missing = get(manager, path.formatted("NEVER"));
+            assertThat(foreign.status()).isEqualTo(404);
+            assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
+        }
+    }
+
+    @Test
+    void registeringTellsNothingOfAForeignProject() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        String taken = folder.resolve("source-of-" + FOREIGN).toString();
+
+        Answer foreign = register(manager, FOREIGN, "/nowhere");
+        Answer missing = register(manager, "NEVER", "/nowhere");
+        Answer source = register(manager, OWN, taken);
+
+        assertThat(foreign.status()).isEqualTo(422);
+        assertThat(foreign.text().replace(FOREIGN, "NEVER")).isEqualTo(missing.text());
+        assertThat(source.status()).isEqualTo(409);
+        assertThat(source.at("/errors/0/field").asString()).isEqualTo("source");
+        assertThat(source.text().replace(taken, "")).doesNotContain(FOREIGN);
+    }
+
+    @Test
+    void aFileOfExperimentsTellsNothingOfAForeignProject() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        Path taken = folder.resolve("source-of-" + FOREIGN);
+        String csv = "project,code,source%n%s,%sE,%s%n%s,Y,%s%n".formatted(FOREIGN, FOREIGN, taken, OWN, taken);
+
+        Answer answer = service.askCsvAs(
+                manager, "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+
+        assertThat(answer.status()).isEqualTo(200);
+        assertThat(answer.at("/refused").asInt()).isEqualTo(2);
+        assertThat(answer.text()).contains("there is no project").contains("of another project");
+        assertThat(answer.text().replace(taken.toString(), "")).doesNotContain("is registered already");
+    }
+
+    @Test
+    void whatIsFrozenIsCountedAndListedOfWhatIsSeen() {
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost,
+                                                       message)
+                        select experiment_id, 1, now(), 1, 1, 'much is gone' from experiment where code = :code
+                        """).param("code", FOREIGN + "E").update();
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        String auditor = asker(Role.AUDITOR).authorization();
+
+        assertThat(get(manager, "/coverage").at("/frozen").asInt()).isZero();
+        assertThat(get(auditor, "/coverage").at("/frozen").asInt()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?frozen=true").at("/items").size()).isZero();
+        assertThat(get(auditor, "/experiments?frozen=true").at("/items").size()).isEqualTo(1);
+        assertThat(get(manager, "/experiments?q=" + FOREIGN).at("/items").size())
+                .isZero();
+        assertThat(get(auditor, "/experiments?q=" + FOREIGN).at("/items").size())
+                .isEqualTo(1);
+        assertThat(get(manager, "/experiments?project=" + FOREIGN).at("/items").size())
+                .isZero();
+    }
+
+    @Test
+    void aPageShowsALabManagerTheOwnProjectsOnly() {
+        HttpClient browser = service.browser(nameOf(Role.LAB_MANAGER), PASSWORD);
+        HttpResponse<String> page = service.look(browser, "/", "en");
+
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.body()).contains(OWN).doesNotContain(FOREIGN).doesNotContain("127.0.0.1");
+        assertThat(service.look(service.browser(), "/", "en").body())
+                .contains(OWN)
+                .contains(FOREIGN);
+    }
+
+    @Test
+    void aSessionEndsWhenItsUserIsDisabled() {
+        service.bean(Users.class).create("leaver", PASSWORD, Set.of(Role.OPERATOR), "test");
+        HttpClient browser = service.browser("leaver", PASSWORD);
+        assertThat(service.look(browser, "/", "en").body()).contains(OWN);
+
+        service.bean(Users.class).change("leaver", null, true, null, "test");
+
+        assertThat(service.look(browser, "/", "en").body()).doesNotContain(OWN).contains("name=\"password\"");
+    }
+
+    @Test
+    void whoHasNoRoleIsToldSo() {
+        Answer answer = service.askAs(RunningService.basic("roleless", PASSWORD), "GET", "/api/v1/projects", null);
+        HttpResponse<String> page = service.look(service.browser("roleless", PASSWORD), "/", "en");
+
+        assertThat(answer.status()).isEqualTo(403);
+        assertThat(answer.at("/detail").asString()).contains("you have no role yet");
+        assertThat(page.statusCode()).isEqualTo(403);
+        assertThat(page.body()).contains("you have no role yet");
+    }
+
+    @Test
+    void aProjectWithoutMembersIsSeenByThoseWhoSeeAll() {
+        Answer members = get(asker(Role.AUDITOR).authorization(), "/projects/%s/members".formatted(FOREIGN));
+
+        assertThat(members.status()).isEqualTo(200);
+        assertThat(members.at("/items").size()).isZero();
+    }
+
+    @Test
+    void otherSpellingsOfAPathOpenNothing() {
+        String manager = asker(Role.LAB_MANAGER).authorization();
+        for (String path : List.of(
+                "/api/v1/experiments/" + OWN + "/..%2F" + FOREIGN + "/" + FOREIGN + "E",
+                "/api/v1/experiments/" + OWN + "/%2e%2e/" + FOREIGN + "/" + FOREIGN + "E",
+                "/api/v1//projects/" + FOREIGN,
+                "/api/v1/projects/" + FOREIGN + "/",
+                "/api/v1/projects/" + FOREIGN + ";a=b",
+                "/API/v1/projects/" + FOREIGN,
+                "/api/v1/projects/" + FOREIGN + ".json")) {
+            Answer answer = service.askAs(manager, "GET", path, null);
+            assertThat(answer.status()).as(path).isBetween(302, 499);
+            assertThat(answer.text()).as(path).doesNotContain("title of");
+        }
+    }
+
+    private static String expected(Line line, Asker asker, String project) {
+        String word =
+                asker.role().isEmpty() ? line.words().containsValue("self") ? "self" : "-" : line.word(asker.role());
+        String token = line.word("token");
+        if (!asker.token().isEmpty() && (token.equals("-") || asker.token().equals("read") && token.equals("write"))) {
+            return "refused";
+        }
+        return switch (word) {
+            case "-" -> "refused";
+            case "own" -> project.equals(FOREIGN) ? "not found" : "allowed";
+            default -> "allowed";
+        };
+    }
+
+    private static String found(Answer answer) {
+        return switch (answer.status()) {
+            case 401 -> "nobody";
+            case 403 -> "refused";
+            case 404 -> answer.text().contains("among yours") ? "not found" : "allowed";
+            case 302 -> "refused";
+            default -> answer.status() < 500 || answer.status() == 502 ? "allowed" : "failed";
+        };
+    }
+
+    /** Asks with a body that nobody understands: what is allowed gets as far as that. */
+    private static Answer ask(Asker asker, Endpoint endpoint, String project) {
+        String path = endpoint.path()
+                .replace("{project}", project)
+                .replace("{code}", project + "E")
+                .replace("{name}", "dr")
+                .replace("{number}", "1")
+                .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
+        String query = endpoint.method().equals("GET")
+                ? "?from=2020-01-01&until=%s&by=project&path=a".formatted(LocalDate.now(ZoneId.systemDefault()))
+                : "";
+        if (path.equals("/") && asker.token().isEmpty()) {
+            HttpResponse<String> page = service.look(service.browser(asker.name(), PASSWORD), "/", "en");
+            return new Answer(page.statusCode(), "", page.body(), null, page.headers(), null);
+        }
+        if (path.endsWith("/bulk")) {
+            return service.askCsvAs(asker.authorization(), path, "text/csv", "[".getBytes(StandardCharsets.UTF_8));
+        }
+        String body = endpoint.method().startsWith("P") ? "[" : null;
+        return service.askAs(asker.authorization(), endpoint.method(), path + query, body);
+    }
+
+    private static List<Asker> askers() {
+        List<Asker> askers = new ArrayList<>();
+        for (Role role : Role.values()) {
+            askers.add(asker(role));
+        }
+        askers.add(new Asker("roleless", "", RunningService.basic("roleless", PASSWORD), ""));
+        for (Map.Entry<String, String> secret : SECRETS.entrySet()) {
+            String[] words = secret.getKey().split("/", -1);
+            askers.add(new Asker(words[0], words[1], "Bearer " + secret.getValue(), words[2]));
+        }
+        return askers;
+    }
+
+    private static Asker asker(Role role) {
+        return new Asker(nameOf(role), role.name(), RunningService.basic(nameOf(role), PASSWORD), "");
+    }
+
+    private static String nameOf(Role role) {
+        return "one." + role.name().toLowerCase(java.util.Locale.ROOT);
+    }
+
+    private static String project(Line line) {
+        return line.endpoint().path().contains("{project}") ? FOREIGN : OWN;
+    }
+
+    private static Answer get(String authorization, String path) {
+        return service.askAs(authorization, "GET", "/api/v1" + path, null);
+    }
+
+    private static Answer register(String authorization, String project, String source) {
+        return service.askAs(
+                authorization,
+                "POST",
+                "/api/v1/experiments",
+                "{\"project\": \"%s\", \"code\": \"X\", \"source\": \"%s\"}".formatted(project, source));
+    }
+
+    private static List<Endpoint> endpoints(RequestMappingInfo mapping) {
+        return mapping.getMethodsCondition().getMethods().stream()
+                .flatMap(method -> mapping.getPatternValues().stream().map(path -> new Endpoint(method.name(), path)))
+                .toList();
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().equals("NONE") ? "-" : value.name().toLowerCase(java.util.Locale.ROOT);
+    }
+
+    /** The lines of the documentation that begin with a method. */
+    private static List<Line> table() throws Exception {
+        List<String> lines = Files.readAllLines(TABLE);
+        List<String> headings = lines.stream()
+                .filter(line -> line.startsWith("| method"))
+                .map(AccessTest::cells)
+                .findFirst()
+                .orElseThrow();
+        return lines.stream()
+                .filter(line -> line.matches("\\| `?(GET|POST|PUT|PATCH|DELETE) .*"))
+                .map(line -> {
+                    List<String> cells = cells(line);
+                    String[] what = cells.getFirst().replace("`", "").split(" ", -1);
+                    Map<String, String> words = new LinkedHashMap<>();
+                    for (int i = 1; i < headings.size(); i++) {
+                        words.put(headings.get(i).replace("`", ""), cells.get(i).replace("–", "-"));
+                    }
+                    return new Line(new Endpoint(what[0], what[1]), words);
+                })
+                .toList();
+    }
+
+    private static List<String> cells(String line) {
+        return Arrays.stream(line.substring(1, line.lastIndexOf('|')).split("\\|", -1))
+                .map(String::strip)
+                .toList();
+    }
+}

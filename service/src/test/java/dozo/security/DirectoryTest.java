@@ -1,0 +1,384 @@
+package dozo.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.unboundid.ldap.listener.InMemoryDirectoryServer;
+import com.unboundid.ldap.listener.InMemoryDirectoryServerConfig;
+import com.unboundid.ldap.listener.InMemoryListenerConfig;
+import com.unboundid.util.ssl.KeyStoreKeyManager;
+import com.unboundid.util.ssl.SSLUtil;
+import com.unboundid.util.ssl.TrustAllTrustManager;
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.db.TestDatabase;
+import dozo.ledger.Ledger;
+import dozo.registry.Projects;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Users of an LDAP directory, against one in this process: log in, what groups give, and when it is silent or forgets them. */
+class DirectoryTest {
+
+    private static final String BASE = "dc=example,dc=org";
+    private static final String TANAKA = "uid=tanaka,ou=people," + BASE;
+    private static final String PASSWORD = "tanaka's password";
+
+    @TempDir
+    Path folder;
+
+    private InMemoryDirectoryServer ldap;
+
+    @BeforeEach
+    void startDirectory() throws Exception {
+        ldap = directory(InMemoryListenerConfig.createLDAPConfig("plain", InetAddress.getLoopbackAddress(), 0, null));
+    }
+
+    @AfterEach
+    void stopDirectory() {
+        ldap.shutDown(true);
+    }
+
+    @Test
+    void groupsGiveRolesAndProjects() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            service.bean(Projects.class).create("P1", "", "test");
+            service.bean(Projects.class).create("P2", "", "test");
+
+            Answer me = ask(service, "Tanaka", PASSWORD, "/me");
+
+            assertThat(me.status()).as(me.text()).isEqualTo(200);
+            assertThat(me.at("/origin").asString()).isEqualTo("DIRECTORY");
+            assertThat(me.at("/roles").toString()).isEqualTo("[\"LAB_MANAGER\"]");
+            assertThat(me.at("/projects").toString()).isEqualTo("[\"P1\"]");
+            assertThat(ask(service, "tanaka", PASSWORD, "/projects/P1").status())
+                    .isEqualTo(200);
+            assertThat(ask(service, "tanaka", PASSWORD, "/projects/P2").status())
+                    .isEqualTo(404);
+            assertThat(service.bean(Ledger.class).after(0, 1_000))
+                    .filteredOn(entry -> entry.subject().equals("tanaka"))
+                    .extracting(Ledger.LedgerEntry::action)
+                    .containsExactly("user.created", "user.changed");
+        }
+    }
+
+    @Test
+    void whatIsWrongIsRefused() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            for (String password : List.of("wrong", "", "*")) {
+                assertThat(ask(service, "tanaka", password, "/me").status()).isEqualTo(401);
+            }
+            for (String name : List.of("nobody", "*", "tanaka)(uid=*", "t\u0000", "")) {
+                assertThat(ask(service, name, PASSWORD, "/me").status()).isEqualTo(401);
+            }
+        }
+    }
+
+    @Test
+    void whoIsInNoGroupMayDoNothingAndIsToldSo() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            Answer answer = ask(service, "sato", "sato's password", "/projects");
+
+            assertThat(answer.status()).isEqualTo(403);
+            assertThat(answer.at("/detail").asString()).contains("no group that gives a role");
+            assertThat(ask(service, "sato", "sato's password", "/me").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aDirectoryThatIsDownLeavesLocalUsersIn() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            ldap.shutDown(true);
+
+            Answer answer = ask(service, "tanaka", PASSWORD, "/me");
+
+            assertThat(answer.status()).isEqualTo(503);
+            assertThat(answer.type()).startsWith("application/problem+json");
+            assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+            assertThat(answer.at("/detail").asString()).contains("directory").contains("local users");
+            assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aDirectoryThatNeverAnswersIsWaitedForNoLongerThanIsSet() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                RunningService service = start(Map.of(
+                        "dozo.ldap.url", "ldap://127.0.0.1:" + silent.getLocalPort(), "dozo.ldap.timeout", "300ms"))) {
+            long begin = System.nanoTime();
+
+            assertThat(ask(service, "tanaka", PASSWORD, "/me").status()).isEqualTo(503);
+            assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(10));
+            assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void whoIsRemovedFromTheDirectoryLosesTokensToo() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            ask(service, "tanaka", PASSWORD, "/me");
+            String secret = service.bean(Tokens.class)
+                    .create("tanaka", "t", null, false, 1)
+                    .secret();
+            assertThat(with(service, secret).status()).isEqualTo(200);
+
+            ldap.delete(TANAKA);
+            assertThat(with(service, secret).status()).isEqualTo(200);
+            age(service, "20 minutes");
+
+            assertThat(with(service, secret).status()).isEqualTo(401);
+            assertThat(with(service, secret).status()).isEqualTo(401);
+            assertThat(service.get("/api/v1/users/tanaka").at("/gone").asBoolean())
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void whoLeavesAGroupLosesItsRole() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            ask(service, "tanaka", PASSWORD, "/me");
+            String secret = service.bean(Tokens.class)
+                    .create("tanaka", "t", null, false, 1)
+                    .secret();
+
+            ldap.delete("cn=Lab Tanaka,ou=groups," + BASE);
+            age(service, "20 minutes");
+
+            assertThat(service.askAs("Bearer " + secret, "GET", "/api/v1/projects", null)
+                            .status())
+                    .isEqualTo(403);
+        }
+    }
+
+    @Test
+    void whatTheDirectorySaidCountsForADayWhileItIsSilent() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            ask(service, "tanaka", PASSWORD, "/me");
+            String secret = service.bean(Tokens.class)
+                    .create("tanaka", "t", null, false, 1)
+                    .secret();
+            ldap.shutDown(true);
+
+            age(service, "23 hours");
+            assertThat(with(service, secret).status()).isEqualTo(200);
+            age(service, "25 hours");
+            assertThat(with(service, secret).status()).isEqualTo(503);
+        }
+    }
+
+    @Test
+    void aUserOfTheDirectoryHasNoPasswordOrRolesHere() throws Exception {
+        try (RunningService service = start(Map.of())) {
+            ask(service, "tanaka", PASSWORD, "/me");
+
+            Answer roles = service.patch("/api/v1/users/tanaka", "{\"roles\": [\"ADMIN\"]}");
+            Answer password = service.patch("/api/v1/users/tanaka", "{\"password\": \"a longer password\"}");
+            Answer disabled = service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
+
+            assertThat(roles.at("/errors/0/field").asString()).isEqualTo("roles");
+            assertThat(password.at("/errors/0/field").asString()).isEqualTo("password");
+            assertThat(disabled.status()).isEqualTo(200);
+            assertThat(ask(service, "tanaka", PASSWORD, "/me").status()).isEqualTo(401);
+        }
+    }
+
+    @Test
+    void aLocalUserIsNeverLookedForInTheDirectory() throws Exception {
+        ldap.add(
+                "dn: uid=admin,ou=people," + BASE,
+                "objectClass: inetOrgPerson",
+                "uid: admin",
+                "cn: a",
+                "sn: a",
+                "userPassword: the directory's password");
+        try (RunningService service = start(Map.of())) {
+            assertThat(ask(service, "admin", "the directory's password", "/me").status())
+                    .isEqualTo(401);
+        }
+    }
+
+    @Test
+    void passwordsGoOverTlsToWhomTheCertificateIsFor() throws Exception {
+        Path trusted = folder.resolve("ca.pem");
+        SSLUtil right = keys("localhost", trusted);
+        SSLUtil foreign = keys("ldap.example.org", trusted);
+        List<InMemoryDirectoryServer> servers =
+                List.of(overTls(right), startingTls(right), overTls(foreign), startingTls(foreign));
+        try {
+            Map<String, Class<?>> expected = Map.of(
+                    "ldaps://localhost:" + servers.get(0).getListenPort(), Directory.Known.class,
+                    "ldap://localhost:" + servers.get(1).getListenPort(), Directory.Known.class,
+                    "ldaps://localhost:" + servers.get(2).getListenPort(), Directory.Silent.class,
+                    "ldap://localhost:" + servers.get(3).getListenPort(), Directory.Silent.class,
+                    "ldap://localhost:" + ldap.getListenPort(), Directory.Silent.class);
+            for (Map.Entry<String, Class<?>> each : expected.entrySet()) {
+                assertThat(answer(settings(each.getKey(), trusted.toString())))
+                        .as(each.getKey())
+                        .isInstanceOf(each.getValue());
+            }
+            assertThat(answer(settings("ldaps://localhost:" + servers.get(0).getListenPort(), "")))
+                    .isInstanceOf(Directory.Silent.class);
+        } finally {
+            servers.forEach(server -> server.shutDown(true));
+        }
+    }
+
+    private static InMemoryDirectoryServer overTls(SSLUtil keys) throws Exception {
+        return directory(InMemoryListenerConfig.createLDAPSConfig(
+                "tls", InetAddress.getLoopbackAddress(), 0, keys.createSSLServerSocketFactory(), null));
+    }
+
+    private static InMemoryDirectoryServer startingTls(SSLUtil keys) throws Exception {
+        return directory(InMemoryListenerConfig.createLDAPConfig(
+                "start", InetAddress.getLoopbackAddress(), 0, keys.createSSLSocketFactory()));
+    }
+
+    /** A key with a certificate for a host, which is added to those that are trusted. */
+    private SSLUtil keys(String host, Path trusted) throws Exception {
+        String store = folder.resolve(host + ".p12").toString();
+        Path certificate = folder.resolve(host + ".pem");
+        keytool(
+                "-genkeypair",
+                "-keyalg",
+                "EC",
+                "-alias",
+                "a",
+                "-dname",
+                "CN=" + host,
+                "-ext",
+                "san=dns:" + host,
+                "-validity",
+                "2",
+                "-keystore",
+                store,
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit");
+        keytool(
+                "-exportcert",
+                "-rfc",
+                "-alias",
+                "a",
+                "-keystore",
+                store,
+                "-storepass",
+                "changeit",
+                "-file",
+                certificate.toString());
+        Files.writeString(trusted, Files.readString(certificate), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        return new SSLUtil(
+                new KeyStoreKeyManager(store, "changeit".toCharArray(), "PKCS12", "a"), new TrustAllTrustManager());
+    }
+
+    private static Object answer(DirectorySettings settings) {
+        try {
+            return new Directory(settings).login("tanaka", PASSWORD);
+        } catch (Directory.Silent silent) {
+            return silent;
+        }
+    }
+
+    private DirectorySettings settings(String url, String caFile) throws Exception {
+        return new DirectorySettings(
+                url,
+                caFile,
+                BASE,
+                "(uid={0})",
+                "",
+                "cn=manager",
+                managerPassword().toString(),
+                "lab tanaka=LAB_MANAGER",
+                "",
+                Duration.ofSeconds(5),
+                Duration.ofMinutes(15));
+    }
+
+    private Path managerPassword() throws Exception {
+        return Files.writeString(folder.resolve("manager"), "manager's password\n");
+    }
+
+    private RunningService start(Map<String, String> more) throws Exception {
+        Map<String, String> settings = new HashMap<>(Map.of(
+                "dozo.ldap.url",
+                "ldap://127.0.0.1:" + ldap.getListenPort(),
+                "dozo.ldap.base",
+                BASE,
+                "dozo.ldap.manager-dn",
+                "cn=manager",
+                "dozo.ldap.manager-password-file",
+                managerPassword().toString(),
+                "dozo.ldap.roles",
+                "Lab Tanaka=LAB_MANAGER;operators=OPERATOR",
+                "dozo.ldap.projects",
+                "lab tanaka=P1,NOT-YET"));
+        settings.putAll(more);
+        return RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings);
+    }
+
+    private static InMemoryDirectoryServer directory(InMemoryListenerConfig listener) throws Exception {
+        InMemoryDirectoryServerConfig config = new InMemoryDirectoryServerConfig(BASE);
+        config.setListenerConfigs(listener);
+        config.addAdditionalBindCredentials("cn=manager", "manager's password");
+        config.setSchema(null);
+        InMemoryDirectoryServer server = new InMemoryDirectoryServer(config);
+        server.add("dn: " + BASE, "objectClass: domain", "dc: example");
+        for (String unit : Set.of("people", "groups")) {
+            server.add("dn: ou=%s,%s".formatted(unit, BASE), "objectClass: organizationalUnit", "ou: " + unit);
+        }
+        for (String name : List.of("tanaka", "sato")) {
+            server.add(
+                    "dn: uid=%s,ou=people,%s".formatted(name, BASE),
+                    "objectClass: inetOrgPerson",
+                    "uid: " + name,
+                    "cn: " + name,
+                    "sn: " + name,
+                    "userPassword: " + name + "'s password");
+        }
+        server.add(
+                "dn: cn=Lab Tanaka,ou=groups," + BASE,
+                "objectClass: groupOfNames",
+                "cn: Lab Tanaka",
+                "member: " + TANAKA);
+        server.startListening();
+        return server;
+    }
+
+    /** As if the directory had last been asked so long ago. */
+    private static void age(RunningService service, String interval) {
+        service.bean(JdbcClient.class)
+                .sql("update dozo_user set confirmed_at = now() - :interval::interval where origin = 'DIRECTORY'")
+                .param("interval", interval)
+                .update();
+    }
+
+    private static Answer ask(RunningService service, String name, String password, String path) {
+        return service.askAs(RunningService.basic(name, password), "GET", "/api/v1" + path, null);
+    }
+
+    private static Answer with(RunningService service, String secret) {
+        return service.askAs("Bearer " + secret, "GET", "/api/v1/me", null);
+    }
+
+    private static void keytool(String... arguments) throws Exception {
+        ProcessBuilder tool = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        tool.command().addAll(List.of(arguments));
+        Process process = tool.inheritIO().start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isZero();
+    }
+}

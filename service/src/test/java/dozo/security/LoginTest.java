@@ -1,0 +1,243 @@
+package dozo.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.db.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Logging in: what a session is, what guessing brings, and what every answer says. */
+class LoginTest {
+
+    private static final String PASSWORD = "a password for tests";
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+
+    @BeforeEach
+    void start() {
+        service = RunningService.start(
+                folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.http.tls-proxy", "127.0.0.1"));
+        service.bean(Users.class).create("tanaka", PASSWORD, Set.of(Role.OPERATOR), "test");
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+    }
+
+    @Test
+    void whoGuessesIsToldToWaitAndWhoKnowsIsNot() {
+        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        for (int i = 0; i < Throttle.PAIR_FAILURES_FREE; i++) {
+            assertThat(as("admin", "guess" + i).status()).isEqualTo(401);
+        }
+
+        Answer guessed = as("admin", "another guess");
+
+        assertThat(guessed.status()).isEqualTo(429);
+        assertThat(guessed.type()).startsWith("application/problem+json");
+        assertThat(Integer.parseInt(guessed.headers().firstValue("Retry-After").orElseThrow()))
+                .isBetween(1, 60);
+        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+    }
+
+    @Test
+    void aThousandGuessesCostFewHashesAndLockNobodyOutWhoKnows() throws Exception {
+        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+        List<Future<Integer>> guesses = new ArrayList<>();
+        try (ExecutorService many = Executors.newVirtualThreadPerTaskExecutor()) {
+            Semaphore atOnce = new Semaphore(50);
+            for (int i = 0; i < 1_000; i++) {
+                String name = i % 2 == 0 ? "tanaka" : "name" + i;
+                atOnce.acquire();
+                guesses.add(many.submit(() -> {
+                    try {
+                        return as(name, "guess").status();
+                    } finally {
+                        atOnce.release();
+                    }
+                }));
+            }
+        }
+
+        int looked = 0;
+        for (Future<Integer> guess : guesses) {
+            assertThat(guess.get()).isIn(401, 429);
+            looked += guess.get() == 401 ? 1 : 0;
+        }
+        System.out.printf("1,000 guesses: %d were looked at%n", looked);
+        assertThat(looked).isLessThan(100);
+        assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+    }
+
+    @Test
+    void anUnknownNameTakesAsLongAsAWrongPassword() {
+        List<Long> unknown = new ArrayList<>();
+        List<Long> wrong = new ArrayList<>();
+        as("warm", "up");
+        for (int i = 0; i < Throttle.PAIR_FAILURES_FREE - 1; i++) {
+            unknown.add(nanos("nobody", "guess" + i));
+            wrong.add(nanos("tanaka", "guess" + i));
+        }
+
+        double ratio = (double) Collections.min(unknown) / Collections.min(wrong);
+        System.out.printf("unknown name / wrong password: %.2f%n", ratio);
+        assertThat(ratio).isBetween(0.5, 2.0);
+    }
+
+    @Test
+    void aSessionGetsANewNameAtLoginThatOnlyTlsCarries() throws Exception {
+        HttpClient plain = HttpClient.newHttpClient();
+        HttpResponse<String> form = send(plain, request("/login").GET().build());
+        String before = cookie(form);
+        String csrf = form.body().replaceAll("(?s).*name=\"_csrf\"[^>]*value=\"([^\"]+)\".*", "$1");
+
+        HttpResponse<String> login = send(
+                plain,
+                request("/login")
+                        .header("Cookie", before.replaceAll(";.*", ""))
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(
+                                "username=tanaka&password=%s&_csrf=%s".formatted(PASSWORD.replace(" ", "+"), csrf)))
+                        .build());
+
+        assertThat(login.statusCode()).isEqualTo(302);
+        assertThat(cookie(login).replaceAll(";.*", "")).isNotEqualTo(before.replaceAll(";.*", ""));
+        assertThat(cookie(login))
+                .startsWith("__Host-dozo=")
+                .contains("HttpOnly")
+                .contains("Secure")
+                .contains("SameSite=Lax")
+                .contains("Path=/");
+    }
+
+    @Test
+    void aLoginWithoutItsFormIsRefused() throws Exception {
+        HttpResponse<String> login = send(
+                HttpClient.newHttpClient(),
+                request("/login")
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString("username=tanaka&password=" + PASSWORD.replace(" ", "+")))
+                        .build());
+
+        assertThat(login.statusCode()).isEqualTo(403);
+    }
+
+    @Test
+    void answersAreKeptByNobodyAndSayWhatABrowserMay() throws Exception {
+        HttpResponse<String> answer = send(
+                HttpClient.newHttpClient(),
+                request("/api/v1/me")
+                        .header("Authorization", RunningService.basic("tanaka", PASSWORD))
+                        .build());
+
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(header(answer, "Cache-Control")).contains("no-store");
+        assertThat(header(answer, "X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(header(answer, "Content-Security-Policy")).contains("frame-ancestors 'none'");
+        assertThat(header(answer, "Referrer-Policy")).isEqualTo("no-referrer");
+        assertThat(header(answer, "Strict-Transport-Security")).contains("max-age=31536000");
+        assertThat(header(answer, "Cross-Origin-Opener-Policy")).isEqualTo("same-origin");
+        assertThat(answer.headers().firstValue("Set-Cookie")).isEmpty();
+    }
+
+    @Test
+    void ownPasswordsAreChangedWithThePresentOne() {
+        String change = "{\"present\": \"%s\", \"password\": \"%s\"}";
+
+        assertThat(put(change.formatted("not it", "another password"))
+                        .at("/errors/0/field")
+                        .asString())
+                .isEqualTo("present");
+        assertThat(put(change.formatted(PASSWORD, "short"))
+                        .at("/errors/0/field")
+                        .asString())
+                .isEqualTo("password");
+        assertThat(put(change.formatted(PASSWORD, "tanaka's new password"))
+                        .at("/errors/0/field")
+                        .asString())
+                .isEqualTo("password");
+        assertThat(put(change.formatted(PASSWORD, "another password")).status()).isEqualTo(204);
+
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
+        assertThat(as("tanaka", "another password").status()).isEqualTo(200);
+    }
+
+    @Test
+    void theAdministratorCannotBeLockedOut() {
+        for (String body :
+                List.of("{\"disabled\": true}", "{\"roles\": [\"AUDITOR\"]}", "{\"password\": \"another password\"}")) {
+            assertThat(service.patch("/api/v1/users/admin", body).status()).isEqualTo(422);
+        }
+        assertThat(service.get("/api/v1/me").at("/roles").toString()).isEqualTo("[\"ADMIN\"]");
+    }
+
+    @Test
+    void whoIsDisabledIsOutAtOnce() {
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(200);
+
+        service.patch("/api/v1/users/tanaka", "{\"disabled\": true}");
+
+        assertThat(as("tanaka", PASSWORD).status()).isEqualTo(401);
+    }
+
+    private Answer put(String body) {
+        return service.askAs(RunningService.basic("tanaka", PASSWORD), "PUT", "/api/v1/me/password", body);
+    }
+
+    private Answer as(String name, String password) {
+        return service.askAs(RunningService.basic(name, password), "GET", "/api/v1/me", null);
+    }
+
+    private long nanos(String name, String password) {
+        long begin = System.nanoTime();
+        assertThat(as(name, password).status()).isEqualTo(401);
+        return System.nanoTime() - begin;
+    }
+
+    /** As a proxy with TLS hands it on. */
+    private HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(URI.create(service.url() + path))
+                .header("X-Forwarded-For", "192.0.2.7")
+                .header("X-Forwarded-Proto", "https");
+    }
+
+    private static HttpResponse<String> send(HttpClient http, HttpRequest request)
+            throws IOException, InterruptedException {
+        return http.send(request, BodyHandlers.ofString());
+    }
+
+    private static String cookie(HttpResponse<String> response) {
+        return header(response, "Set-Cookie");
+    }
+
+    private static String header(HttpResponse<String> response, String name) {
+        return response.headers().firstValue(name).orElse("");
+    }
+}

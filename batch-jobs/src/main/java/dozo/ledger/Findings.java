@@ -133,4 +133,29 @@ public class Findings {
                         row.getTimestamp("found_at").toInstant()))
                 .list();
     }
+
+    /** An experiment's latest findings, at most {@code limit}, the latest first. */
+    public List<KeptFinding> latest(int experimentId, int limit) {
+        return jdbc.sql("""
+                        select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message,
+                               f.found_at
+                        from finding f
+                        join experiment e using (experiment_id)
+                        join project p using (project_id)
+                        where f.experiment_id = :experiment
+                        order by f.finding_id desc
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
+                .param("limit", limit)
+                .query((row, n) -> new KeptFinding(
+                        row.getLong("finding_id"),
+                        row.getLong("run_id"),
+                        row.getString("experiment"),
+                        Problem.valueOf(row.getString("reason")),
+                        row.getBytes("path") == null ? null : FilePath.of(row.getBytes("path")),
+                        row.getString("message"),
+                        row.getTimestamp("found_at").toInstant()))
+                .list();
+    }
 }

@@ -1,5 +1,6 @@
 package dozo.schedule;
 
+import dozo.ui.Nights;
 import java.time.ZoneId;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
@@ -18,5 +19,11 @@ class ScheduleSettings {
     @Bean
     ZoneId zone(Timetable timetable) {
         return timetable.zone();
+    }
+
+    /** What pages tell of the next night. */
+    @Bean
+    Nights nights(Timetable timetable) {
+        return new Nights(timetable::next);
     }
 }

@@ -30,6 +30,7 @@
             kept.update("none");
             return;
         }
+        figure.classList.add("drawn");
         new Chart(figure.querySelector("canvas"), {
             type: figure.dataset.chart,
             data: read(figure.querySelector("table")),

@@ -45,6 +45,9 @@ public class Findings {
             String message,
             Instant foundAt) {}
 
+    /** A reason, and how many findings have it. */
+    public record Reason(Problem reason, long count) {}
+
     public Findings(JdbcTemplate template, InstantSource clock) {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
@@ -131,6 +134,23 @@ public class Findings {
                         row.getBytes("path") == null ? null : FilePath.of(row.getBytes("path")),
                         row.getString("message"),
                         row.getTimestamp("found_at").toInstant()))
+                .list();
+    }
+
+    /** How often a run found what, the most frequent first. */
+    public List<Reason> reasons(Sight sight, long runId) {
+        return jdbc.sql("""
+                        select f.reason, count(*) as count
+                        from finding f
+                        left join experiment e using (experiment_id)
+                        left join project p using (project_id)
+                        where f.run_id = :run and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        group by f.reason
+                        order by count(*) desc, f.reason
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("run", runId)
+                .query((row, n) -> new Reason(Problem.valueOf(row.getString("reason")), row.getLong("count")))
                 .list();
     }
 

@@ -35,7 +35,7 @@ class OverviewPage {
     /** No site has this id, so nothing is safe there: the truth while none is registered. */
     static final int NO_SITE = 0;
 
-    private static final int FINDINGS_SHOWN = 8;
+    private static final int FINDINGS_SHOWN = 5;
     private static final int FROZEN_SHOWN = 10;
     private static final int OLDEST_SHOWN = 5;
 
@@ -124,6 +124,7 @@ class OverviewPage {
         model.addAttribute("run", run);
         model.addAttribute("sending", run.state() == RunState.RUNNING);
         model.addAttribute("progress", runs.progress(sight, run.id()));
+        model.addAttribute("reasons", findings.reasons(sight, run.id()));
         model.addAttribute("findings", findings.of(sight, run.id(), 0, FINDINGS_SHOWN));
     }
 }

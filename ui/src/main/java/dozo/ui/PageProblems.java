@@ -11,10 +11,12 @@ import org.springframework.core.annotation.Order;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.http.HttpStatus;
 import org.springframework.transaction.CannotCreateTransactionException;
-import org.springframework.web.bind.MissingServletRequestParameterException;
+import org.springframework.web.bind.ServletRequestBindingException;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import org.springframework.web.multipart.MultipartException;
+import org.springframework.web.multipart.support.MissingServletRequestPartException;
 import org.springframework.web.servlet.ModelAndView;
 
 /** What went wrong, as a page: with the way out. A form shows its own errors at its fields instead. */
@@ -49,7 +51,12 @@ class PageProblems {
         return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", refusal.getMessage(), request, response);
     }
 
-    @ExceptionHandler({MethodArgumentTypeMismatchException.class, MissingServletRequestParameterException.class})
+    @ExceptionHandler({
+        MethodArgumentTypeMismatchException.class,
+        ServletRequestBindingException.class,
+        MissingServletRequestPartException.class,
+        MultipartException.class
+    })
     ModelAndView mistyped(Exception mistyped, HttpServletRequest request, HttpServletResponse response) {
         return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", null, request, response);
     }

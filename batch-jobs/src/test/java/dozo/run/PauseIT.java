@@ -32,7 +32,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 class PauseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);
-    private static final int FILES = 1_500;
+    private static final int FILES = 300;
     private static final int SCRUBBED = 12;
     private static final String[] SETTINGS = {
         "dozo.transfer.partitions=2", "dozo.transfer.chunk=2", "dozo.transfer.bundle-entries=5"
@@ -99,7 +99,7 @@ class PauseIT {
     void pausedAndResumedAgainAndAgainItSendsNothingTwice() throws Exception {
         Run run = sendingNight();
         for (int i = 1; i <= 3; i++) {
-            long target = done() + 20;
+            long target = done() + 5;
             Awaitility.await().atMost(LIMIT).until(() -> done() >= target);
             operations().pause(run.id(), "operator");
             operations().resume(run.id(), "operator");
@@ -137,7 +137,7 @@ class PauseIT {
             Awaitility.await()
                     .atMost(LIMIT)
                     .pollInterval(Duration.ofMillis(5))
-                    .until(() -> done() >= 20 || !child.isAlive());
+                    .until(() -> done() >= 5 || !child.isAlive());
             run = night.get(Runs.class).latest().orElseThrow();
             night.get(Runs.class).pause(run.id(), "operator");
             assertThat(child.isAlive()).as("killed before it had heard of it").isTrue();
@@ -159,7 +159,7 @@ class PauseIT {
             night.close();
             night = new Night(database, relay.address(), SETTINGS);
             makeFiles(3);
-            byte[] large = new byte[400 << 20];
+            byte[] large = new byte[150 << 20];
             new Random(3).nextBytes(large);
             Files.write(source.resolve("large"), large);
             night.register("E1", source);
@@ -167,7 +167,7 @@ class PauseIT {
             Awaitility.await()
                     .atMost(LIMIT)
                     .pollInterval(Duration.ofMillis(5))
-                    .until(() -> night.get(Runs.class).progress(run.id()).bytesMoved() > 20 << 20);
+                    .until(() -> night.get(Runs.class).progress(run.id()).bytesMoved() > 4 << 20);
             relay.dropWhatIsConnected();
             operations().pause(run.id(), "operator");
             operations().recover();
@@ -215,7 +215,7 @@ class PauseIT {
                 Statement lock = held.createStatement()) {
             // Held until all is said, the run cannot have ended by itself.
             held.setAutoCommit(false);
-            lock.execute("lock table experiment");
+            lock.execute("lock table manifest");
             run = operations().start("dr", "test");
             operations().pause(run.id(), "operator");
             operations().stop(run.id(), "operator");
@@ -237,7 +237,7 @@ class PauseIT {
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
             held.setAutoCommit(false);
-            lock.execute("lock table experiment");
+            lock.execute("lock table manifest");
             run = operations().start("dr", "test");
             operations().stop(run.id(), "operator");
             assertThatThrownBy(() -> operations().pause(run.id(), "operator"))
@@ -324,7 +324,7 @@ class PauseIT {
         makeFiles(FILES);
         night.register("E1", source);
         Run run = operations().start("dr", "test");
-        Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> done() >= 20);
+        Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> done() >= 5);
         return run;
     }
 

@@ -42,6 +42,7 @@ public class Operations implements SmartLifecycle {
 
     private final Executions executions;
     private final Runs runs;
+    private final Retries retries;
     private final Sites sites;
     private final Senders senders;
     private final Ledger ledger;
@@ -55,6 +56,7 @@ public class Operations implements SmartLifecycle {
     public Operations(
             Executions executions,
             Runs runs,
+            Retries retries,
             Sites sites,
             Senders senders,
             Ledger ledger,
@@ -62,6 +64,7 @@ public class Operations implements SmartLifecycle {
             InstantSource clock) {
         this.executions = executions;
         this.runs = runs;
+        this.retries = retries;
         this.sites = sites;
         this.senders = senders;
         this.ledger = ledger;
@@ -93,6 +96,8 @@ public class Operations implements SmartLifecycle {
      */
     public Run retry(long runId, String requestedBy) {
         Run tried = find(runId);
+        // Before a scrub is stopped for it.
+        retries.check(runId);
         Site site = sites.find(tried.siteId()).orElseThrow();
         return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
     }
@@ -194,8 +199,7 @@ public class Operations implements SmartLifecycle {
     synchronized void recover(Duration pauseLimit) {
         if (executions.idle()) {
             runs.running().ifPresent(run -> {
-                // Whoever goes on has not heard that it is to make way.
-                makingWay = 0;
+                forgetStopping();
                 executions.recover(run);
             });
         } else {
@@ -260,9 +264,15 @@ public class Operations implements SmartLifecycle {
             return false;
         }
         runs.resume(runId, requestedBy);
-        makingWay = 0;
+        forgetStopping();
         executions.resume(run);
         return true;
+    }
+
+    /** Whoever goes on has not heard that it is to stop, or to make way. */
+    private void forgetStopping() {
+        makingWay = 0;
+        runEnd.stop(0);
     }
 
     /** Asks again whoever did not hear it, and closes the lanes under what takes too long: a file may be a terabyte. */

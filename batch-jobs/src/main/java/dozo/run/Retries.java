@@ -2,6 +2,7 @@ package dozo.run;
 
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
 import java.util.List;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -22,9 +23,30 @@ public class Retries {
         this.experiments = experiments;
     }
 
-    /** Chooses the experiments of which a run has open findings; how many there are. */
-    int choose(long runId, long of) {
-        return jdbc.sql("""
+    /**
+     * Checks that there is something to try again.
+     *
+     * @throws Refusal when a run has no open findings of an experiment
+     */
+    void check(long of) {
+        boolean any = jdbc.sql("""
+                        select exists (
+                            select from finding f left join acknowledgement a using (finding_id)
+                            where f.run_id = :of and f.experiment_id is not null
+                              and f.superseded_by is null and a.finding_id is null)
+                        """)
+                .param("of", of)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+        if (!any) {
+            throw new Refusal(
+                    "run", "run %d has no open findings of an experiment: there is nothing to try again".formatted(of));
+        }
+    }
+
+    /** Chooses the experiments of which a run has open findings. */
+    void choose(long runId, long of) {
+        jdbc.sql("""
                         insert into run_experiment (run_id, experiment_id)
                         select distinct :run, f.experiment_id
                         from finding f left join acknowledgement a using (finding_id)

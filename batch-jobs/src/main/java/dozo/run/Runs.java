@@ -211,10 +211,8 @@ public class Runs {
     @Transactional
     public Run openRetry(Site site, long of, String requestedBy) {
         Run run = open(RunKind.RETRY, site, requestedBy, of);
-        if (retries.choose(run.id(), of) == 0) {
-            throw new Refusal(
-                    "run", "run %d has no open findings of an experiment: there is nothing to try again".formatted(of));
-        }
+        retries.check(of);
+        retries.choose(run.id(), of);
         return run;
     }
 

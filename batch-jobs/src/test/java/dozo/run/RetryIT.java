@@ -16,6 +16,7 @@ import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import javax.sql.DataSource;
@@ -148,6 +149,23 @@ class RetryIT {
                 .isEqualTo(1);
         assertThat(night.count("select count(*) from transfer_unit where experiment_id = 2 and state = 'PLANNED'"))
                 .isZero();
+    }
+
+    @Test
+    void aScrubIsStoppedForARetryAndNotForOneOfNothing() throws Exception {
+        Run first = nightWithAMissingSource();
+        ScrubRequest slow = new ScrubRequest("dr", Duration.ofDays(1), true, 1, null, false);
+        Run scrub = operations().startScrub(slow, "test");
+        assertThatThrownBy(() -> operations().retry(scrub.id(), "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("nothing to try again");
+        assertThat(night.count("select count(*) from ledger where action = 'run.stopping'"))
+                .isZero();
+
+        Run retry = operations().retry(first.id(), "operator");
+
+        assertThat(night.await(scrub.id()).endedAt()).isNotNull();
+        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.FINDINGS);
     }
 
     @Test

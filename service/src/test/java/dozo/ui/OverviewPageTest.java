@@ -126,7 +126,10 @@ class OverviewPageTest {
                 .contains("by an &lt;operator&gt; since ")
                 .contains("to go on: dozo resume " + run.id())
                 .doesNotContain("Ended</dt>");
-        assertThat(page("ja")).contains("一時停止中").contains("dozo resume " + run.id()).doesNotContain("??");
+        assertThat(page("ja"))
+                .contains("一時停止中")
+                .contains("dozo resume " + run.id())
+                .doesNotContain("??");
     }
 
     @Test

@@ -261,7 +261,7 @@ public final class Demo implements Callable<Integer> {
         boolean terminal = Terminal.attached();
         String shown = "";
         Run run = runs.find(id).orElseThrow();
-        while (run.state() == RunState.RUNNING) {
+        while (run.goesOn()) {
             Progress progress = runs.progress(id);
             String line = RunReport.progress(run, terminal ? progress : progress.recorded());
             if (!line.equals(shown)) {

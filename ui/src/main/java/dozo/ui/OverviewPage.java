@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dozo.ledger.Coverage;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
@@ -16,7 +17,6 @@ import dozo.run.Promises;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
-import dozo.run.Runs.RunState;
 import java.security.Principal;
 import java.time.InstantSource;
 import java.time.ZoneId;
@@ -98,10 +98,11 @@ class OverviewPage {
         addExperiments(model, coverage.experiments(sight, siteId, after, EXPERIMENTS_SHOWN + 1));
         addFrozen(sight, model);
         model.addAttribute("promise", promises.at(sight, siteId));
-        model.addAttribute("running", runs.running().isPresent());
+        model.addAttribute("running", runs.goingOn().isPresent());
         // A scrub takes no night's place on the page, for a night's findings are still to be seen.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
-        runs.latest(sight, RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(sight, model, run));
+        runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
+        addFindings(sight, siteId, model);
         return "overview";
     }
 
@@ -128,8 +129,13 @@ class OverviewPage {
 
     private void addRun(Sight sight, Model model, Run run) {
         model.addAttribute("run", run);
-        model.addAttribute("sending", run.state() == RunState.RUNNING);
+        model.addAttribute("sending", run.goesOn());
         model.addAttribute("progress", runs.progress(sight, run.id()));
-        model.addAttribute("findings", findings.of(sight, run.id(), 0, FINDINGS_SHOWN));
+    }
+
+    /** Those that need a person, whichever run found them; what was acknowledged is counted no more. */
+    private void addFindings(Sight sight, int siteId, Model model) {
+        model.addAttribute("findingsOpen", findings.countOpen(sight, siteId));
+        model.addAttribute("findings", findings.page(sight, Wanted.openAt(siteId), Long.MAX_VALUE, FINDINGS_SHOWN));
     }
 }

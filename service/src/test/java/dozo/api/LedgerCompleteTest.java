@@ -45,7 +45,7 @@ class LedgerCompleteTest {
 
     private static final JsonMapper JSON = new JsonMapper();
     private static final String ACTOR = "boss";
-    private static final String FIRST = "the first password of a boss";
+    private static final String FIRST = "the first of the passwords";
     private static final String SECOND = "the second password";
 
     /** Stands for what a test cannot know. */
@@ -143,7 +143,8 @@ class LedgerCompleteTest {
                 .filter(endpoint -> !endpoint.startsWith("GET "))
                 .collect(Collectors.toCollection(TreeSet::new));
 
-        assertThat(changes().stream().map(Change::endpoint).collect(Collectors.toCollection(TreeSet::new)))
+        Set<String> here = changes().stream().map(Change::endpoint).collect(Collectors.toCollection(TreeSet::new));
+        assertThat(here)
                 .as("every endpoint that changes something, see changes() in this test")
                 .isEqualTo(mapped);
     }

@@ -295,11 +295,8 @@ public class Runs {
             if (state == RunState.COMPLETE) {
                 findings.supersede(id);
             }
-            ledger.append(
-                    Ledger.SYSTEM,
-                    "run.ended",
-                    String.valueOf(id),
-                    Map.of("state", end, "findings", found, "message", message));
+            // Without the message: an error's text may quote a file's name.
+            ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));
         }
     }
 

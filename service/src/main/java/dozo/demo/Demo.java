@@ -187,8 +187,8 @@ public final class Demo implements Callable<Integer> {
                 "dozo.work", home.resolve("service"),
                 "dozo.db.url", "",
                 "dozo.schedule.cron", "-",
-                "server.address", "127.0.0.1",
-                "server.port", port == null ? usualPortOrAnother() : port);
+                "dozo.http.address", "127.0.0.1",
+                "dozo.http.port", port == null ? usualPortOrAnother() : port);
     }
 
     private static int usualPortOrAnother() {

@@ -372,7 +372,8 @@ class PagesBrowserIT {
         page.evaluate("document.dispatchEvent(new Event('DOMContentLoaded'))");
 
         assertThat(page.locator("figure.drawn canvas")).isVisible();
-        assertThat(page.evaluate("Chart.getChart(document.querySelector('canvas')).data.datasets.map(each => each.data)"))
+        assertThat(page.evaluate(
+                        "Chart.getChart(document.querySelector('canvas')).data.datasets.map(each => each.data)"))
                 .isEqualTo(List.of(List.of(10, 20), List.of(2000, 1000)));
         assertThat(complaints).isEmpty();
     }

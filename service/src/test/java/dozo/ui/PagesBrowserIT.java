@@ -31,6 +31,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -51,7 +52,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** What people do with the pages, in a real browser and in both languages; every page for everybody, light and dark, wide and narrow. */
 class PagesBrowserIT {
 
-    private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
+    /** What the system has, by the names that distributions give it. */
+    private static final List<String> BROWSERS = List.of("chromium", "chromium-browser", "google-chrome");
+
     private static final Path SHOTS = Path.of("target", "pages");
 
     private static final int WIDE = 1280;
@@ -94,11 +97,19 @@ class PagesBrowserIT {
         playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
         browser = playwright
                 .chromium()
-                .launch(new LaunchOptions().setExecutablePath(CHROMIUM).setArgs(List.of("--no-sandbox")));
+                .launch(new LaunchOptions().setExecutablePath(chromium()).setArgs(List.of("--no-sandbox")));
         login = loggedIn();
         try (InputStream script = PagesBrowserIT.class.getResourceAsStream("/axe.min.js")) {
             axe = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
         }
+    }
+
+    private static Path chromium() {
+        return Arrays.stream(System.getenv("PATH").split(java.io.File.pathSeparator, -1))
+                .flatMap(folder -> BROWSERS.stream().map(name -> Path.of(folder, name)))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
     }
 
     /** Two nights, with changes between them; then something frozen, and something that waits. */
@@ -396,7 +407,11 @@ class PagesBrowserIT {
                 page.navigate(service.url() + each.getValue());
                 String name = "%s-%s-%d".formatted(each.getKey(), way[1].toLowerCase(java.util.Locale.ROOT), width);
                 shoot(page, name, way[0]);
-                accessible(page, name, way[0]);
+                fits(page, name, way[0]);
+                // Of the four ways two have all that axe-core looks at: light and dark, wide and narrow.
+                if (way[0].equals("en") == (width == WIDE)) {
+                    accessible(page, name, way[0]);
+                }
             }
         }
     }
@@ -421,7 +436,7 @@ class PagesBrowserIT {
         return pages;
     }
 
-    /** No violation of WCAG 2.2 AA that axe-core knows of, nothing wider than the window, nothing untranslated. */
+    /** No violation of WCAG 2.2 AA that axe-core knows of. */
     private static void accessible(Page page, String name, String language) {
         String what = name + "-" + language;
         page.evaluate(axe);
@@ -433,6 +448,11 @@ class PagesBrowserIT {
                 }
                 """);
         assertThat((List<?>) Objects.requireNonNull(violations)).as(what).isEmpty();
+    }
+
+    /** Nothing is wider than the window, nothing untranslated. */
+    private static void fits(Page page, String name, String language) {
+        String what = name + "-" + language;
         Object over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assertThat(over).as(what + " is too wide").isEqualTo(0);
         assertThat(page.content()).as(what).doesNotContain("??");

@@ -56,6 +56,7 @@ public final class Permissions {
             GET    /api/v1/projects/{project}/members                              own         all      all     all   read
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write

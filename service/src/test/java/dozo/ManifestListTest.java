@@ -211,6 +211,24 @@ class ManifestListTest {
         assertThat(printed.err()).contains("not all of it");
     }
 
+    @Test
+    void theCommandLineHasRootsAndSheetsToo() throws Exception {
+        Path root = folder.toRealPath();
+
+        assertThat(dozo("project", "roots", "P1").err()).contains("has no source roots");
+        assertThat(dozo("project", "roots", "P1", root.toString()).err()).isEqualTo(root + "\n");
+        assertThat(dozo("project", "roots", "P1").err()).isEqualTo(root + "\n");
+        assertThat(dozo("project", "roots", "P1", root + "/nothing").code()).isEqualTo(Exit.REFUSED);
+        assertThat(dozo("project", "roots", "P1", "--none").err()).contains("has no source roots");
+        assertThat(dozo("prove", "P1/TWO", "a", "--csv").err())
+                .startsWith("experiment,path,pathBytes,")
+                .contains("\nP1/TWO,a,YQ==,");
+        assertThat(dozo("ledger", "list", "--subject", "P1", "--csv").err())
+                .startsWith("seq,at,actor,action,subject,detail,hash")
+                .contains(",project.created,P1,");
+        assertThat(dozo("ledger", "list", "--csv", "--json").code()).isEqualTo(Exit.USAGE);
+    }
+
     /** Names as researchers leave them, and made-up ones of bytes that programs stumble over. */
     private static void writeNames(Path source) throws IOException {
         Set<String> known = new TreeSet<>();

@@ -43,7 +43,7 @@ final class SourceRoots {
      * @throws Refusal when it is not below a root and the sight is not of everything
      */
     Placed place(String field, Path path, Sight sight) {
-        Optional<Path> resolved = real(path);
+        Optional<Path> resolved = said.isEmpty() ? Optional.empty() : real(path);
         boolean inside = resolved.isPresent()
                 ? real.stream().anyMatch(resolved.get()::startsWith)
                 : said.stream().anyMatch(path::startsWith);

@@ -88,6 +88,10 @@ final class TakenExperiments {
                             "experiment %s %s, with the folder %s"
                                     .formatted(wish.name(), same.where, Experiments.shown(same.source)));
         }
+        if (wish.outside() != null) {
+            return wish.refused(
+                    wish.outside().field(), String.valueOf(wish.outside().getMessage()));
+        }
         Taken other = bySource.get(wish.source());
         if (other != null && !sight.sees(other.project())) {
             return wish.refused("source", Experiments.FOREIGN_SOURCE);
@@ -97,7 +101,7 @@ final class TakenExperiments {
                     "source", "the folder is the source of experiment %s, which %s".formatted(other.name, other.where));
         }
         try {
-            Experiments.checkedSource(wish.source());
+            Experiments.checkedFolder(RegistrationColumn.SOURCE.field(), wish.source());
         } catch (Refusal refusal) {
             return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
         }

@@ -12,6 +12,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Chain;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
+import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.Experiments.Experiment;
@@ -97,7 +98,7 @@ class BulkRegistrationTest {
     @Test
     void theLedgerTellsTheSameAsOfOneThatIsRegisteredByItself() throws IOException {
         Acquisition acquisition = new Acquisition("MR", null, LocalDate.of(2026, 10, 1));
-        experiments.register("P1", "E1", "", sources.resolve("a"), null, acquisition, "lab");
+        experiments.register(Sight.EVERYTHING, "P1", "E1", "", sources.resolve("a"), null, acquisition, "lab");
         each("project,code,source,modality,acquired\nP1,E2,%s/b,MR,2026/10/1\n");
 
         List<LedgerEntry> told = told();

@@ -2,6 +2,7 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.Sheet.Column;
 import dozo.ledger.Audit;
 import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
@@ -20,6 +21,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -30,6 +32,18 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/coverage")
 class CoverageApi {
+
+    /** So many groups or experiments of a sheet are asked for at once. */
+    private static final int SHEET_PAGE = 5_000;
+
+    private static final List<Column<ShownCoverage>> TOTALS = Stream.concat(
+                    Stream.of(
+                            new Column<>("site", ShownCoverage::site),
+                            new Column<>("asOf", ShownCoverage::asOf),
+                            new Column<>("recordedSince", ShownCoverage::recordedSince),
+                            new Column<>("frozen", ShownCoverage::frozen)),
+                    AuditSheets.totals(ShownCoverage::totals).stream())
+            .toList();
 
     private final Coverage coverage;
     private final Audit audit;
@@ -69,13 +83,15 @@ class CoverageApi {
     }
 
     @GetMapping
+    @Nullable
     ShownCoverage totals(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
-        return new ShownCoverage(
+        ShownCoverage shown = new ShownCoverage(
                 sites.of(site).map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
@@ -83,29 +99,65 @@ class CoverageApi {
                 at == null ? findings.countOpen(sight, id) : null,
                 coverage.all(sight, id, at),
                 coverage.projects(sight, id, at));
+        if (sheet.wanted()) {
+            sheet.send("coverage", TOTALS, line -> line.accept(shown));
+            return null;
+        }
+        return shown;
     }
 
     @GetMapping("/experiments")
+    @Nullable
     Page<ExperimentCoverage> experiments(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         int id = sites.idOf(site);
+        if (sheet.wanted()) {
+            sheet.send(
+                    "coverage-experiments",
+                    AuditSheets.EXPERIMENTS,
+                    Sheet.paged(
+                            SHEET_PAGE,
+                            (last, most) ->
+                                    coverage.experiments(sight, id, last == null ? after : last.experimentId(), most)));
+            return null;
+        }
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
     @GetMapping("/groups")
+    @Nullable
     Page<Group> groups(
             @RequestParam String by,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
             @RequestParam(defaultValue = "") String after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         Dimension dimension = dimension(by);
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
+        if (sheet.wanted()) {
+            // Only of experiments a page costs no more than it holds; all other groups are few.
+            int most = dimension == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
+            sheet.send(
+                    "coverage-by-" + by,
+                    AuditSheets.groups(at),
+                    Sheet.paged(
+                            most,
+                            (last, limited) -> coverage.groups(
+                                    sight,
+                                    dimension,
+                                    id,
+                                    at,
+                                    last == null ? after : requireNonNull(last.name()),
+                                    limited)));
+            return null;
+        }
         // The unknown has no name and comes last: no page comes after it.
         return Page.of(
                 limit,
@@ -115,35 +167,60 @@ class CoverageApi {
 
     /** The experiments that have waited longest; there is no second page. */
     @GetMapping("/unprotected")
+    @Nullable
     Page<Unprotected> unprotected(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
+        if (sheet.wanted()) {
+            int id = sites.idOf(site);
+            sheet.send(
+                    "unprotected",
+                    AuditSheets.UNPROTECTED,
+                    line -> coverage.oldestUnprotected(sight, id, Integer.MAX_VALUE)
+                            .forEach(line));
+            return null;
+        }
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
     @GetMapping("/changes")
+    @Nullable
     Between<Change> changes(
             @RequestParam String from,
             @RequestParam String until,
             @RequestParam(defaultValue = "project") String by,
             @RequestParam(required = false) @Nullable String site,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        return new Between<>(first, last, audit.changes(sight, dimension(by), sites.idOf(site), first, last));
+        List<Change> found = audit.changes(sight, dimension(by), sites.idOf(site), first, last);
+        if (sheet.wanted()) {
+            sheet.send("changes-by-" + by, AuditSheets.changes(first, last), found::forEach);
+            return null;
+        }
+        return new Between<>(first, last, found);
     }
 
     @GetMapping("/waits")
+    @Nullable
     Between<Wait> waits(
             @RequestParam String from,
             @RequestParam String until,
             @RequestParam(defaultValue = "project") String by,
             @RequestParam(required = false) @Nullable String site,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        return new Between<>(first, last, audit.waits(sight, dimension(by), sites.idOf(site), first, last));
+        List<Wait> found = audit.waits(sight, dimension(by), sites.idOf(site), first, last);
+        if (sheet.wanted()) {
+            sheet.send("waits-by-" + by, AuditSheets.waits(first, last), found::forEach);
+            return null;
+        }
+        return new Between<>(first, last, found);
     }
 
     private static Dimension dimension(String word) {

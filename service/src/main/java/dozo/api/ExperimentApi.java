@@ -124,7 +124,8 @@ class ExperimentApi {
         }
     }
 
-    private static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
+    /** The absolute path that a body has as text, or as bytes. */
+    static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
         byte[] path = text == null ? bytes : text.getBytes(StandardCharsets.UTF_8);
         if (path == null || path.length == 0 || path[0] != '/') {
             throw new Refusal(
@@ -328,14 +329,18 @@ class ExperimentApi {
     /** From the next run on the source is what this list says. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
-            @PathVariable String project, @PathVariable String code, @RequestBody NewList list, Principal actor) {
-        return shown(project, code, experiments.setList(project, code, list.sourceList(), actor.getName()));
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestBody NewList list,
+            Principal actor,
+            Sight sight) {
+        return shown(project, code, experiments.setList(sight, project, code, list.sourceList(), actor.getName()));
     }
 
     /** From the next run on the source is walked. */
     @DeleteMapping("/{project}/{code}/list")
-    ShownExperiment walk(@PathVariable String project, @PathVariable String code, Principal actor) {
-        return shown(project, code, experiments.setList(project, code, null, actor.getName()));
+    ShownExperiment walk(@PathVariable String project, @PathVariable String code, Principal actor, Sight sight) {
+        return shown(project, code, experiments.setList(sight, project, code, null, actor.getName()));
     }
 
     private ShownExperiment shown(String project, String code, Optional<Experiment> found) {
@@ -360,14 +365,12 @@ class ExperimentApi {
 
     @PostMapping
     ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor, Sight sight) {
-        if (!sight.sees(asked.project())) {
-            throw Experiments.noProject(asked.project());
-        }
         Path source = asked.folder();
         SourceList list = asked.sourceList();
         Acquisition acquisition = asked.acquisition();
         try {
             Experiment experiment = experiments.register(
+                    sight,
                     asked.project(),
                     asked.code(),
                     asked.title() == null ? "" : asked.title(),
@@ -378,11 +381,7 @@ class ExperimentApi {
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
                     .body(ShownExperiment.of(experiment, null));
         } catch (Refusal refusal) {
-            Optional<Experiment> holder = experiments.withSource(source.normalize());
-            boolean free = experiments.find(asked.project(), asked.code()).isEmpty() && holder.isEmpty();
-            boolean foreign = refusal.field().equals("source")
-                    && holder.filter(known -> !sight.sees(known.project())).isPresent();
-            throw Conflict.unless(free, foreign ? new Refusal("source", Experiments.FOREIGN_SOURCE) : refusal);
+            throw Conflict.unless(!refusal.isTaken(), refusal);
         }
     }
 }

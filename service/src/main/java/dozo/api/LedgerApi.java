@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.Sheet.Column;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
 import dozo.ledger.Ledger;
@@ -23,6 +24,18 @@ import tools.jackson.databind.json.JsonMapper;
 @RestController
 @RequestMapping("/api/v1/ledger")
 class LedgerApi {
+
+    /** So many rows of a sheet are asked for at once. */
+    private static final int SHEET_PAGE = 5_000;
+
+    private static final List<Column<LedgerEntry>> ROWS = List.of(
+            new Column<>("seq", LedgerEntry::seq),
+            new Column<>("at", LedgerEntry::at),
+            new Column<>("actor", LedgerEntry::actor),
+            new Column<>("action", LedgerEntry::action),
+            new Column<>("subject", LedgerEntry::subject),
+            new Column<>("detail", LedgerEntry::detail),
+            new Column<>("hash", LedgerEntry::hash));
 
     private final Ledger ledger;
     private final LedgerVerification verification;
@@ -100,15 +113,25 @@ class LedgerApi {
 
     /** Oldest first. */
     @GetMapping
+    @Nullable
     Page<ShownRow> list(
             @RequestParam(required = false) @Nullable String subject,
             @RequestParam(required = false) @Nullable String action,
             @RequestParam(required = false) @Nullable String from,
             @RequestParam(required = false) @Nullable String until,
             @RequestParam(defaultValue = "0") long after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sheet sheet) {
         Wanted wanted = new Wanted(
                 subject, action, from == null ? null : moments.begin("from", from), moments.endOrNull("until", until));
+        if (sheet.wanted()) {
+            sheet.send(
+                    "ledger",
+                    ROWS,
+                    Sheet.paged(
+                            SHEET_PAGE, (last, most) -> ledger.page(wanted, last == null ? after : last.seq(), most)));
+            return null;
+        }
         return Page.of(limit, most -> ledger.page(wanted, after, most), LedgerEntry::seq)
                 .map(this::shown);
     }

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.Download.BrokenOff;
 import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
@@ -62,6 +63,12 @@ class Problems extends ResponseEntityExceptionHandler {
         LOG.error("the database does not answer: {}", failure.getMessage());
         return ProblemDetail.forStatusAndDetail(
                 HttpStatus.SERVICE_UNAVAILABLE, "the database does not answer; try again later");
+    }
+
+    /** Thrown on, as it is, it cuts the connection: whatever was written here would look like a part of the file. */
+    @ExceptionHandler
+    void brokenOff(BrokenOff failure) {
+        throw failure;
     }
 
     @ExceptionHandler

@@ -1,5 +1,8 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
@@ -8,8 +11,10 @@ import dozo.registry.Refusal;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
+import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -47,10 +52,46 @@ class ProjectApi {
         }
     }
 
-    record ShownProject(String code, String title, Threshold tripwire, Instant createdAt) {
+    /** Source roots in whole: absolute paths as text, or in base64 where one is no UTF-8. */
+    record NewRoots(@Nullable List<String> roots, @Nullable List<byte[]> rootsBytes) {
+
+        List<Path> paths() {
+            if ((roots == null) == (rootsBytes == null)) {
+                throw new Refusal("roots", "either roots or rootsBytes is needed: a list of absolute paths");
+            }
+            return roots != null
+                    ? roots.stream()
+                            .map(root -> ExperimentApi.path("roots", root, null))
+                            .toList()
+                    : requireNonNull(rootsBytes).stream()
+                            .map(root -> ExperimentApi.path("rootsBytes", null, root))
+                            .toList();
+        }
+    }
+
+    /**
+     * A project.
+     *
+     * @param roots the folders below which its sources lie, as text
+     */
+    record ShownProject(
+            String code,
+            String title,
+            Threshold tripwire,
+            List<String> roots,
+            List<byte[]> rootsBytes,
+            Instant createdAt) {
 
         static ShownProject of(Project project) {
-            return new ShownProject(project.code(), project.title(), project.tripwire(), project.createdAt());
+            List<byte[]> roots =
+                    project.roots().stream().map(FilePath::rawBytes).toList();
+            return new ShownProject(
+                    project.code(),
+                    project.title(),
+                    project.tripwire(),
+                    roots.stream().map(FilePath::render).toList(),
+                    roots,
+                    project.createdAt());
         }
     }
 
@@ -76,6 +117,14 @@ class ProjectApi {
     @PutMapping("/{project}/tripwire")
     ShownProject setTripwire(@PathVariable String project, @RequestBody NewTripwire asked, Principal actor) {
         return projects.setTripwire(project, asked.checked(), actor.getName())
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
+    /** Sets below which folders lab managers may register. */
+    @PutMapping("/{project}/roots")
+    ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, Principal actor) {
+        return projects.setRoots(project, asked.paths(), actor.getName())
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }

@@ -8,17 +8,25 @@
     function read(table) {
         const rows = [...table.tBodies[0].rows];
         const headings = [...table.tHead.rows[0].cells].map(cell => cell.textContent.trim());
+        const axes = Number(table.closest("figure").dataset.axes ?? 1);
         const value = cell => Number(cell.dataset.value ?? cell.textContent);
         return {
             labels: rows.map(row => row.cells[0].textContent.trim()),
             datasets: headings.slice(1).map((label, i) => ({
                 label,
+                yAxisID: i > 0 && axes === 2 ? "y1" : "y",
                 data: rows.map(row => value(row.cells[i + 1])),
                 borderColor: tones()[i % tones().length],
                 backgroundColor: tones()[i % tones().length],
                 borderWidth: 1.5, pointRadius: 0, pointHitRadius: 8, tension: 0,
             })),
         };
+    }
+
+    // What is counted in different units has an axis each: the second is on the right.
+    function scales(figure, axis) {
+        const y = { ...axis, beginAtZero: true };
+        return figure.dataset.axes === "2" ? { x: axis, y, y1: { ...y, position: "right", grid: { drawOnChartArea: false } } } : { x: axis, y };
     }
 
     function draw(figure) {
@@ -39,12 +47,13 @@
                 maintainAspectRatio: false,
                 interaction: { mode: "index", intersect: false },
                 plugins: { legend: { labels: { color: token("--ink"), boxWidth: 10, boxHeight: 2 } } },
-                scales: { x: axis, y: { ...axis, beginAtZero: true } },
+                scales: scales(figure, axis),
             },
         });
     }
 
     const drawAll = root => root.querySelectorAll("figure.chart").forEach(draw);
     document.addEventListener("DOMContentLoaded", () => drawAll(document));
+    document.addEventListener("chart", event => draw(event.target));
     document.addEventListener("htmx:afterSettle", event => drawAll(event.target.closest("main") ?? document));
 })();

@@ -6,6 +6,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.transfer.TransferUnits.Progress;
 import java.sql.Timestamp;
 import java.sql.Types;
@@ -391,5 +392,20 @@ public class Runs {
     /** How far a run is with what is seen. What the engine has moved is not known by project: 0 where not all is seen. */
     public Progress progress(Sight sight, long id) {
         return units.progress(sight, id).moved(sight.ofEverything() ? senders.bytesMoved(id) : 0);
+    }
+
+    /** How far each partition of a run is with what is seen; by number. */
+    public List<PartitionProgress> partitions(Sight sight, long id) {
+        return units.partitions(sight, id);
+    }
+
+    /** Content bytes that a run's engine has sent in this process; 0 when it has none. */
+    public long bytesMoved(long id) {
+        return senders.bytesMoved(id);
+    }
+
+    /** How many lanes a run's engine has open in this process; 0 when it has none. */
+    public int lanes(long id) {
+        return senders.lanes(id);
     }
 }

@@ -87,6 +87,14 @@ public class TransferUnits {
         }
     }
 
+    /**
+     * How far a partition of a run is.
+     *
+     * @param entriesDone files, folders and links that have receipts
+     */
+    public record PartitionProgress(
+            int number, long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long entriesDone) {}
+
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Row(long unitId, int experimentId, int siteId, UnitKind kind, int[] entries) {}
 
@@ -295,6 +303,36 @@ public class TransferUnits {
                         row.getLong("bytes_done"),
                         0))
                 .single();
+    }
+
+    /** How far each partition of a run is with what is seen, as far as it is recorded; by number. */
+    public List<PartitionProgress> partitions(Sight sight, long runId) {
+        return jdbc.sql("""
+                        select partition_no, count(*) as units,
+                               count(*) filter (where state = 'VERIFIED') as done,
+                               count(*) filter (where state = 'FAILED') as failed,
+                               sum(length_bytes) as bytes,
+                               coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done,
+                               coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED' and kind <> 'RANGE'), 0)
+                                   as entries_done
+                        from transfer_unit where run_id = :run and state <> 'CANCELLED'
+                          and (:seen::text[] is null or experiment_id in (
+                                  select e.experiment_id from experiment e join project p using (project_id)
+                                  where p.code = any(:seen::text[])))
+                        group by partition_no
+                        order by partition_no
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("run", runId)
+                .query((row, n) -> new PartitionProgress(
+                        row.getInt("partition_no"),
+                        row.getLong("units"),
+                        row.getLong("done"),
+                        row.getLong("failed"),
+                        row.getLong("bytes"),
+                        row.getLong("bytes_done"),
+                        row.getLong("entries_done")))
+                .list();
     }
 
     private void close(long unitId, String state, @Nullable String reason) {

@@ -30,6 +30,7 @@ final class Sheet {
 
     private final HttpServletRequest request;
     private final HttpServletResponse response;
+    private final boolean always;
 
     /** A column: its heading, as the field is called in JSON, and what stands in a line. */
     record Column<T>(String heading, Function<T, @Nullable Object> value) {}
@@ -47,8 +48,18 @@ final class Sheet {
     }
 
     Sheet(HttpServletRequest request, HttpServletResponse response) {
+        this(request, response, false);
+    }
+
+    private Sheet(HttpServletRequest request, HttpServletResponse response, boolean always) {
         this.request = request;
         this.response = response;
+        this.always = always;
+    }
+
+    /** One that is wanted, whatever the request says. */
+    static Sheet always(HttpServletRequest request, HttpServletResponse response) {
+        return new Sheet(request, response, true);
     }
 
     /**
@@ -57,6 +68,9 @@ final class Sheet {
      * @throws Refusal when the format that is asked for is another one
      */
     boolean wanted() {
+        if (always) {
+            return true;
+        }
         String format = request.getParameter("format");
         if (format != null && !format.equals("csv")) {
             throw new Refusal("format", "\"%s\": csv is accepted; without it the answer is JSON".formatted(format));

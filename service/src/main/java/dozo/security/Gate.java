@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
@@ -84,6 +85,25 @@ class Gate implements HandlerInterceptor {
         }
         request.setAttribute(CALLER, caller.get());
         return true;
+    }
+
+    /**
+     * What somebody whose request is still being answered may see now; empty: they would not be let in any more. Only the thread
+     * that answers the request may ask.
+     */
+    Optional<Sight> again(HttpServletRequest request) {
+        HttpSession session = request.getSession(false);
+        Optional<Caller> caller = caller();
+        if (session == null || isOver(session) || caller.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return user(caller.get())
+                    .filter(user -> check(request, caller.get(), user) == null)
+                    .map(user -> (Sight) request.getAttribute(SIGHT));
+        } catch (NotNow | DataAccessException later) {
+            return Optional.empty();
+        }
     }
 
     private static Optional<Caller> caller() {

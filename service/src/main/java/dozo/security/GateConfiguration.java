@@ -1,10 +1,12 @@
 package dozo.security;
 
 import dozo.ledger.Sight;
+import dozo.ui.Admission;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springdoc.core.utils.SpringDocUtils;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
 import org.springframework.web.bind.support.WebDataBinderFactory;
@@ -27,6 +29,12 @@ class GateConfiguration implements WebMvcConfigurer {
 
     GateConfiguration(Gate gate) {
         this.gate = gate;
+    }
+
+    /** For what is answered as long as somebody looks. */
+    @Bean
+    static Admission admission(Gate gate) {
+        return new Admission(gate::again);
     }
 
     @Override

@@ -37,6 +37,53 @@ public final class Permissions {
             POST   /register/csv                                                   own         all      -       all   -
             GET    /register/csv/preview                                           own         all      -       all   -
             POST   /register/csv/preview                                           own         all      -       all   -
+            GET    /runs                                                            own         all      all     all   -
+            GET    /runs/start                                                      -           all      -       all   -
+            POST   /runs/start                                                      -           all      -       all   -
+            GET    /runs/{id}                                                       own         all      all     all   -
+            GET    /runs/{id}/events                                                own         all      all     all   -
+            GET    /runs/{id}/pause                                                 -           all      -       all   -
+            POST   /runs/{id}/pause                                                 -           all      -       all   -
+            GET    /runs/{id}/resume                                                -           all      -       all   -
+            POST   /runs/{id}/resume                                                -           all      -       all   -
+            GET    /runs/{id}/retry                                                 -           all      -       all   -
+            POST   /runs/{id}/retry                                                 -           all      -       all   -
+            GET    /runs/{id}/stop                                                  -           all      -       all   -
+            POST   /runs/{id}/stop                                                  -           all      -       all   -
+            GET    /findings                                                        own         all      all     all   -
+            GET    /findings/{id}/acknowledge                                       own         all      -       all   -
+            POST   /findings/{id}/acknowledge                                       own         all      -       all   -
+            GET    /audit                                                           own         all      all     all   -
+            GET    /audit/changes.csv                                               own         all      all     all   -
+            GET    /audit/coverage.csv                                              own         all      all     all   -
+            GET    /audit/proof                                                     own         all      all     all   -
+            GET    /audit/waits.csv                                                 own         all      all     all   -
+            GET    /sites                                                           -           all      all     all   -
+            GET    /sites/{name}/check                                              -           all      -       all   -
+            POST   /sites/{name}/check                                              -           all      -       all   -
+            GET    /administration                                                  self        self     self    self  -
+            GET    /administration/password                                         self        self     self    self  -
+            POST   /administration/password                                         self        self     self    self  -
+            GET    /administration/tokens                                           self        self     self    self  -
+            POST   /administration/tokens                                           self        self     self    self  -
+            GET    /administration/tokens/{id}/revoke                               self        self     self    self  -
+            POST   /administration/tokens/{id}/revoke                               self        self     self    self  -
+            GET    /administration/users                                            -           -        all     all   -
+            GET    /administration/users/new                                        -           -        -       all   -
+            POST   /administration/users/new                                        -           -        -       all   -
+            GET    /administration/users/{name}                                     -           -        all     all   -
+            POST   /administration/users/{name}                                     -           -        -       all   -
+            POST   /administration/users/{name}/password                            -           -        -       all   -
+            GET    /administration/users/{name}/tokens/{id}/revoke                  -           -        -       all   -
+            POST   /administration/users/{name}/tokens/{id}/revoke                  -           -        -       all   -
+            GET    /administration/projects                                         own         all      all     all   -
+            GET    /administration/projects/new                                     -           -        -       all   -
+            POST   /administration/projects/new                                     -           -        -       all   -
+            GET    /administration/projects/{project}                               own         all      all     all   -
+            POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
+            POST   /administration/projects/{project}/roots                         -           -        -       all   -
+            POST   /administration/projects/{project}/members                       -           -        -       all   -
+            POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read

@@ -7,15 +7,20 @@ import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Browser.NewContextOptions;
 import com.microsoft.playwright.BrowserContext;
 import com.microsoft.playwright.BrowserType.LaunchOptions;
+import com.microsoft.playwright.Download;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Page.ScreenshotOptions;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.assertions.LocatorAssertions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
 import dozo.RunningService;
 import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -23,6 +28,10 @@ import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.run.Operations;
 import dozo.run.Runs;
+import dozo.run.Runs.RunKind;
+import dozo.security.Role;
+import dozo.security.Tokens;
+import dozo.security.Users;
 import java.io.InputStream;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -38,6 +47,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -67,6 +77,8 @@ class PagesBrowserIT {
     private static final byte[] NO_TEXT = {(byte) 0x94, (byte) 0x5c, (byte) 0xff, ' ', '<', 'b', '>', '.', 'r', 'a', 'w'
     };
 
+    private static final String PASSWORD = "a password for tests";
+
     @TempDir
     static Path folder;
 
@@ -90,6 +102,10 @@ class PagesBrowserIT {
         service.bean(Sites.class).save("dr", site.address(), "test");
         service.bean(Projects.class).create("P001", "脳機能イメージング", "test");
         service.bean(Projects.class).create("P002", "", "test");
+        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.bean(Users.class).join("P001", "lab", "test");
+        service.bean(Projects.class).setRoots("P001", List.of(folder), "test");
+        service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
         // A browser is there already: none is loaded.
         Map<String, String> environment = new HashMap<>(System.getenv());
@@ -134,6 +150,7 @@ class PagesBrowserIT {
     private static void register(String project, String code, String title, Path source) {
         service.bean(Experiments.class)
                 .register(
+                        Sight.EVERYTHING,
                         project,
                         code,
                         title,
@@ -431,9 +448,212 @@ class PagesBrowserIT {
         pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("register", "/register");
         pages.put("csv", "/register/csv");
+        pages.put("runs", "/runs");
+        pages.put("run", "/runs/2");
+        pages.put("start", "/runs/start");
+        pages.put("act", "/runs/2/retry");
+        pages.put("findings", "/findings?all=true");
+        pages.put("acknowledge", "/findings/%d/acknowledge".formatted(openFinding()));
+        pages.put("audit", "/audit?by=scanner");
+        pages.put("audit-wrong", "/audit?asOf=tomorrow");
+        pages.put("audit-none", "/audit?asOf=2020-01-01&from=2020-01-01&until=2020-01-02");
+        pages.put("sites", "/sites");
+        pages.put("check", "/sites/dr/check");
+        pages.put("administration", "/administration");
+        pages.put("password", "/administration/password");
+        pages.put("tokens", "/administration/tokens");
+        pages.put("users", "/administration/users");
+        pages.put("newuser", "/administration/users/new");
+        pages.put("user", "/administration/users/lab");
+        pages.put("projects", "/administration/projects");
+        pages.put("newproject", "/administration/projects/new");
+        pages.put("project", "/administration/projects/P001");
         pages.put("missing", "/experiments/P001/NEVER");
         pages.put("login", "/login");
         return pages;
+    }
+
+    private static long openFinding() {
+        return service.bean(Findings.class).page(Sight.EVERYTHING, new Findings.Wanted(true, null, null, null, null), Long.MAX_VALUE, 1).getFirst().id();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoStartsABackupFollowsItToItsEnd(String language) throws Exception {
+        Path many = Files.createDirectories(folder.resolve("many-" + language));
+        for (int i = 0; i < 1_500; i++) {
+            Files.writeString(many.resolve("f" + i), "content " + i);
+        }
+        register("P002", "M-" + language, "", many);
+        Page page = open(language, "/runs");
+        page.getByRole(AriaRole.LINK, named(word(language, "start"))).click();
+        assertThat(page.locator(".confirm li")).hasCount(3);
+        press(page, language, "start.yes");
+        assertThat(page).hasURL(Pattern.compile(".*/runs/[0-9]+"));
+        page.evaluate("window.neverLoadedAgain = true");
+        assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
+        assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
+        shoot(page, "run-live", language);
+        fits(page, "run-live", language);
+        accessible(page, "run-live", language);
+
+        assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(90));
+        assertThat(page.locator("[data-live='share']").first()).hasText("100");
+        assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoPausesOrStopsIsToldFirstWhatThatDoes(String language) throws Exception {
+        Runs runs = service.bean(Runs.class);
+        long run = runs.open(RunKind.NIGHTLY_BACKUP, service.bean(Sites.class).find("dr").orElseThrow(), "test").id();
+        runs.pause(run, "test");
+        Page page = open(language, "/runs/" + run);
+        assertThat(page.locator(".notice")).containsText("test");
+        shoot(page, "run-paused", language);
+        accessible(page, "run-paused", language);
+        page.getByRole(AriaRole.LINK, named(word(language, "act.stop"))).click();
+        assertThat(page.locator(".confirm li")).hasCount(3);
+        accessible(page, "stop", language);
+        press(page, language, "act.stop.yes");
+
+        assertThat(page.locator("h1 .badge")).hasText(word(language, "state.STOPPED"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoAcknowledgesGivesAReasonThatIsKept(String language) throws Exception {
+        long run = service.bean(Runs.class).latest().orElseThrow().id();
+        service.bean(Findings.class).add(run, List.of(new Findings.Finding(null, Problem.SITE_CHANGED, null, "for " + language)));
+        Page page = open(language, "/findings?reason=SITE_CHANGED");
+        page.getByText(word(language, "finding.acknowledge"), exactly()).first().click();
+        press(page, language, "finding.acknowledge.yes");
+        assertThat(page.locator("#reason-error")).isVisible();
+        field(page, language, "finding.why").fill("計画停電のため");
+        press(page, language, "finding.acknowledge.yes");
+
+        assertThat(page.locator("main")).containsText("計画停電のため");
+        assertThat(page.locator("main")).containsText(word(language, "finding.acknowledged"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void anAuditorTakesASheetAndFindsAProof(String language) throws Exception {
+        Page page = open(language, "/audit");
+        page.getByLabel(word(language, "audit.by"), new Page.GetByLabelOptions().setExact(true)).selectOption("scanner");
+        press(page, language, "audit.show");
+        assertThat(page.locator("#coverage + *, table.bars tbody").first()).isVisible();
+        assertThat(page.locator("table.bars tbody")).containsText("S7T");
+        String csv = word(language, "audit.csv.coverage");
+        Download sheet = page.waitForDownload(
+                () -> page.getByText(csv, exactly()).first().click());
+        assertThat(sheet.suggestedFilename()).isEqualTo("coverage-by-scanner.csv");
+        assertThat(Files.readString(sheet.path())).startsWith("asOf,name,").contains("S7T");
+
+        field(page, language, "experiment").fill("P001/S0001");
+        field(page, language, "path").fill("no such file");
+        press(page, language, "audit.proof");
+        assertThat(page.locator("#path-error")).isVisible();
+        assertThat(field(page, language, "experiment")).hasValue("P001/S0001");
+        field(page, language, "path").fill("dicom/IM0001.dcm");
+        press(page, language, "audit.proof");
+        assertThat(page.locator("h1")).hasText(word(language, "proof.title"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoChecksASiteSeesWhatWasFound(String language) throws Exception {
+        Page page = open(language, "/sites");
+        assertThat(page.locator("main")).containsText("SHA256:");
+        page.getByRole(AriaRole.LINK, named(word(language, "check.of").replace("{0}", "dr"))).click();
+        press(page, language, "check.yes");
+        assertThat(page.locator("h1")).containsText("dr");
+        assertThat(page.locator(".notice")).containsText(word(language, "checked.usable"), within(40));
+        shoot(page, "checked", language);
+        accessible(page, "checked", language);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void aTokenIsShownOnceAndRevoked(String language) throws Exception {
+        Page page = open(language, "/administration");
+        page.getByRole(AriaRole.LINK, named(word(language, "tokens"))).click();
+        field(page, language, "token.name").fill("report " + language);
+        press(page, language, "token.yes");
+        assertThat(page.locator("#secret")).containsText("dozo_");
+        shoot(page, "token-made", language);
+        accessible(page, "token-made", language);
+        page.navigate(service.url() + "/administration/tokens");
+        assertThat(page.locator("main")).not().containsText("dozo_");
+        page.getByRole(AriaRole.LINK, named(word(language, "token.revoke.of").replace("{0}", "report " + language))).click();
+        accessible(page, "revoke", language);
+        press(page, language, "token.revoke.yes");
+
+        assertThat(page.locator("main")).not().containsText("report " + language);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void anAdministratorMakesAUserAndGivesAProject(String language) throws Exception {
+        String name = "person-" + language;
+        Page page = open(language, "/administration/users/new");
+        field(page, language, "user.name").fill(name);
+        page.locator("#password").fill("short");
+        page.locator("input[value=LAB_MANAGER]").check();
+        press(page, language, "user.yes");
+        assertThat(page.locator("#password-error")).isVisible();
+        assertThat(page.locator("input[value=LAB_MANAGER]")).isChecked();
+        assertThat(page.locator("#name")).hasValue(name);
+        page.locator("#password").fill("a password for tests");
+        press(page, language, "user.yes");
+        assertThat(page.locator("h1")).containsText(name);
+
+        page.navigate(service.url() + "/administration/projects/P002");
+        page.locator("#member").fill(name);
+        press(page, language, "project.join.yes");
+        assertThat(page.locator("main")).containsText(name);
+        page.locator("#percent").fill("200");
+        page.locator("#percent").press("Enter");
+        assertThat(page.locator("#percent-error")).isVisible();
+        assertThat(page.locator("#percent")).hasValue("200");
+
+        page.navigate(service.url() + "/administration/users/" + name);
+        assertThat(page.locator("main")).containsText("P002");
+        page.locator("input[name=disabled]").check();
+        press(page, language, "change.yes");
+        assertThat(page.locator("h1 .badge")).hasText(word(language, "user.disabled"));
+    }
+
+    @Test
+    void aLabManagerIsShownOnlyWhatTheyMay() throws Exception {
+        BrowserContext context = browser.newContext(new NewContextOptions().setLocale("en"));
+        opened.add(context);
+        Page page = context.newPage();
+        page.navigate(service.url() + "/");
+        page.getByLabel("Name").fill("lab");
+        page.getByLabel("Password").fill(PASSWORD);
+        press(page, "en", "login");
+
+        assertThat(page.locator(".top nav a")).hasText(new String[] {"Overview", "Experiments", "Runs", "Audit", "Administration"});
+        page.navigate(service.url() + "/runs/2");
+        assertThat(page.locator(".links")).hasCount(0);
+        page.navigate(service.url() + "/administration");
+        assertThat(page.locator("main")).not().containsText("Users");
+        assertThat(page.navigate(service.url() + "/administration/users").status()).isEqualTo(403);
+        assertThat(page.navigate(service.url() + "/sites").status()).isEqualTo(403);
+        assertThat(page.navigate(service.url() + "/administration/projects/P002").status()).isEqualTo(404);
+    }
+
+    private static LocatorAssertions.ContainsTextOptions within(int seconds) {
+        return new LocatorAssertions.ContainsTextOptions().setTimeout(Duration.ofSeconds(seconds).toMillis());
+    }
+
+    private static LocatorAssertions.HasTextOptions textWithin(int seconds) {
+        return new LocatorAssertions.HasTextOptions().setTimeout(Duration.ofSeconds(seconds).toMillis());
+    }
+
+    private static Page.GetByTextOptions exactly() {
+        return new Page.GetByTextOptions().setExact(true);
     }
 
     /** No violation of WCAG 2.2 AA that axe-core knows of. */

@@ -12,12 +12,13 @@ import org.jspecify.annotations.Nullable;
 public record Cut<T>(List<T> items, @Nullable String next) {
 
     /** Gives at most so many things. */
-    interface Listing<T> {
+    @FunctionalInterface
+    public interface Listing<T> {
         List<T> first(int limit);
     }
 
     /** The page of a listing, which is asked for one more than is shown: so the last page knows that it is. */
-    static <T> Cut<T> of(int limit, Listing<T> listing, Function<T, String> key) {
+    public static <T> Cut<T> of(int limit, Listing<T> listing, Function<T, String> key) {
         List<T> found = listing.first(limit + 1);
         boolean more = found.size() > limit;
         List<T> items = more ? found.subList(0, limit) : found;

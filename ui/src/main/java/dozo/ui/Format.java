@@ -22,6 +22,10 @@ public record Format(ZoneId zone, Locale locale) {
     private static final long NANOS = 1_000_000_000L;
 
     /** In units of 1,024, at least two digits that count. */
+    public String size(double bytes) {
+        return Size.text((long) bytes);
+    }
+
     public String size(long bytes) {
         return Size.text(bytes);
     }
@@ -38,6 +42,11 @@ public record Format(ZoneId zone, Locale locale) {
     /** To the second, for what is evidence. */
     public String exactly(@Nullable Instant time) {
         return time == null ? NOTHING : formatter(day() + " HH:mm:ss").format(time.atZone(zone));
+    }
+
+    /** Only the time of the day, to the second. */
+    public String clock(Instant time) {
+        return formatter("HH:mm:ss").format(time.atZone(zone));
     }
 
     /** A file's time, from nanoseconds since 1970. */
@@ -79,6 +88,18 @@ public record Format(ZoneId zone, Locale locale) {
     public String duration(Instant from, Instant until) {
         Duration took = Duration.between(from, until);
         return "%d:%02d:%02d".formatted(took.toHours(), took.toMinutesPart(), took.toSecondsPart());
+    }
+
+    /** Hours and minutes of whole minutes, days too where they are many. */
+    public String minutes(@Nullable Long minutes) {
+        if (minutes == null) {
+            return NOTHING;
+        }
+        Duration took = Duration.ofMinutes(minutes);
+        return took.toDays() < 2
+                ? "%d:%02d".formatted(took.toHours(), took.toMinutesPart())
+                : (isJapanese() ? "%d 日 %d:%02d" : "%d d %d:%02d")
+                        .formatted(took.toDays(), took.toHoursPart(), took.toMinutesPart());
     }
 
     /** What of a project is safe in percent, by bytes; by experiments where all that is known of is safe. */

@@ -27,7 +27,7 @@ public record Here(String path, String query) {
         return builder().replaceQueryParam(name, value).build().toUriString();
     }
 
-    String without(String... names) {
+    public String without(String... names) {
         UriComponentsBuilder builder = builder();
         for (String name : names) {
             builder.replaceQueryParam(name);

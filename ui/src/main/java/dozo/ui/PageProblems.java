@@ -20,7 +20,7 @@ import org.springframework.web.multipart.support.MissingServletRequestPartExcept
 import org.springframework.web.servlet.ModelAndView;
 
 /** What went wrong, as a page: with the way out. A form shows its own errors at its fields instead. */
-@ControllerAdvice(basePackageClasses = PageProblems.class)
+@ControllerAdvice(basePackages = {"dozo.ui", "dozo.administration"})
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class PageProblems {
 

@@ -1,0 +1,185 @@
+package dozo.administration;
+
+import dozo.file.FilePath;
+import dozo.ledger.Sight;
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import dozo.registry.Projects.Threshold;
+import dozo.registry.Refusal;
+import dozo.security.Users;
+import dozo.security.Users.User;
+import dozo.ui.Cut;
+import dozo.ui.Form;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** Projects: whose own they are, below which folders their sources lie, and when the tripwire holds. */
+@Controller
+@RequestMapping("/administration/projects")
+class ProjectsPage {
+
+    private static final int SHOWN = 100;
+    private static final int MEMBERS_SHOWN = 500;
+
+    private final Projects projects;
+    private final Users users;
+
+    ProjectsPage(Projects projects, Users users) {
+        this.projects = projects;
+        this.users = users;
+    }
+
+    @GetMapping
+    String list(@RequestParam(defaultValue = "") String after, Sight sight, Model model) {
+        model.addAttribute("projects", Cut.of(SHOWN, most -> projects.page(sight, after, most), Project::code));
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        return "projects";
+    }
+
+    @GetMapping("/new")
+    String askCreate(Model model) {
+        model.addAttribute("form", Form.EMPTY);
+        return "newproject";
+    }
+
+    @PostMapping("/new")
+    String create(
+            @RequestParam(defaultValue = "") String code,
+            @RequestParam(defaultValue = "") String title,
+            Principal actor,
+            Model model) {
+        try {
+            return to(projects.create(code.strip(), title.strip(), actor.getName()).code());
+        } catch (Refusal refused) {
+            model.addAttribute("form", Form.refused(Map.of("code", code, "title", title), refused));
+            return "newproject";
+        }
+    }
+
+    @GetMapping("/{project}")
+    String one(@PathVariable String project, Model model) {
+        return shown(find(project), Map.of(), null, model);
+    }
+
+    @PostMapping("/{project}/tripwire")
+    String setTripwire(
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String percent,
+            @RequestParam(defaultValue = "") String entries,
+            Principal actor,
+            Model model) {
+        Project before = find(project);
+        try {
+            Threshold threshold = new Threshold(Numbers.whole("percent", percent), Numbers.whole("entries", entries));
+            return to(projects.setTripwire(project, threshold, actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("percent", percent, "entries", entries), refused, model);
+        }
+    }
+
+    /** One folder a line. */
+    @PostMapping("/{project}/roots")
+    String setRoots(
+            @PathVariable String project, @RequestParam(defaultValue = "") String roots, Principal actor, Model model) {
+        Project before = find(project);
+        try {
+            List<Path> paths = roots.lines()
+                    .map(String::strip)
+                    .filter(line -> !line.isEmpty())
+                    .map(ProjectsPage::path)
+                    .toList();
+            return to(projects.setRoots(project, paths, actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("roots", roots), refused, model);
+        }
+    }
+
+    @PostMapping("/{project}/members")
+    String join(
+            @PathVariable String project, @RequestParam(defaultValue = "") String member, Principal actor, Model model) {
+        Project found = find(project);
+        try {
+            if (!users.join(project, member.strip(), actor.getName())) {
+                throw new Refusal("member", "there is no user \"%s\"".formatted(member));
+            }
+            return to(project);
+        } catch (Refusal refused) {
+            return shown(found, Map.of("member", member), refused, model);
+        }
+    }
+
+    @PostMapping("/{project}/members/{name}/remove")
+    String leave(@PathVariable String project, @PathVariable String name, Principal actor) {
+        find(project);
+        if (!users.leave(project, name, actor.getName())) {
+            throw new Refusal("name", "no administrator made %s a project of %s".formatted(project, name));
+        }
+        return to(project);
+    }
+
+    private String shown(
+            Project project, Map<String, String> typed, @Nullable Refusal refused, Model model) {
+        Map<String, String> values = new HashMap<>();
+        values.put("percent", String.valueOf(project.tripwire().percent()));
+        values.put("entries", String.valueOf(project.tripwire().entries()));
+        values.put("roots", shownRoots(project).stream().collect(Collectors.joining("\n")));
+        values.putAll(typed);
+        model.addAttribute("project", project);
+        model.addAttribute("roots", shownRoots(project));
+        model.addAttribute("plainRoots", project.roots().stream().allMatch(ProjectsPage::isText));
+        model.addAttribute("members", users.members(project.code(), "", MEMBERS_SHOWN));
+        model.addAttribute(
+                "names",
+                users.page("", MEMBERS_SHOWN).stream().map(User::name).toList());
+        model.addAttribute("form", refused == null ? new Form(values, Map.of()) : Form.refused(values, refused));
+        return "project";
+    }
+
+    private static List<String> shownRoots(Project project) {
+        return project.roots().stream()
+                .map(root -> FilePath.render(FilePath.rawBytes(root)))
+                .toList();
+    }
+
+    /** Whether what is shown of it would be the same folder when it is sent again. */
+    private static boolean isText(Path root) {
+        return root.equals(path(FilePath.render(FilePath.rawBytes(root))));
+    }
+
+    private static Path path(String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException e) {
+            throw new Refusal("roots", "an absolute path on the service's machine is accepted, one a line");
+        }
+    }
+
+    private Project find(String code) {
+        return projects.find(code).orElseThrow(() -> noProject(code));
+    }
+
+    private static Refusal noProject(String code) {
+        return new Refusal("project", "there is no project \"%s\"".formatted(code));
+    }
+
+    private static String to(String code) {
+        return "redirect:/administration/projects/" + code;
+    }
+}

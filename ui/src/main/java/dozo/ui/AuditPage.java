@@ -1,0 +1,201 @@
+package dozo.ui;
+
+import dozo.file.FilePath;
+import dozo.ledger.Audit;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.Group;
+import dozo.ledger.Dimension;
+import dozo.ledger.Sight;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.verify.Proofs;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** What an auditor asks: what was safe at the end of a day, how long data waited to be so, and the proof of one file. */
+@Controller
+class AuditPage {
+
+    private static final int GROUPS_SHOWN = 100;
+
+    /** Of how many days the waits are, unless they are asked for. */
+    private static final int DAYS_USUAL = 90;
+
+    /** Those of experiments have a page of their own. */
+    private static final List<Dimension> DIMENSIONS =
+            List.of(Dimension.PROJECT, Dimension.SCANNER, Dimension.MODALITY, Dimension.MONTH);
+
+    private final Coverage coverage;
+    private final Audit audit;
+    private final Sites sites;
+    private final Experiments experiments;
+    private final Proofs proofs;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    /** Which days are asked about; {@code end} of the first is null for now. */
+    private record Asked(@Nullable LocalDate asOf, LocalDate from, LocalDate until) {}
+
+    AuditPage(
+            Coverage coverage,
+            Audit audit,
+            Sites sites,
+            Experiments experiments,
+            Proofs proofs,
+            InstantSource clock,
+            ZoneId zone) {
+        this.coverage = coverage;
+        this.audit = audit;
+        this.sites = sites;
+        this.experiments = experiments;
+        this.proofs = proofs;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    @GetMapping("/audit")
+    String audit(
+            @RequestParam Map<String, String> typed, @RequestParam(defaultValue = "") String after, Sight sight, Model model) {
+        try {
+            return shown(typed, after, new Form(typed, Map.of()), sight, model);
+        } catch (Refusal refused) {
+            Map<String, String> kept = new HashMap<>(typed);
+            kept.keySet().removeAll(List.of("asOf", "from", "until", "by"));
+            return shown(kept, "", Form.refused(typed, refused), sight, model);
+        }
+    }
+
+    /** Looks for one file's proof: found, it is its own page. */
+    @GetMapping("/audit/proof")
+    String proof(@RequestParam Map<String, String> typed, Sight sight, Model model) {
+        try {
+            Experiment experiment = experiment(typed.getOrDefault("experiment", "").strip(), sight);
+            FilePath path = path(typed.getOrDefault("path", ""));
+            String name = typed.get("site");
+            int site = site(name).map(Site::id).orElse(OverviewPage.NO_SITE);
+            if (proofs.of(experiment.id(), site, path, 1).isEmpty()) {
+                throw new Refusal("path", "no manifest of %s has ever held this path".formatted(experiment.name()));
+            }
+            model.addAttribute("path", Bytes.of(path));
+            return "redirect:/experiments/%s/%s/proof".formatted(experiment.project(), experiment.code());
+        } catch (Refusal refused) {
+            return shown(Map.of(), "", Form.refused(typed, refused), sight, model);
+        }
+    }
+
+    private String shown(Map<String, String> typed, String after, Form form, Sight sight, Model model) {
+        Dimension by = dimension(typed.get("by"));
+        Asked asked = asked(typed);
+        Site site = site(typed.get("site")).orElse(null);
+        int siteId = site == null ? OverviewPage.NO_SITE : site.id();
+        Instant at = asked.asOf == null ? null : end(asked.asOf);
+        model.addAttribute("form", form);
+        model.addAttribute("by", by);
+        model.addAttribute("dimensions", DIMENSIONS);
+        model.addAttribute("sites", sites.all());
+        model.addAttribute("site", site);
+        model.addAttribute("asOf", asked.asOf);
+        model.addAttribute("at", at);
+        model.addAttribute("from", asked.from);
+        model.addAttribute("until", asked.until);
+        model.addAttribute("today", today());
+        model.addAttribute("recordedSince", coverage.recordedSince(siteId).orElse(null));
+        model.addAttribute("all", coverage.all(sight, siteId, at));
+        Cut<Group> groups = Cut.of(
+                GROUPS_SHOWN,
+                most -> coverage.groups(sight, by, siteId, at, after, most),
+                group -> String.valueOf(group.name()));
+        model.addAttribute("groups", groups);
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        model.addAttribute("waits", audit.waits(sight, by, siteId, begin(asked.from), end(asked.until)));
+        return "audit";
+    }
+
+    private Asked asked(Map<String, String> typed) {
+        LocalDate asOf = past("asOf", typed.get("asOf"));
+        LocalDate until = past("until", typed.get("until"));
+        LocalDate from = past("from", typed.get("from"));
+        LocalDate last = until == null ? today() : until;
+        LocalDate first = from == null ? last.minusDays(DAYS_USUAL) : from;
+        if (first.isAfter(last)) {
+            throw new Refusal("from", "a day that is not after the last one is accepted");
+        }
+        return new Asked(asOf, first, last);
+    }
+
+    private @Nullable LocalDate past(String field, @Nullable String text) {
+        LocalDate day = ExperimentsPage.day(field, text);
+        if (day != null && day.isAfter(today())) {
+            throw new Refusal(field, "%s is in the future: nothing is known of it".formatted(day));
+        }
+        return day;
+    }
+
+    private LocalDate today() {
+        return LocalDate.ofInstant(clock.instant(), zone);
+    }
+
+    private Instant begin(LocalDate day) {
+        return day.atStartOfDay(zone).toInstant();
+    }
+
+    /** When a day was over; of today, now. */
+    private Instant end(LocalDate day) {
+        Instant end = begin(day.plusDays(1));
+        Instant now = clock.instant();
+        return end.isAfter(now) ? now : end;
+    }
+
+    private Optional<Site> site(@Nullable String name) {
+        return sites.all().stream()
+                .filter(each -> name == null || name.isBlank() || each.name().equals(name))
+                .findFirst();
+    }
+
+    private static Dimension dimension(@Nullable String word) {
+        return word == null || word.isBlank()
+                ? Dimension.PROJECT
+                : Dimension.of(word)
+                        .filter(DIMENSIONS::contains)
+                        .orElseThrow(() -> new Refusal("by", "\"%s\": project, scanner, modality or month is accepted".formatted(word)));
+    }
+
+    private Experiment experiment(String name, Sight sight) {
+        int slash = name.indexOf('/');
+        if (slash < 1) {
+            throw new Refusal("experiment", "a project and a code are accepted, as P001/S0001");
+        }
+        String project = name.substring(0, slash);
+        return Optional.of(project)
+                .filter(sight::sees)
+                .flatMap(seen -> experiments.find(seen, name.substring(slash + 1)))
+                .orElseThrow(() -> new Refusal("experiment", "there is no experiment \"%s\"".formatted(name)));
+    }
+
+    private static FilePath path(String text) {
+        try {
+            FilePath path = FilePath.of(text.getBytes(StandardCharsets.UTF_8));
+            if (!path.isRoot()) {
+                return path;
+            }
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("path", "a path below the source is accepted: " + e.getMessage());
+        }
+        throw new Refusal("path", "a path below the source is accepted, as dicom/IM0001.dcm");
+    }
+}

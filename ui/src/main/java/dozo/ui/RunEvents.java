@@ -1,0 +1,184 @@
+package dozo.ui;
+
+import dozo.ledger.Sight;
+import dozo.run.Runs;
+import dozo.transfer.TransferUnits.PartitionProgress;
+import dozo.ui.PageProblems.NotThere;
+import dozo.ui.RunWatch.Viewing;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+
+/**
+ * A run as it goes on, as server-sent events. Every viewer has a virtual thread, which waits for what {@link RunWatch} finds; every
+ * few seconds it asks whether its viewer would still be let in.
+ */
+@Controller
+class RunEvents {
+
+    /** How long somebody whose login is over may still look. */
+    private static final Duration ADMITTED_FOR = Duration.ofSeconds(5);
+
+    private static final Logger LOG = LoggerFactory.getLogger(RunEvents.class);
+
+    private final Runs runs;
+    private final RunWatch watch;
+    private final Admission admission;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    RunEvents(Runs runs, RunWatch watch, Admission admission, InstantSource clock, ZoneId zone) {
+        this.runs = runs;
+        this.watch = watch;
+        this.admission = admission;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    /** Ends with the run; where it ends earlier, the browser asks again. */
+    @GetMapping("/runs/{id}/events")
+    void events(
+            @PathVariable long id, Sight sight, Locale locale, HttpServletRequest request, HttpServletResponse response)
+            throws IOException {
+        var run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d".formatted(id)));
+        if (!run.goesOn()) {
+            begin(response);
+            write(response, "ended", "run=" + id);
+            return;
+        }
+        Optional<Viewing> watching = watch.watch(id, sight);
+        if (watching.isEmpty()) {
+            response.setStatus(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+            return;
+        }
+        Viewing viewing = watching.get();
+        try {
+            begin(response);
+            follow(viewing, new Format(zone, locale), request, response);
+        } catch (IOException gone) {
+            LOG.debug("a viewer of run {} is gone", id, gone);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            watch.leave(viewing);
+        }
+    }
+
+    private static void begin(HttpServletResponse response) {
+        response.setContentType("text/event-stream");
+        response.setCharacterEncoding(StandardCharsets.UTF_8.name());
+        // For a proxy before us: it would keep what is to be seen now.
+        response.setHeader("X-Accel-Buffering", "no");
+    }
+
+    private void follow(
+            Viewing viewing, Format format, HttpServletRequest request, HttpServletResponse response)
+            throws IOException, InterruptedException {
+        Instant askAgain = clock.instant().plus(ADMITTED_FOR);
+        while (!viewing.isDropped()) {
+            RunSample sample = viewing.next(1);
+            if (clock.instant().isAfter(askAgain)) {
+                Optional<Sight> now = admission.now().apply(request);
+                if (now.isEmpty() || !viewing.sees(now.get())) {
+                    return;
+                }
+                askAgain = clock.instant().plus(ADMITTED_FOR);
+            }
+            if (sample != null) {
+                boolean ended = !sample.run().goesOn();
+                write(response, ended ? "ended" : "sample", lines(sample, format));
+                if (ended) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** NB: a writer hides that nobody reads any more, until it is asked. */
+    private static void write(HttpServletResponse response, String event, String lines) throws IOException {
+        PrintWriter writer = response.getWriter();
+        writer.write("event: %s\n%s\n\n".formatted(event, lines.lines().map(line -> "data: " + line).collect(Collectors.joining("\n"))));
+        if (writer.checkError()) {
+            throw new IOException("the viewer does not take it");
+        }
+    }
+
+    /** A name and a value a line, as the page shows it; the last ones are for the chart and the partitions' bars. */
+    private String lines(RunSample sample, Format format) {
+        RunSample.Rate rate = sample.rate();
+        return """
+                state=%s %d
+                bytes=%s
+                of-bytes=%s
+                units=%s
+                of-units=%s
+                failed=%d
+                entries=%s
+                findings=%s
+                share=%d
+                lanes=%s
+                byte-rate=%s
+                entry-rate=%s
+                left=%s
+                partitions-done=%s
+                of-partitions=%s
+                time=%s
+                chart=%s
+                partitions=%s
+                """.formatted(
+                        sample.run().state(),
+                        sample.run().findings(),
+                        format.size(sample.bytesDone()),
+                        format.size(sample.bytes()),
+                        format.number(sample.unitsDone()),
+                        format.number(sample.units()),
+                        sample.unitsFailed(),
+                        format.number(sample.entriesDone()),
+                        format.number(sample.run().findings()),
+                        sample.share(),
+                        sample.lanes() == null ? "–" : sample.lanes(),
+                        rate == null ? "–" : format.size((long) rate.bytesPerSecond()) + "/s",
+                        rate == null ? "–" : format.number(Math.round(rate.entriesPerSecond())) + "/s",
+                        left(sample, format),
+                        format.number(sample.partitionsDone()),
+                        format.number(sample.partitions().size()),
+                        format.clock(clock.instant()),
+                        chart(rate),
+                        sample.unfinished().stream()
+                                .map(each -> partition(sample, each))
+                                .collect(Collectors.joining(" ")));
+    }
+
+    static String left(RunSample sample, Format format) {
+        return sample.left()
+                .map(left -> format.duration(Instant.EPOCH, Instant.EPOCH.plus(left)))
+                .orElse("–");
+    }
+
+    private static String chart(RunSample.@Nullable Rate rate) {
+        return rate == null
+                ? ""
+                : String.format(
+                        Locale.ROOT, "%.3f %.1f", rate.bytesPerSecond() / (1 << 20), rate.entriesPerSecond());
+    }
+
+    private static String partition(RunSample sample, PartitionProgress of) {
+        return "%d:%d:%d:%d:%d"
+                .formatted(of.number(), sample.shareOf(of), of.unitsDone(), of.units(), of.unitsFailed());
+    }
+}

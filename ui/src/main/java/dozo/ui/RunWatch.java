@@ -1,0 +1,274 @@
+package dozo.ui;
+
+import dozo.ledger.Sight;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Scrubs;
+import dozo.transfer.TransferUnits.PartitionProgress;
+import dozo.ui.RunSample.Rate;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * Looks at runs once a second while anybody watches, once for all who see the same of it: a hundred viewers cost the run no more
+ * than one. Each has a short queue; who does not take from it is dropped, and nobody waits for anybody.
+ */
+@Component
+class RunWatch implements SmartLifecycle {
+
+    static final int VIEWERS_MAX = 500;
+
+    /** Samples that wait for a viewer; then the viewer does not read. */
+    private static final int QUEUE_LENGTH = 10;
+
+    /** Over so many samples the rate is taken. */
+    private static final int RATE_SAMPLES = 10;
+
+    private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(RunWatch.class);
+
+    private final Runs runs;
+    private final Scrubs scrubs;
+    private final Set<Viewing> viewings = ConcurrentHashMap.newKeySet();
+
+    /** By what is looked at. Only the thread that looks has it. */
+    private final Map<Seen, Deque<Counted>> counted = new HashMap<>();
+
+    private @Nullable Thread looking;
+    private volatile boolean open;
+
+    /** What is looked at: a run, as far as these projects show it; null: everything. */
+    private record Seen(long run, @Nullable List<String> projects) {}
+
+    /** What had been moved at a moment. */
+    private record Counted(long nanos, long bytes, long entries) {}
+
+    /** Somebody who watches a run. */
+    static final class Viewing {
+
+        private final Seen seen;
+        private final Sight sight;
+        private final BlockingQueue<RunSample> samples = new ArrayBlockingQueue<>(QUEUE_LENGTH);
+        private volatile boolean dropped;
+
+        private Viewing(long run, Sight sight) {
+            this.seen = new Seen(
+                    run,
+                    sight.ofEverything()
+                            ? null
+                            : Arrays.stream(Objects.requireNonNull(sight.seen()))
+                                    .sorted()
+                                    .toList());
+            this.sight = sight;
+        }
+
+        /** Whether this is a view of the same. */
+        boolean sees(Sight other) {
+            return seen.equals(new Viewing(seen.run, other).seen);
+        }
+
+        /** The next sample; null: none has come in this time. */
+        @Nullable RunSample next(long seconds) throws InterruptedException {
+            return samples.poll(seconds, TimeUnit.SECONDS);
+        }
+
+        /** Whether no sample comes any more. */
+        boolean isDropped() {
+            return dropped;
+        }
+    }
+
+    RunWatch(Runs runs, Scrubs scrubs) {
+        this.runs = runs;
+        this.scrubs = scrubs;
+    }
+
+    /** Begins to watch; empty: too many do, or the service is being stopped. */
+    synchronized Optional<Viewing> watch(long run, Sight sight) {
+        if (!open || viewings.size() >= VIEWERS_MAX) {
+            return Optional.empty();
+        }
+        Viewing viewing = new Viewing(run, sight);
+        viewings.add(viewing);
+        if (looking == null) {
+            looking = Thread.ofVirtual().name("run-watch").start(this::look);
+        }
+        return Optional.of(viewing);
+    }
+
+    void leave(Viewing viewing) {
+        viewing.dropped = true;
+        viewings.remove(viewing);
+    }
+
+    int viewers() {
+        return viewings.size();
+    }
+
+    private void look() {
+        long next = System.nanoTime();
+        try {
+            while (isWatched()) {
+                lookOnce();
+                next = Math.max(next + EVERY_NANOS, System.nanoTime());
+                TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            counted.clear();
+        }
+    }
+
+    /** False: this thread ends, and the next viewer starts another. */
+    private synchronized boolean isWatched() {
+        if (open && !viewings.isEmpty()) {
+            return true;
+        }
+        looking = null;
+        return false;
+    }
+
+    private void lookOnce() {
+        Map<Seen, Optional<RunSample>> found = new HashMap<>();
+        for (Viewing viewing : viewings) {
+            try {
+                found.computeIfAbsent(viewing.seen, seen -> sample(seen, viewing.sight))
+                        .ifPresent(sample -> give(viewing, sample));
+            } catch (RuntimeException e) {
+                // The database may be away for a while: the next look may find it.
+                LOG.debug("run {} could not be looked at", viewing.seen.run, e);
+            }
+        }
+        counted.keySet().retainAll(found.keySet());
+    }
+
+    private void give(Viewing viewing, RunSample sample) {
+        if (!viewing.samples.offer(sample)) {
+            leave(viewing);
+        }
+    }
+
+    private Optional<RunSample> sample(Seen seen, Sight sight) {
+        return runs.find(sight, seen.run).map(run -> {
+            RunSample sample = of(run, sight, null);
+            long moved = sample.run().kind() == RunKind.SCRUB || !sight.ofEverything()
+                    ? sample.bytesDone()
+                    : runs.bytesMoved(run.id());
+            Deque<Counted> earlier = counted.computeIfAbsent(seen, each -> new ArrayDeque<>());
+            return with(sample, rate(earlier, new Counted(System.nanoTime(), moved, sample.entriesDone())));
+        });
+    }
+
+    /** How far a run is now, without its rate: that takes two looks. */
+    RunSample of(Sight sight, Run run) {
+        return of(run, sight, null);
+    }
+
+    private RunSample of(Run run, Sight sight, @Nullable Rate rate) {
+        Integer lanes = sight.ofEverything() && run.goesOn() ? runs.lanes(run.id()) : null;
+        if (run.kind() == RunKind.SCRUB) {
+            // What a scrub has read is not known by project.
+            var scrub = sight.ofEverything() ? scrubs.find(run.id()) : Optional.<Scrubs.Scrub>empty();
+            return new RunSample(
+                    run,
+                    0,
+                    0,
+                    0,
+                    scrub.map(Scrubs.Scrub::copiesRead).orElse(0L),
+                    0,
+                    scrub.map(Scrubs.Scrub::bytesRead).orElse(0L),
+                    List.of(),
+                    null,
+                    rate);
+        }
+        List<PartitionProgress> partitions = runs.partitions(sight, run.id());
+        return new RunSample(
+                run,
+                sum(partitions, PartitionProgress::units),
+                sum(partitions, PartitionProgress::unitsDone),
+                sum(partitions, PartitionProgress::unitsFailed),
+                sum(partitions, PartitionProgress::entriesDone),
+                sum(partitions, PartitionProgress::bytes),
+                sum(partitions, PartitionProgress::bytesDone),
+                partitions,
+                lanes,
+                rate);
+    }
+
+    private static RunSample with(RunSample sample, @Nullable Rate rate) {
+        return new RunSample(
+                sample.run(),
+                sample.units(),
+                sample.unitsDone(),
+                sample.unitsFailed(),
+                sample.entriesDone(),
+                sample.bytes(),
+                sample.bytesDone(),
+                sample.partitions(),
+                sample.lanes(),
+                rate);
+    }
+
+    private static long sum(List<PartitionProgress> partitions, ToLongFunction<PartitionProgress> of) {
+        return partitions.stream().mapToLong(of).sum();
+    }
+
+    /** NB: an engine that is opened anew counts from 0 again. */
+    private static @Nullable Rate rate(Deque<Counted> earlier, Counted now) {
+        if (!earlier.isEmpty() && earlier.getLast().bytes > now.bytes) {
+            earlier.clear();
+        }
+        earlier.addLast(now);
+        if (earlier.size() > RATE_SAMPLES + 1) {
+            earlier.removeFirst();
+        }
+        Counted first = earlier.getFirst();
+        double seconds = (now.nanos - first.nanos) / 1e9;
+        return earlier.size() < 2 || seconds <= 0
+                ? null
+                : new Rate((now.bytes - first.bytes) / seconds, Math.max(0, now.entries - first.entries) / seconds);
+    }
+
+    @Override
+    public synchronized void start() {
+        open = true;
+    }
+
+    /** Before the web server, which waits for whoever is still answered. */
+    @Override
+    public synchronized void stop() {
+        open = false;
+        viewings.forEach(viewing -> viewing.dropped = true);
+        viewings.clear();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return open;
+    }
+
+    @Override
+    public int getPhase() {
+        return Integer.MAX_VALUE;
+    }
+}

@@ -1,0 +1,149 @@
+package dozo.ui;
+
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Findings.Wanted;
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.ui.PageProblems.NotThere;
+import java.security.Principal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** The runs: each of them live, and what a person may do with one, told before it is done. */
+@Controller
+class RunsPage {
+
+    private static final int SHOWN = 50;
+    private static final int FINDINGS_SHOWN = 50;
+
+    private final Runs runs;
+    private final Operations operations;
+    private final Findings findings;
+    private final Sites sites;
+    private final RunWatch watch;
+
+    RunsPage(Runs runs, Operations operations, Findings findings, Sites sites, RunWatch watch) {
+        this.runs = runs;
+        this.operations = operations;
+        this.findings = findings;
+        this.sites = sites;
+        this.watch = watch;
+    }
+
+    /** Latest first. */
+    @GetMapping("/runs")
+    String list(@RequestParam(required = false) @Nullable Long after, Sight sight, Model model) {
+        long before = after == null ? Long.MAX_VALUE : after;
+        model.addAttribute("runs", Cut.of(SHOWN, most -> runs.page(sight, before, most), run -> "" + run.id()));
+        model.addAttribute("first", after == null ? null : "");
+        model.addAttribute("goesOn", runs.goingOn().isPresent());
+        model.addAttribute("sites", sites.all());
+        return "runs";
+    }
+
+    @GetMapping("/runs/{id}")
+    String run(@PathVariable long id, Sight sight, Model model) {
+        Run run = find(sight, id);
+        Wanted open = new Wanted(true, null, null, id, null);
+        List<KeptFinding> shown = findings.of(sight, id, 0, FINDINGS_SHOWN);
+        model.addAttribute("run", run);
+        model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
+        model.addAttribute("sample", watch.of(sight, run));
+        model.addAttribute("everything", sight.ofEverything());
+        model.addAttribute("underWay", operations.worksOn(run));
+        model.addAttribute("findings", shown);
+        model.addAttribute(
+                "retriable",
+                !run.goesOn()
+                        && run.kind() != RunKind.SCRUB
+                        && findings.page(sight, open, Long.MAX_VALUE, FINDINGS_SHOWN).stream()
+                                .anyMatch(finding -> finding.experiment() != null));
+        return "run";
+    }
+
+    @GetMapping("/runs/start")
+    String askStart(@RequestParam(name = "site", required = false) @Nullable String site, Model model) {
+        model.addAttribute("sites", sites.all());
+        model.addAttribute("chosen", site);
+        return "start";
+    }
+
+    @PostMapping("/runs/start")
+    String start(@RequestParam(name = "site", required = false) @Nullable String site, Principal actor) {
+        return to(operations.start(site, actor.getName()).id());
+    }
+
+    @GetMapping("/runs/{id}/pause")
+    String askPause(@PathVariable long id, Sight sight, Model model) {
+        return ask("pause", id, sight, model);
+    }
+
+    @PostMapping("/runs/{id}/pause")
+    String pause(@PathVariable long id, Principal actor) {
+        operations.pause(id, actor.getName());
+        return to(id);
+    }
+
+    @GetMapping("/runs/{id}/resume")
+    String askResume(@PathVariable long id, Sight sight, Model model) {
+        return ask("resume", id, sight, model);
+    }
+
+    @PostMapping("/runs/{id}/resume")
+    String resume(@PathVariable long id, Principal actor) {
+        operations.resume(id, actor.getName());
+        return to(id);
+    }
+
+    @GetMapping("/runs/{id}/stop")
+    String askStop(@PathVariable long id, Sight sight, Model model) {
+        return ask("stop", id, sight, model);
+    }
+
+    @PostMapping("/runs/{id}/stop")
+    String stop(@PathVariable long id, Principal actor) {
+        operations.stop(id, actor.getName());
+        return to(id);
+    }
+
+    @GetMapping("/runs/{id}/retry")
+    String askRetry(@PathVariable long id, Sight sight, Model model) {
+        return ask("retry", id, sight, model);
+    }
+
+    @PostMapping("/runs/{id}/retry")
+    String retry(@PathVariable long id, Principal actor) {
+        return to(operations.retry(id, actor.getName()).id());
+    }
+
+    /** What it will do is told in the words of the page. */
+    private String ask(String act, long id, Sight sight, Model model) {
+        Run run = find(sight, id);
+        if (run.goesOn() == act.equals("retry")) {
+            throw new Refusal("run", "run %d is %s".formatted(id, run.state()));
+        }
+        model.addAttribute("run", run);
+        model.addAttribute("act", act);
+        return "act";
+    }
+
+    private Run find(Sight sight, long id) {
+        return runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d".formatted(id)));
+    }
+
+    private static String to(long run) {
+        return "redirect:/runs/" + run;
+    }
+}

@@ -1,0 +1,111 @@
+package dozo.ui;
+
+import dozo.registry.Capabilities;
+import dozo.registry.Capabilities.Capability;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.SiteCheck;
+import dozo.ui.PageProblems.NotThere;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.Principal;
+import java.util.Base64;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+
+/** The DR sites: where they are, what they can do, and a look at one now. */
+@Controller
+class SitesPage {
+
+    private final Sites sites;
+    private final Capabilities capabilities;
+
+    /**
+     * A site.
+     *
+     * @param capability null before anyone has looked
+     */
+    record ShownSite(Site site, List<HostKey> hostKeys, @Nullable Capability capability) {}
+
+    /**
+     * A public host key as people compare it.
+     *
+     * @param fingerprint as ssh-keygen prints it; empty of a line that holds no key
+     */
+    record HostKey(String kind, String fingerprint) {
+
+        static HostKey of(String line) {
+            String[] words = line.strip().split("\\s+", -1);
+            return new HostKey(words[0], words.length < 2 ? "" : fingerprint(words[1]));
+        }
+
+        private static String fingerprint(String base64) {
+            try {
+                byte[] digest = MessageDigest.getInstance("SHA-256")
+                        .digest(Base64.getDecoder().decode(base64));
+                return "SHA256:" + Base64.getEncoder().withoutPadding().encodeToString(digest);
+            } catch (IllegalArgumentException noKey) {
+                return "";
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    SitesPage(Sites sites, Capabilities capabilities) {
+        this.sites = sites;
+        this.capabilities = capabilities;
+    }
+
+    @GetMapping("/sites")
+    String list(Model model) {
+        model.addAttribute("sites", sites.all().stream().map(this::shown).toList());
+        return "sites";
+    }
+
+    @GetMapping("/sites/{name}/check")
+    String ask(@PathVariable String name, Model model) {
+        model.addAttribute("site", find(name));
+        model.addAttribute("check", null);
+        return "check";
+    }
+
+    /** Looks over one lane, and keeps what was found. A site that cannot be reached is an answer, too. */
+    @PostMapping("/sites/{name}/check")
+    String check(@PathVariable String name, Principal actor, Model model) throws InterruptedException {
+        Site site = find(name);
+        model.addAttribute("site", site);
+        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            SiteCheck check = SiteCheck.of(lanes.next());
+            List<String> lost = capabilities.keep(site, check, actor.getName());
+            model.addAttribute("check", check);
+            model.addAttribute(
+                    "findings",
+                    Stream.concat(check.findings().stream(), lost.stream()).toList());
+            model.addAttribute("space", check.space().orElse(null));
+            model.addAttribute(
+                    "clockAhead",
+                    check.clockAhead().map(ahead -> ahead.toSeconds()).orElse(null));
+        } catch (RemoteException unreachable) {
+            model.addAttribute("unreachable", String.valueOf(unreachable.getMessage()));
+        }
+        return "checked";
+    }
+
+    private ShownSite shown(Site site) {
+        List<HostKey> keys = site.address().hostKey().lines().map(HostKey::of).toList();
+        return new ShownSite(site, keys, capabilities.of(site.id()).orElse(null));
+    }
+
+    private Site find(String name) {
+        return sites.find(name).orElseThrow(() -> new NotThere("there is no site \"%s\"".formatted(name)));
+    }
+}

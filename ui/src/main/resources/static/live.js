@@ -1,0 +1,79 @@
+"use strict";
+// Follows a run by server-sent events: the page has the places, an event has the values, a name and a value a line. Where there are
+// none (an old browser, a login that is over), the page stays as it was loaded, and says so.
+(() => {
+    const CHART_ROWS = 120;
+
+    const values = data => new Map(data.split("\n").map(line => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+
+    function show(root, name, value) {
+        root.querySelectorAll(`[data-live="${name}"]`).forEach(each => { each.textContent = value; });
+    }
+
+    function bar(meter, share) {
+        const level = meter.querySelector(".level");
+        level.setAttribute("width", share);
+        level.classList.toggle("part", Number(share) < 100);
+    }
+
+    function drawChart(figure, time, pair) {
+        const body = figure.querySelector("tbody");
+        const row = body.insertRow();
+        for (const text of [time, ...pair.split(" ")]) {
+            row.insertCell().textContent = text;
+        }
+        while (body.rows.length > CHART_ROWS) {
+            body.deleteRow(0);
+        }
+        figure.hidden = false;
+        figure.dispatchEvent(new Event("chart", { bubbles: true }));
+    }
+
+    function drawPartitions(root, text) {
+        const body = root.querySelector("#partition-rows");
+        const template = root.querySelector("#partition-row");
+        if (!body || !template) {
+            return;
+        }
+        const rows = text === "" ? [] : text.split(" ").map(each => {
+            const [number, share, done, units, failed] = each.split(":");
+            const row = template.content.cloneNode(true);
+            row.querySelector("th").textContent = number;
+            bar(row, share);
+            row.querySelector(".share > span").textContent = share + " %";
+            row.querySelector(".done").textContent = done + " / " + units;
+            row.querySelector(".failed").textContent = failed;
+            return row;
+        });
+        body.replaceChildren(...rows);
+    }
+
+    function follow(run) {
+        const source = new EventSource(run.dataset.events);
+        let state = run.dataset.state;
+        const anew = () => htmx.ajax("GET", location.href, { target: "#about", select: "#about", swap: "outerHTML" });
+        source.addEventListener("sample", event => {
+            const found = values(event.data);
+            found.forEach((value, name) => show(run, name, value));
+            run.querySelectorAll("[data-live-bar]").forEach(each => bar(each, found.get("share")));
+            drawPartitions(run, found.get("partitions"));
+            if (found.get("chart") !== "") {
+                run.querySelectorAll("figure[data-live]").forEach(each => drawChart(each, found.get("time"), found.get("chart")));
+            }
+            if (state !== found.get("state")) {
+                state = found.get("state");
+                anew();
+            }
+        });
+        source.addEventListener("ended", () => {
+            source.close();
+            anew();
+        });
+        source.addEventListener("error", () => {
+            run.querySelectorAll("[data-live-lost]").forEach(each => { each.hidden = source.readyState !== EventSource.CLOSED; });
+        });
+        addEventListener("pagehide", () => source.close());
+    }
+
+    document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("[data-events]").forEach(follow));
+})();

@@ -95,7 +95,7 @@ class ProjectsPage {
     /** One folder a line. */
     @PostMapping("/{project}/roots")
     String setRoots(
-            @PathVariable String project, @RequestParam(defaultValue = "") String roots, Principal actor, Model model) {
+            @PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
         Project before = find(project);
         try {
             List<Path> paths = roots.lines()

@@ -670,9 +670,10 @@ class PagesBrowserIT {
         assertThat((List<?>) Objects.requireNonNull(violations)).as(what).isEmpty();
     }
 
-    /** Nothing is wider than the window, nothing untranslated. */
-    private static void fits(Page page, String name, String language) {
+    /** Nothing is broken, wider than the window, or untranslated. */
+    private static void fits(Page page, String name, String language) throws Exception {
         String what = name + "-" + language;
+        assertThat(page.locator("h1").textContent()).as(what).isNotEqualTo(word(language, "problem.defect"));
         Object over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assertThat(over).as(what + " is too wide").isEqualTo(0);
         assertThat(page.content()).as(what).doesNotContain("??");

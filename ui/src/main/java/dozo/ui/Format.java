@@ -22,12 +22,13 @@ public record Format(ZoneId zone, Locale locale) {
     private static final long NANOS = 1_000_000_000L;
 
     /** In units of 1,024, at least two digits that count. */
-    public String size(double bytes) {
-        return Size.text((long) bytes);
-    }
-
     public String size(long bytes) {
         return Size.text(bytes);
+    }
+
+    /** Bytes a second. */
+    public String rate(double bytesPerSecond) {
+        return size((long) bytesPerSecond) + "/s";
     }
 
     public String number(long number) {

@@ -152,7 +152,7 @@ class RunEvents {
                         format.number(sample.run().findings()),
                         sample.share(),
                         sample.lanes() == null ? "–" : sample.lanes(),
-                        rate == null ? "–" : format.size((long) rate.bytesPerSecond()) + "/s",
+                        rate == null ? "–" : format.rate(rate.bytesPerSecond()),
                         rate == null ? "–" : format.number(Math.round(rate.entriesPerSecond())) + "/s",
                         left(sample, format),
                         format.number(sample.partitionsDone()),

@@ -80,8 +80,15 @@ class RunsPage {
         return "start";
     }
 
+    /** Only from the page that tells what it does. */
     @PostMapping("/runs/start")
-    String start(@RequestParam(name = "site", required = false) @Nullable String site, Principal actor) {
+    String start(
+            @RequestParam boolean confirmed,
+            @RequestParam(name = "site", required = false) @Nullable String site,
+            Principal actor) {
+        if (!confirmed) {
+            return "redirect:/runs/start";
+        }
         return to(operations.start(site, actor.getName()).id());
     }
 
@@ -123,8 +130,12 @@ class RunsPage {
         return ask("retry", id, sight, model);
     }
 
+    /** Only from the page that tells what it does. */
     @PostMapping("/runs/{id}/retry")
-    String retry(@PathVariable long id, Principal actor) {
+    String retry(@PathVariable long id, @RequestParam boolean confirmed, Principal actor) {
+        if (!confirmed) {
+            return "redirect:/runs/{id}/retry";
+        }
         return to(operations.retry(id, actor.getName()).id());
     }
 

@@ -25,8 +25,11 @@
         while (body.rows.length > CHART_ROWS) {
             body.deleteRow(0);
         }
-        figure.hidden = false;
-        figure.dispatchEvent(new Event("chart", { bubbles: true }));
+        // A line takes two points.
+        figure.hidden = body.rows.length < 2;
+        if (!figure.hidden) {
+            figure.dispatchEvent(new Event("chart", { bubbles: true }));
+        }
     }
 
     function drawPartitions(root, text) {
@@ -48,26 +51,39 @@
         body.replaceChildren(...rows);
     }
 
+    // What the run is by now, and what it found, as a new page would tell it; the chart stays.
+    async function anew(run) {
+        const answer = await fetch(run.dataset.page);
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        for (const id of ["about", "found"]) {
+            const fresh = page.getElementById(id);
+            if (fresh) {
+                run.querySelector("#" + id).replaceWith(document.adoptNode(fresh));
+            }
+        }
+    }
+
     function follow(run) {
         const source = new EventSource(run.dataset.events);
         let state = run.dataset.state;
-        const anew = () => htmx.ajax("GET", location.href, { target: "#about", select: "#about", swap: "outerHTML" });
         source.addEventListener("sample", event => {
             const found = values(event.data);
             found.forEach((value, name) => show(run, name, value));
             run.querySelectorAll("[data-live-bar]").forEach(each => bar(each, found.get("share")));
+            run.querySelectorAll("[data-planned]").forEach(each => { each.hidden = (found.get("of-units") === "0") === (each.dataset.planned === "yes"); });
             drawPartitions(run, found.get("partitions"));
             if (found.get("chart") !== "") {
                 run.querySelectorAll("figure[data-live]").forEach(each => drawChart(each, found.get("time"), found.get("chart")));
             }
             if (state !== found.get("state")) {
                 state = found.get("state");
-                anew();
+                anew(run);
             }
         });
         source.addEventListener("ended", () => {
             source.close();
-            anew();
+            run.querySelectorAll("[data-running]").forEach(each => { each.hidden = true; });
+            anew(run);
         });
         source.addEventListener("error", () => {
             run.querySelectorAll("[data-live-lost]").forEach(each => { each.hidden = source.readyState !== EventSource.CLOSED; });

@@ -112,7 +112,8 @@ class OwnPages {
                 .findFirst()
                 .orElseThrow(() -> noToken(user, id));
         model.addAttribute("token", token);
-        model.addAttribute("action", back.endsWith("/tokens") ? back + "/" + id + "/revoke" : back + "/tokens/" + id + "/revoke");
+        model.addAttribute(
+                "action", back.endsWith("/tokens") ? back + "/" + id + "/revoke" : back + "/tokens/" + id + "/revoke");
         model.addAttribute("back", back);
         return "revoke";
     }

@@ -62,7 +62,8 @@ class ProjectsPage {
             Principal actor,
             Model model) {
         try {
-            return to(projects.create(code.strip(), title.strip(), actor.getName()).code());
+            return to(projects.create(code.strip(), title.strip(), actor.getName())
+                    .code());
         } catch (Refusal refused) {
             model.addAttribute("form", Form.refused(Map.of("code", code, "title", title), refused));
             return "newproject";
@@ -94,8 +95,7 @@ class ProjectsPage {
 
     /** One folder a line. */
     @PostMapping("/{project}/roots")
-    String setRoots(
-            @PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
+    String setRoots(@PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
         Project before = find(project);
         try {
             List<Path> paths = roots.lines()
@@ -113,7 +113,10 @@ class ProjectsPage {
 
     @PostMapping("/{project}/members")
     String join(
-            @PathVariable String project, @RequestParam(defaultValue = "") String member, Principal actor, Model model) {
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String member,
+            Principal actor,
+            Model model) {
         Project found = find(project);
         try {
             if (!users.join(project, member.strip(), actor.getName())) {
@@ -134,8 +137,7 @@ class ProjectsPage {
         return to(project);
     }
 
-    private String shown(
-            Project project, Map<String, String> typed, @Nullable Refusal refused, Model model) {
+    private String shown(Project project, Map<String, String> typed, @Nullable Refusal refused, Model model) {
         Map<String, String> values = new HashMap<>();
         values.put("percent", String.valueOf(project.tripwire().percent()));
         values.put("entries", String.valueOf(project.tripwire().entries()));
@@ -146,8 +148,7 @@ class ProjectsPage {
         model.addAttribute("plainRoots", project.roots().stream().allMatch(ProjectsPage::isText));
         model.addAttribute("members", users.members(project.code(), "", MEMBERS_SHOWN));
         model.addAttribute(
-                "names",
-                users.page("", MEMBERS_SHOWN).stream().map(User::name).toList());
+                "names", users.page("", MEMBERS_SHOWN).stream().map(User::name).toList());
         model.addAttribute("form", refused == null ? new Form(values, Map.of()) : Form.refused(values, refused));
         return "project";
     }

@@ -34,7 +34,13 @@ class Access {
 
     /** What every page loads. The hashes in their names are of their content. */
     private static final String[] ASSETS = {
-        "/dozo*.css", "/charts*.js", "/live*.js", "/favicon*.svg", "/webjars/htmx.org/**", "/webjars/chartjs/**", "/error"
+        "/dozo*.css",
+        "/charts*.js",
+        "/live*.js",
+        "/favicon*.svg",
+        "/webjars/htmx.org/**",
+        "/webjars/chartjs/**",
+        "/error"
     };
 
     private final Answers answers;

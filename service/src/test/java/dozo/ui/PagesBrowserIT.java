@@ -474,7 +474,10 @@ class PagesBrowserIT {
     }
 
     private static long openFinding() {
-        return service.bean(Findings.class).page(Sight.EVERYTHING, new Findings.Wanted(true, null, null, null, null), Long.MAX_VALUE, 1).getFirst().id();
+        return service.bean(Findings.class)
+                .page(Sight.EVERYTHING, new Findings.Wanted(true, null, null, null, null), Long.MAX_VALUE, 1)
+                .getFirst()
+                .id();
     }
 
     @ParameterizedTest
@@ -506,7 +509,11 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void whoPausesOrStopsIsToldFirstWhatThatDoes(String language) throws Exception {
         Runs runs = service.bean(Runs.class);
-        long run = runs.open(RunKind.NIGHTLY_BACKUP, service.bean(Sites.class).find("dr").orElseThrow(), "test").id();
+        long run = runs.open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
+                .id();
         runs.pause(run, "test");
         Page page = open(language, "/runs/" + run);
         assertThat(page.locator(".notice")).containsText("test");
@@ -524,7 +531,8 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void whoAcknowledgesGivesAReasonThatIsKept(String language) throws Exception {
         long run = service.bean(Runs.class).latest().orElseThrow().id();
-        service.bean(Findings.class).add(run, List.of(new Findings.Finding(null, Problem.SITE_CHANGED, null, "for " + language)));
+        service.bean(Findings.class)
+                .add(run, List.of(new Findings.Finding(null, Problem.SITE_CHANGED, null, "for " + language)));
         Page page = open(language, "/findings?reason=SITE_CHANGED");
         page.getByText(word(language, "finding.acknowledge"), exactly()).first().click();
         press(page, language, "finding.acknowledge.yes");
@@ -540,7 +548,8 @@ class PagesBrowserIT {
     @ValueSource(strings = {"en", "ja"})
     void anAuditorTakesASheetAndFindsAProof(String language) throws Exception {
         Page page = open(language, "/audit");
-        page.getByLabel(word(language, "audit.by"), new Page.GetByLabelOptions().setExact(true)).selectOption("scanner");
+        page.getByLabel(word(language, "audit.by"), new Page.GetByLabelOptions().setExact(true))
+                .selectOption("scanner");
         press(page, language, "audit.show");
         assertThat(page.locator("#coverage + *, table.bars tbody").first()).isVisible();
         assertThat(page.locator("table.bars tbody")).containsText("S7T");
@@ -565,7 +574,8 @@ class PagesBrowserIT {
     void whoChecksASiteSeesWhatWasFound(String language) throws Exception {
         Page page = open(language, "/sites");
         assertThat(page.locator("main")).containsText("SHA256:");
-        page.getByRole(AriaRole.LINK, named(word(language, "check.of").replace("{0}", "dr"))).click();
+        page.getByRole(AriaRole.LINK, named(word(language, "check.of").replace("{0}", "dr")))
+                .click();
         press(page, language, "check.yes");
         assertThat(page.locator("h1")).containsText("dr");
         assertThat(page.locator(".notice")).containsText(word(language, "checked.usable"), within(40));
@@ -585,7 +595,8 @@ class PagesBrowserIT {
         accessible(page, "token-made", language);
         page.navigate(service.url() + "/administration/tokens");
         assertThat(page.locator("main")).not().containsText("dozo_");
-        page.getByRole(AriaRole.LINK, named(word(language, "token.revoke.of").replace("{0}", "report " + language))).click();
+        page.getByRole(AriaRole.LINK, named(word(language, "token.revoke.of").replace("{0}", "report " + language)))
+                .click();
         accessible(page, "revoke", language);
         press(page, language, "token.revoke.yes");
 
@@ -634,22 +645,28 @@ class PagesBrowserIT {
         page.getByLabel("Password").fill(PASSWORD);
         press(page, "en", "login");
 
-        assertThat(page.locator(".top nav a")).hasText(new String[] {"Overview", "Experiments", "Runs", "Audit", "Administration"});
+        assertThat(page.locator(".top nav a"))
+                .hasText(new String[] {"Overview", "Experiments", "Runs", "Audit", "Administration"});
         page.navigate(service.url() + "/runs/2");
         assertThat(page.locator(".links")).hasCount(0);
         page.navigate(service.url() + "/administration");
         assertThat(page.locator("main")).not().containsText("Users");
-        assertThat(page.navigate(service.url() + "/administration/users").status()).isEqualTo(403);
+        assertThat(page.navigate(service.url() + "/administration/users").status())
+                .isEqualTo(403);
         assertThat(page.navigate(service.url() + "/sites").status()).isEqualTo(403);
-        assertThat(page.navigate(service.url() + "/administration/projects/P002").status()).isEqualTo(404);
+        assertThat(page.navigate(service.url() + "/administration/projects/P002")
+                        .status())
+                .isEqualTo(404);
     }
 
     private static LocatorAssertions.ContainsTextOptions within(int seconds) {
-        return new LocatorAssertions.ContainsTextOptions().setTimeout(Duration.ofSeconds(seconds).toMillis());
+        return new LocatorAssertions.ContainsTextOptions()
+                .setTimeout(Duration.ofSeconds(seconds).toMillis());
     }
 
     private static LocatorAssertions.HasTextOptions textWithin(int seconds) {
-        return new LocatorAssertions.HasTextOptions().setTimeout(Duration.ofSeconds(seconds).toMillis());
+        return new LocatorAssertions.HasTextOptions()
+                .setTimeout(Duration.ofSeconds(seconds).toMillis());
     }
 
     private static Page.GetByTextOptions exactly() {

@@ -68,7 +68,10 @@ class RunWatchTest {
     /** Paused: nothing of it goes on by itself. */
     @BeforeEach
     void open() {
-        run = runs.open(RunKind.NIGHTLY_BACKUP, service.bean(Sites.class).find("dr").orElseThrow(), "test")
+        run = runs.open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
                 .id();
         runs.pause(run, "test");
     }

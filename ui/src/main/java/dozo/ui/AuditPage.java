@@ -70,7 +70,10 @@ class AuditPage {
 
     @GetMapping("/audit")
     String audit(
-            @RequestParam Map<String, String> typed, @RequestParam(defaultValue = "") String after, Sight sight, Model model) {
+            @RequestParam Map<String, String> typed,
+            @RequestParam(defaultValue = "") String after,
+            Sight sight,
+            Model model) {
         try {
             return shown(typed, after, new Form(typed, Map.of()), sight, model);
         } catch (Refusal refused) {
@@ -84,15 +87,16 @@ class AuditPage {
     @GetMapping("/audit/proof")
     String proof(@RequestParam Map<String, String> typed, Sight sight, Model model) {
         try {
-            Experiment experiment = experiment(typed.getOrDefault("experiment", "").strip(), sight);
+            Experiment experiment =
+                    experiment(typed.getOrDefault("experiment", "").strip(), sight);
             FilePath path = path(typed.getOrDefault("path", ""));
             String name = typed.get("site");
             int site = site(name).map(Site::id).orElse(OverviewPage.NO_SITE);
             if (proofs.of(experiment.id(), site, path, 1).isEmpty()) {
                 throw new Refusal("path", "no manifest of %s has ever held this path".formatted(experiment.name()));
             }
-            model.addAttribute("path", Bytes.of(path));
-            return "redirect:/experiments/%s/%s/proof".formatted(experiment.project(), experiment.code());
+            return "redirect:/experiments/%s/%s/proof?path=%s"
+                    .formatted(experiment.project(), experiment.code(), Bytes.of(path));
         } catch (Refusal refused) {
             return shown(Map.of(), "", Form.refused(typed, refused), sight, model);
         }
@@ -172,7 +176,8 @@ class AuditPage {
                 ? Dimension.PROJECT
                 : Dimension.of(word)
                         .filter(DIMENSIONS::contains)
-                        .orElseThrow(() -> new Refusal("by", "\"%s\": project, scanner, modality or month is accepted".formatted(word)));
+                        .orElseThrow(() -> new Refusal(
+                                "by", "\"%s\": project, scanner, modality or month is accepted".formatted(word)));
     }
 
     private Experiment experiment(String name, Sight sight) {

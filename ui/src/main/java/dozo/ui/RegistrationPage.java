@@ -56,7 +56,14 @@ class RegistrationPage {
         Path source = source(form.value("source"));
         try {
             return experiments.register(
-                    sight, project, form.value("code").strip(), form.value("title").strip(), source, null, acquisition, actor);
+                    sight,
+                    project,
+                    form.value("code").strip(),
+                    form.value("title").strip(),
+                    source,
+                    null,
+                    acquisition,
+                    actor);
         } catch (Refusal refused) {
             throw isForeign(refused, source, sight) ? new Refusal("source", Experiments.FOREIGN_SOURCE) : refused;
         }

@@ -86,8 +86,7 @@ class RunEvents {
         response.setHeader("X-Accel-Buffering", "no");
     }
 
-    private void follow(
-            Viewing viewing, Format format, HttpServletRequest request, HttpServletResponse response)
+    private void follow(Viewing viewing, Format format, HttpServletRequest request, HttpServletResponse response)
             throws IOException, InterruptedException {
         Instant askAgain = clock.instant().plus(ADMITTED_FOR);
         while (!viewing.isDropped()) {
@@ -112,7 +111,8 @@ class RunEvents {
     /** NB: a writer hides that nobody reads any more, until it is asked. */
     private static void write(HttpServletResponse response, String event, String lines) throws IOException {
         PrintWriter writer = response.getWriter();
-        writer.write("event: %s\n%s\n\n".formatted(event, lines.lines().map(line -> "data: " + line).collect(Collectors.joining("\n"))));
+        writer.write("event: %s\n%s\n\n"
+                .formatted(event, lines.lines().map(line -> "data: " + line).collect(Collectors.joining("\n"))));
         if (writer.checkError()) {
             throw new IOException("the viewer does not take it");
         }
@@ -122,7 +122,7 @@ class RunEvents {
     private String lines(RunSample sample, Format format) {
         RunSample.Rate rate = sample.rate();
         return """
-                state=%s %d
+                state=%s
                 bytes=%s
                 of-bytes=%s
                 units=%s
@@ -142,7 +142,6 @@ class RunEvents {
                 partitions=%s
                 """.formatted(
                         sample.run().state(),
-                        sample.run().findings(),
                         format.size(sample.bytesDone()),
                         format.size(sample.bytes()),
                         format.number(sample.unitsDone()),
@@ -173,8 +172,7 @@ class RunEvents {
     private static String chart(RunSample.@Nullable Rate rate) {
         return rate == null
                 ? ""
-                : String.format(
-                        Locale.ROOT, "%.3f %.1f", rate.bytesPerSecond() / (1 << 20), rate.entriesPerSecond());
+                : String.format(Locale.ROOT, "%.3f %.1f", rate.bytesPerSecond() / (1 << 20), rate.entriesPerSecond());
     }
 
     private static String partition(RunSample sample, PartitionProgress of) {

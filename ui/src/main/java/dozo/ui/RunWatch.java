@@ -87,7 +87,8 @@ class RunWatch implements SmartLifecycle {
         }
 
         /** The next sample; null: none has come in this time. */
-        @Nullable RunSample next(long seconds) throws InterruptedException {
+        @Nullable
+        RunSample next(long seconds) throws InterruptedException {
             return samples.poll(seconds, TimeUnit.SECONDS);
         }
 

@@ -33,7 +33,8 @@ class SitesPage {
      *
      * @param capability null before anyone has looked
      */
-    record ShownSite(Site site, List<HostKey> hostKeys, @Nullable Capability capability) {}
+    record ShownSite(
+            Site site, List<HostKey> hostKeys, @Nullable Capability capability) {}
 
     /**
      * A public host key as people compare it.

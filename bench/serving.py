@@ -32,6 +32,7 @@ CSV_SECONDS_MAX = 10
 RATE_SHARE_MIN = 0.9
 PROJECTS = 200  # as MadeCatalogue.java makes them
 PAIRS = 2_000  # requests to choose from, of each kind
+WARM_UP_HASTE = 20  # a warm-up has the requests of so much more time: by day a service has run for hours
 LIMIT_SECONDS = 600
 BEGIN_LIMIT_SECONDS = 900
 PASSWORD = 'of a bench only, gone with it'
@@ -48,11 +49,12 @@ WORDS = ('finger tapping', 'visit 9', 'rest, visit 42', '視覚課題', 's1234',
 
 # wrk's `delay` is the thinking before each request, evenly from nothing to twice its mean, so that nobody keeps step.
 SCRIPT = """\
+local think_ms = tonumber(os.getenv("THINK_MS"))
 math.randomseed({seed})
 local pairs_of = {{
 {pairs}
 }}
-function delay() return math.random(0, {think_ms}) end
+function delay() return math.random(0, 2 * think_ms) end
 function request()
     local chosen = pairs_of[math.random(#pairs_of)]
     return wrk.format("GET", "/api/v1" .. chosen[2], {{["Authorization"] = "Bearer " .. chosen[1]}})
@@ -170,9 +172,7 @@ def write_scripts(folder, service, size):
             pairs.append((tokens[name], PATHS[kind](dice, dice.choice(USERS[name][1]), size)))
         lines = ',\n'.join(f'{{"{token}", "{path}"}}' for token, path in pairs)
         scripts[kind] = folder / f'{kind.replace(" ", "-")}.lua'
-        scripts[kind].write_text(
-            SCRIPT.format(seed=dice.randrange(1 << 30), pairs=lines, think_ms=round(2_000 * size.think_seconds))
-        )
+        scripts[kind].write_text(SCRIPT.format(seed=dice.randrange(1 << 30), pairs=lines))
         scripts[kind].chmod(0o600)
     return scripts
 
@@ -257,7 +257,7 @@ class Windows:
         for number, source in enumerate(sources):
             self.service.post('/experiments', {'project': 'backup', 'code': f'B{number}', 'source': str(source)})
         say('warms up, without a backup')
-        self.people(seconds)
+        self.people(seconds, self.size.think_seconds / WARM_UP_HASTE)
         run = self.service.post('/runs', {'site': 'dr'})
         say('a run looks at all sources')
         wait_for(lambda: self.at_site() > 20 * MB or self.ended(run), BEGIN_LIMIT_SECONDS, 'the first files at the site')
@@ -295,15 +295,20 @@ class Windows:
         self.rates[with_people].append(rate)
         say(f'{"with" if with_people else "without"} people {rate:.1f} MB/s')
 
-    def people(self, seconds):
+    def people(self, seconds, think_seconds=None):
         """What each kind of request took, by what wrk tells."""
         running = {}
+        environment = {**os.environ, 'THINK_MS': str(round(1_000 * (think_seconds or self.size.think_seconds)))}
         try:
             for kind, script in self.scripts.items():
                 command = [find_tool('wrk'), '-t1', f'-c{PEOPLE[kind]}', f'-d{seconds}s', '--timeout', '10s', '-s', script]
                 command.append(f'http://127.0.0.1:{self.service.port}')
                 running[kind] = subprocess.Popen(
-                    [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                    [str(word) for word in command],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    env=environment,
                 )
             said = {kind: child.communicate(timeout=seconds + 60)[0] for kind, child in running.items()}
         finally:

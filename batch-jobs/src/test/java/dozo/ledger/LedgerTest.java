@@ -51,10 +51,10 @@ class LedgerTest {
         assertThat(ledger.rows(List.of(1L, 2L))).containsOnlyKeys(1L);
 
         // The server takes a moment to forget a connection that was closed.
-        await().untilAsserted(
-                        () -> assertThat(jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
-                                        .query((row, n) -> row.getInt(1))
-                                        .single())
-                                .isEqualTo(1));
+        await().untilAsserted(() -> assertThat(
+                        jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
+                                .query((row, n) -> row.getInt(1))
+                                .single())
+                .isEqualTo(1));
     }
 }

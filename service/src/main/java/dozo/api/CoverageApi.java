@@ -18,6 +18,7 @@ import dozo.registry.Sites.Site;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -68,15 +69,17 @@ class CoverageApi {
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
             Sight sight) {
-        int id = sites.idOf(site);
+        Optional<Site> chosen = sites.of(site);
+        int id = chosen.map(Site::id).orElse(SiteChoice.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
+        List<Totals> projects = coverage.projects(sight, id, at);
         return new ShownCoverage(
-                sites.of(site).map(Site::name).orElse(null),
+                chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
                 at == null ? freezes.count(sight) : null,
-                coverage.all(sight, id, at),
-                coverage.projects(sight, id, at));
+                Totals.together(projects),
+                projects);
     }
 
     @GetMapping("/experiments")

@@ -87,7 +87,7 @@ class Size:
     lines: int
 
 
-FULL = Size(20_000, 10_000_000, 1_000, 14, 3, 15, 2, 100_000)
+FULL = Size(20_000, 10_000_000, 1_000, 24, 3, 12, 2, 100_000)
 SHORT = Size(400, 20_000, 100, 8, 1, 2, 0.3, 1_000)
 
 
@@ -269,7 +269,7 @@ class Windows:
         run = self.service.post('/runs', {'site': 'dr'})
         say('a run looks at all sources')
         wait_for(lambda: self.at_site() > 20 * MB or self.ended(run), BEGIN_LIMIT_SECONDS, 'the first files at the site')
-        self.people(seconds)
+        self.people(min(seconds, 5))
         for _ in range(rounds):
             for with_people in (False, True):
                 self.window(with_people, seconds)

@@ -35,7 +35,7 @@ public class BulkRegistration {
     /** And at most so many lines with something in them, beside the heading. */
     public static final int LINES_MAX = RegistrationFile.LINES_MAX;
 
-    /** What the index of words collects before it sorts it in: with 4 MB, sorting is half of all that inserting costs. */
+    /** What the index of words collects before it sorts it in: with 4 MB, sorting is nearly half of inserting. */
     private static final String WORDS_COLLECTED = "64MB";
 
     /** So many experiments are told to the database at once. */

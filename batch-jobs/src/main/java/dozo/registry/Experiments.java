@@ -48,7 +48,7 @@ public class Experiments {
             select e.*, p.code as project from experiment e join project p using (project_id)
             """;
 
-    private static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
+    static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
             row.getInt("experiment_id"),
             row.getString("project"),
             row.getString("code"),

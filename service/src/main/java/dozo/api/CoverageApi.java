@@ -20,6 +20,7 @@ import dozo.registry.Sites.Site;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -89,16 +90,18 @@ class CoverageApi {
             @RequestParam(required = false) @Nullable String asOf,
             Sight sight,
             Sheet sheet) {
-        int id = sites.idOf(site);
+        Optional<Site> chosen = sites.of(site);
+        int id = chosen.map(Site::id).orElse(SiteChoice.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
+        List<Totals> projects = coverage.projects(sight, id, at);
         ShownCoverage shown = new ShownCoverage(
-                sites.of(site).map(Site::name).orElse(null),
+                chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
                 at == null ? freezes.count(sight) : null,
                 at == null ? findings.countOpen(sight, id) : null,
-                coverage.all(sight, id, at),
-                coverage.projects(sight, id, at));
+                Totals.together(projects),
+                projects);
         if (sheet.wanted()) {
             sheet.send("coverage", TOTALS, line -> line.accept(shown));
             return null;

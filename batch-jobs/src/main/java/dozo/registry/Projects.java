@@ -13,6 +13,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The projects. */
@@ -118,6 +119,15 @@ public class Projects {
                 code,
                 Map.of("before", before.get().tripwire().text(), "after", tripwire.text()));
         return Optional.of(after);
+    }
+
+    /** Has others wait who would change the project, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String code) {
+        jdbc.sql("select from project where code = :code for no key update")
+                .param("code", code)
+                .query()
+                .listOfRows();
     }
 
     public Optional<Project> find(String code) {

@@ -60,6 +60,7 @@ class ExperimentApi {
     private final BulkRegistration bulk;
     private final Freezes freezes;
     private final SiteChoice sites;
+    private final Editions editions;
 
     /**
      * What is registered.
@@ -173,7 +174,8 @@ class ExperimentApi {
             Instant registeredAt,
             String registeredBy,
             @Nullable ShownFreeze frozen,
-            @Nullable String state) {
+            @Nullable String state)
+            implements Edited {
 
         static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
             return of(experiment, freeze, null);
@@ -227,12 +229,14 @@ class ExperimentApi {
             ExperimentSearch search,
             BulkRegistration bulk,
             Freezes freezes,
-            SiteChoice sites) {
+            SiteChoice sites,
+            Editions editions) {
         this.experiments = experiments;
         this.search = search;
         this.bulk = bulk;
         this.freezes = freezes;
         this.sites = sites;
+        this.editions = editions;
     }
 
     @GetMapping
@@ -328,18 +332,37 @@ class ExperimentApi {
     /** From the next run on the source is what this list says. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
-            @PathVariable String project, @PathVariable String code, @RequestBody NewList list, Principal actor) {
-        return shown(project, code, experiments.setList(project, code, list.sourceList(), actor.getName()));
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestBody NewList list,
+            IfMatch seen,
+            Principal actor) {
+        return changeList(project, code, list.sourceList(), seen, actor);
     }
 
     /** From the next run on the source is walked. */
     @DeleteMapping("/{project}/{code}/list")
-    ShownExperiment walk(@PathVariable String project, @PathVariable String code, Principal actor) {
-        return shown(project, code, experiments.setList(project, code, null, actor.getName()));
+    ShownExperiment walk(@PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor) {
+        return changeList(project, code, null, seen, actor);
+    }
+
+    private ShownExperiment changeList(
+            String project, String code, @Nullable SourceList list, IfMatch seen, Principal actor) {
+        return shown(
+                project,
+                code,
+                editions.change(
+                        seen,
+                        () -> experiments.lock(project, code),
+                        () -> experiments.find(project, code).map(this::shown),
+                        () -> experiments.setList(project, code, list, actor.getName())));
     }
 
     private ShownExperiment shown(String project, String code, Optional<Experiment> found) {
-        Experiment experiment = found.orElseThrow(Missing.thing("experiment", project + "/" + code));
+        return shown(found.orElseThrow(Missing.thing("experiment", project + "/" + code)));
+    }
+
+    private ShownExperiment shown(Experiment experiment) {
         Freeze freeze =
                 freezes.find(experiment.id()).filter(kept -> !kept.released()).orElse(null);
         return ShownExperiment.of(experiment, freeze);

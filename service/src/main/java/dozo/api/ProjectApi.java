@@ -10,6 +10,7 @@ import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
 import java.security.Principal;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -27,6 +28,7 @@ import org.springframework.web.bind.annotation.RestController;
 class ProjectApi {
 
     private final Projects projects;
+    private final Editions editions;
 
     record NewProject(
             @NotBlank(message = "a code is needed") String code,
@@ -47,15 +49,16 @@ class ProjectApi {
         }
     }
 
-    record ShownProject(String code, String title, Threshold tripwire, Instant createdAt) {
+    record ShownProject(String code, String title, Threshold tripwire, Instant createdAt) implements Edited {
 
         static ShownProject of(Project project) {
             return new ShownProject(project.code(), project.title(), project.tripwire(), project.createdAt());
         }
     }
 
-    ProjectApi(Projects projects) {
+    ProjectApi(Projects projects, Editions editions) {
         this.projects = projects;
+        this.editions = editions;
     }
 
     @GetMapping
@@ -69,13 +72,23 @@ class ProjectApi {
 
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
-        return projects.find(project).map(ShownProject::of).orElseThrow(Missing.thing("project", project));
+        return shown(project).orElseThrow(Missing.thing("project", project));
+    }
+
+    private Optional<ShownProject> shown(String project) {
+        return projects.find(project).map(ShownProject::of);
     }
 
     /** Sets how much of an experiment may be lost in a night before it is frozen. */
     @PutMapping("/{project}/tripwire")
-    ShownProject setTripwire(@PathVariable String project, @RequestBody NewTripwire asked, Principal actor) {
-        return projects.setTripwire(project, asked.checked(), actor.getName())
+    ShownProject setTripwire(
+            @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
+        Threshold tripwire = asked.checked();
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setTripwire(project, tripwire, actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }

@@ -36,6 +36,7 @@ class UserApi {
 
     private final Users users;
     private final Projects projects;
+    private final Editions editions;
 
     /** A local user; without roles they may do nothing yet. */
     record NewUser(
@@ -92,7 +93,8 @@ class UserApi {
             boolean disabled,
             boolean gone,
             Instant createdAt,
-            @Nullable Instant confirmedAt) {
+            @Nullable Instant confirmedAt)
+            implements Edited {
 
         static ShownUser of(User user) {
             return new ShownUser(
@@ -115,9 +117,10 @@ class UserApi {
         }
     }
 
-    UserApi(Users users, Projects projects) {
+    UserApi(Users users, Projects projects, Editions editions) {
         this.users = users;
         this.projects = projects;
+        this.editions = editions;
     }
 
     /** Who asks. */
@@ -157,13 +160,13 @@ class UserApi {
     }
 
     @PatchMapping("/users/{name}")
-    ShownUser change(@PathVariable String name, @RequestBody UserChange asked, Principal actor) {
-        return users.change(
-                        name,
-                        asked.roles() == null ? null : Role.of(asked.roles()),
-                        asked.disabled(),
-                        asked.password(),
-                        actor.getName())
+    ShownUser change(@PathVariable String name, @RequestBody UserChange asked, IfMatch seen, Principal actor) {
+        Set<Role> roles = asked.roles() == null ? null : Role.of(asked.roles());
+        return editions.change(
+                        seen,
+                        () -> users.lock(name),
+                        () -> users.find(name).map(ShownUser::of),
+                        () -> users.change(name, roles, asked.disabled(), asked.password(), actor.getName()))
                 .map(ShownUser::of)
                 .orElseThrow(Missing.thing("user", name));
     }

@@ -63,6 +63,7 @@ class CoverageApi {
         this.moments = moments;
     }
 
+    /** What is safe at a site: totals, and sums by project. */
     @GetMapping
     ShownCoverage totals(
             @RequestParam(required = false) @Nullable String site,
@@ -79,6 +80,7 @@ class CoverageApi {
                 coverage.projects(sight, id, at));
     }
 
+    /** What is safe of each experiment. */
     @GetMapping("/experiments")
     Page<ExperimentCoverage> experiments(
             @RequestParam(required = false) @Nullable String site,
@@ -89,6 +91,7 @@ class CoverageApi {
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
+    /** What is safe, summed up by something. */
     @GetMapping("/groups")
     Page<Group> groups(
             @RequestParam String by,
@@ -116,6 +119,7 @@ class CoverageApi {
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
+    /** What changed between two moments. */
     @GetMapping("/changes")
     Between<Change> changes(
             @RequestParam String from,
@@ -128,6 +132,7 @@ class CoverageApi {
         return new Between<>(first, last, audit.changes(sight, dimension(by), sites.idOf(site), first, last));
     }
 
+    /** How long experiments waited to be safe. */
     @GetMapping("/waits")
     Between<Wait> waits(
             @RequestParam String from,

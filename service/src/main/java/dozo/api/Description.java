@@ -1,5 +1,9 @@
 package dozo.api;
 
+import dozo.ledger.Dimension;
+import dozo.plan.Forecast;
+import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.ExperimentSearch.State;
 import dozo.security.Permissions;
 import dozo.security.Permissions.Endpoint;
 import dozo.security.Permissions.Line;
@@ -36,6 +40,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -116,6 +121,28 @@ class Description {
             .map(line -> line.split(" +", 2))
             .collect(Collectors.toMap(words -> words[0], words -> words[1]));
 
+    /** What parameters of these names are accepted as. */
+    private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
+            Map.entry("acquiredFrom", schema -> schema.format("date")),
+            Map.entry("acquiredUntil", schema -> schema.format("date")),
+            Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
+            Map.entry("mode", words(Arrays.stream(Mode.values()).map(Mode::word))),
+            Map.entry("state", words(Arrays.stream(State.values()).map(State::word))),
+            Map.entry("pathBytes", schema -> schema.format("byte")),
+            Map.entry("partitions", schema -> schema.minimum(BigDecimal.ONE)
+                    .maximum(BigDecimal.valueOf(Forecast.LANES_MAX))),
+            Map.entry("link", schema -> schema.minimum(BigDecimal.ONE)));
+
+    private static Consumer<Schema<?>> words(Stream<String> accepted) {
+        List<String> words = accepted.toList();
+        return schema -> setWords(schema, words);
+    }
+
+    @SuppressWarnings("unchecked") // a schema of texts
+    private static void setWords(Schema<?> schema, List<String> words) {
+        ((Schema<String>) schema).setEnum(words);
+    }
+
     @Bean
     GlobalOpenApiCustomizer whole(RequestMappingHandlerMapping requestMappingHandlerMapping) {
         return api -> complete(api, handlers(requestMappingHandlerMapping));
@@ -154,6 +181,9 @@ class Description {
                         .scheme("bearer")
                         .bearerFormat("dozo_…")
                         .description("a token of POST /api/v1/me/tokens"));
+        if (components.getSchemas() != null) {
+            components.getSchemas().values().forEach(Description::asText);
+        }
         components.addSchemas("Problem", problem());
         ERRORS.forEach((status, meaning) -> components.addResponses(status, error(status, meaning)));
         api.getPaths()
@@ -163,6 +193,16 @@ class Description {
                         complete(path, method, operation, handler);
                     }
                 }));
+    }
+
+    /** What Javadoc says, without its markup. */
+    private static void asText(Schema<?> schema) {
+        if (schema.getDescription() != null) {
+            schema.description(schema.getDescription().replaceAll("</?[a-z]+>", ""));
+        }
+        if (schema.getProperties() != null) {
+            schema.getProperties().values().forEach(Description::asText);
+        }
     }
 
     private static Schema<?> problem() {
@@ -201,10 +241,9 @@ class Description {
     private static void complete(String path, PathItem.HttpMethod method, Operation operation, HandlerMethod handler) {
         String room = path.substring(PREFIX.length()).split("/", -1)[0];
         operation.tags(List.of(room));
-        operation.operationId("%s-%s".formatted(room, dashed(handler.getMethod().getName())));
-        if (operation.getSummary() == null) {
-            operation.summary(summary(operation.getDescription(), handler));
-        }
+        String type = handler.getBeanType().getSimpleName().replaceFirst("Api$", "");
+        operation.operationId("%s-%s".formatted(type.toLowerCase(Locale.ROOT), dashed(handler.getMethod().getName())));
+        operation.summary(summary(operation.getSummary(), handler));
         Line line = Permissions.of(new Endpoint(method.name(), path)).orElse(null);
         boolean byToken = line != null && line.token() != Token.NONE;
         if (!byToken) {
@@ -230,10 +269,10 @@ class Description {
     }
 
     /** The first sentence of what is said of a handler; else its name. */
-    private static String summary(@Nullable String description, HandlerMethod handler) {
-        String text = description == null || description.isBlank()
+    private static String summary(@Nullable String said, HandlerMethod handler) {
+        String text = said == null || said.isBlank()
                 ? handler.getMethod().getName().replaceAll("([A-Z])", " $1").toLowerCase(Locale.ROOT)
-                : description.split("(?<=[.;:])\\s", 2)[0].replaceAll("[.;:]$", "");
+                : said.replaceAll("[.]$", "");
         return text.substring(0, 1).toUpperCase(Locale.ROOT) + text.substring(1);
     }
 
@@ -267,6 +306,7 @@ class Description {
             parameter.description(PARAMETERS.get(parameter.getName()));
         }
         Schema<?> schema = parameter.getSchema();
+        FORMS.getOrDefault(parameter.getName(), as -> {}).accept(schema);
         if (parameter.getName().equals("limit") && Integer.valueOf(Page.LIMIT).equals(schema.getDefault())) {
             schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Page.LIMIT_MAX));
         }

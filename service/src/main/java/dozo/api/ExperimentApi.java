@@ -37,6 +37,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
@@ -48,6 +49,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Experiments. */
@@ -239,6 +241,7 @@ class ExperimentApi {
         this.editions = editions;
     }
 
+    /** The experiments that are searched for, by id. */
     @GetMapping
     Page<ShownExperiment> list(
             @RequestParam(required = false) @Nullable String q,
@@ -324,12 +327,13 @@ class ExperimentApi {
         }
     }
 
+    /** One experiment. */
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
         return shown(project, code, experiments.find(project, code));
     }
 
-    /** From the next run on the source is what this list says. */
+    /** Takes a file list: from the next run on the source is what it says. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
             @PathVariable String project,
@@ -340,7 +344,7 @@ class ExperimentApi {
         return changeList(project, code, list.sourceList(), seen, actor);
     }
 
-    /** From the next run on the source is walked. */
+    /** Drops the file list: from the next run on the source is walked. */
     @DeleteMapping("/{project}/{code}/list")
     ShownExperiment walk(@PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor) {
         return changeList(project, code, null, seen, actor);
@@ -381,7 +385,9 @@ class ExperimentApi {
         return ShownExperiment.of(experiment, null);
     }
 
+    /** Registers an experiment. */
     @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor, Sight sight) {
         if (!sight.sees(asked.project())) {
             throw Experiments.noProject(asked.project());

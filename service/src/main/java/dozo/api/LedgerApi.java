@@ -98,7 +98,7 @@ class LedgerApi {
         this.json = json;
     }
 
-    /** Oldest first. */
+    /** What happened, oldest first. */
     @GetMapping
     Page<ShownRow> list(
             @RequestParam(required = false) @Nullable String subject,
@@ -113,7 +113,7 @@ class LedgerApi {
                 .map(this::shown);
     }
 
-    /** Takes the longer the more rows there are. */
+    /** Whether the ledger is as it was written. Takes the longer the more rows there are. */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
         return ShownVerification.of(verification.verify());

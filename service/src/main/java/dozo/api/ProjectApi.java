@@ -12,6 +12,7 @@ import java.security.Principal;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -20,6 +21,7 @@ import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Projects. */
@@ -61,6 +63,7 @@ class ProjectApi {
         this.editions = editions;
     }
 
+    /** The projects, by code. */
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -70,6 +73,7 @@ class ProjectApi {
                 .map(ShownProject::of);
     }
 
+    /** One project. */
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
         return shown(project).orElseThrow(Missing.thing("project", project));
@@ -93,7 +97,9 @@ class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
+    /** Makes a project. */
     @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
         try {
             Project project =

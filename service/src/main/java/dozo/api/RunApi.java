@@ -13,6 +13,7 @@ import java.security.Principal;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -20,6 +21,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Runs, their progress and their findings. */
@@ -75,7 +77,7 @@ class RunApi {
         this.view = view;
     }
 
-    /** Latest first. */
+    /** The runs, latest first. */
     @GetMapping
     Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after,
@@ -85,7 +87,9 @@ class RunApi {
         return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> view.of(sight, run));
     }
 
+    /** Starts a nightly backup. */
     @PostMapping
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
         try {
@@ -98,12 +102,15 @@ class RunApi {
         }
     }
 
+    /** One run, with its progress. */
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id, Sight sight) {
         return view.of(sight, find(sight, id));
     }
 
+    /** Stops a run: no more units are begun. */
     @PostMapping("/{id}/stop")
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
         try {
@@ -114,7 +121,7 @@ class RunApi {
         return ResponseEntity.accepted().body(view.of(sight, find(sight, id)));
     }
 
-    /** In the order they were found. */
+    /** The findings of a run, in the order they were found. */
     @GetMapping("/{id}/findings")
     Page<ShownFinding> findings(
             @PathVariable long id,

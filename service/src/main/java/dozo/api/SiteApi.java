@@ -206,16 +206,19 @@ class SiteApi {
         this.editions = editions;
     }
 
+    /** All sites. */
     @GetMapping
     Page<ShownSite> list() {
         return new Page<>(sites.all().stream().map(this::shown).toList(), null);
     }
 
+    /** One site, with what it was last found to be able to do. */
     @GetMapping("/{name}")
     ShownSite one(@PathVariable String name) {
         return shown(find(name));
     }
 
+    /** Registers a site, or changes the address of the one of this name. */
     @PutMapping("/{name}")
     ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress asked, IfMatch seen, Principal actor) {
         SiteAddress address = asked.checked();

@@ -163,11 +163,7 @@ public class Experiments {
         jdbc.sql("""
                         select from experiment e join project p using (project_id)
                         where p.code = :project and e.code = :code for no key update of e
-                        """)
-                .param("project", project)
-                .param("code", code)
-                .query()
-                .listOfRows();
+                        """).param("project", project).param("code", code).query().listOfRows();
     }
 
     /**

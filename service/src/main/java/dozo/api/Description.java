@@ -45,6 +45,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
+import org.springdoc.core.utils.SpringDocUtils;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
@@ -60,6 +61,10 @@ import tools.jackson.databind.JsonNode;
  */
 @Configuration
 class Description {
+
+    static {
+        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class);
+    }
 
     private static final String PREFIX = "/api/v1/";
     private static final String PROBLEM = "#/components/schemas/Problem";

@@ -51,7 +51,7 @@ class LedgerApi {
             @Nullable ShownHead head,
             List<Breach> breaches,
             long breachesLeftOff,
-            List<ShownSite> sites) {
+            List<ComparedSite> sites) {
 
         static ShownVerification of(Verified verified) {
             return new ShownVerification(
@@ -60,7 +60,7 @@ class LedgerApi {
                     verified.head() == null ? null : ShownHead.of(verified.head()),
                     verified.breaches(),
                     verified.breachesCount() - verified.breaches().size(),
-                    verified.sites().stream().map(ShownSite::of).toList());
+                    verified.sites().stream().map(ComparedSite::of).toList());
         }
     }
 
@@ -70,7 +70,7 @@ class LedgerApi {
      * @param compared whether all its anchors were read; if not, {@code trouble} says why
      * @param provenUpTo the last row that an anchor there bears witness to; missing: none
      */
-    record ShownSite(
+    record ComparedSite(
             String site,
             boolean compared,
             @Nullable String trouble,
@@ -79,8 +79,8 @@ class LedgerApi {
             List<Breach> breaches,
             long breachesLeftOff) {
 
-        static ShownSite of(AtSite site) {
-            return new ShownSite(
+        static ComparedSite of(AtSite site) {
+            return new ComparedSite(
                     site.site(),
                     site.trouble() == null,
                     site.trouble(),

@@ -2,6 +2,10 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import dozo.RunningService;
 import dozo.security.Permissions;
 import dozo.security.Permissions.Endpoint;
@@ -115,6 +119,19 @@ class OpenApiTest {
                     .as(error.getKey())
                     .containsExactly("application/problem+json");
         }
+    }
+
+    /** NB: springdoc names what it describes so; of two that have one name it would describe one. */
+    @Test
+    void everyRecordHasANameOfItsOwn() {
+        List<String> names = new ClassFileImporter()
+                .withImportOption(new DoNotIncludeTests())
+                .importPackages("dozo.api").stream()
+                        .filter(type -> type.isRecord() && !type.getModifiers().contains(JavaModifier.PRIVATE))
+                        .map(JavaClass::getSimpleName)
+                        .toList();
+
+        assertThat(names).doesNotHaveDuplicates();
     }
 
     @Test

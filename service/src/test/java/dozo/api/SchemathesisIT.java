@@ -23,6 +23,13 @@ class SchemathesisIT {
             "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
                     + "response_headers_conformance,unsupported_method";
 
+    /** That a site does not answer is no failure of ours, and described. */
+    private static final String SETTINGS = """
+            [checks.not_a_server_error]
+            expected-statuses = ["2xx", "3xx", "4xx", "502"]
+
+            """;
+
     /** What is there, for requests to come past "there is no such thing". */
     private static final String SEEDED = """
             [parameters]
@@ -76,12 +83,14 @@ class SchemathesisIT {
 
     private static void fuzz(String who, int examples, String settings) throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory(work, "fuzz");
-        Files.writeString(folder.resolve("schemathesis.toml"), settings);
-        List<String> arguments = new ArrayList<>(List.of(service.url() + "/api/v1/openapi"));
+        Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS + settings);
+        Path api = Files.writeString(
+                folder.resolve("openapi.json"), service.get("/api/v1/openapi").text());
+        List<String> arguments = new ArrayList<>(List.of(api.toString(), "--url", service.url()));
         arguments.addAll(List.of("--auth", who));
         arguments.addAll(List.of("--phases", "coverage,fuzzing", "--checks", CHECKS));
         arguments.addAll(List.of("--max-examples", String.valueOf(examples), "--seed", "1", "--generation-deterministic", "--no-shrink"));
-        arguments.addAll(List.of("--generation-database", "none", "--suppress-health-check", "all"));
+        arguments.addAll(List.of("--suppress-health-check", "all"));
         arguments.addAll(List.of("--continue-on-failure", "--request-timeout", "60"));
 
         Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments);

@@ -19,6 +19,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.security.web.firewall.RequestRejectedException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.MissingServletRequestParameterException;
@@ -93,9 +94,9 @@ class Problems extends ResponseEntityExceptionHandler {
                 HttpStatus.SERVICE_UNAVAILABLE, "the database does not answer; try again later"));
     }
 
-    /** Tomcat reads a query when the first of its parameters is asked for. */
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> unreadableQuery(InvalidParameterException unreadable) {
+    /** Tomcat reads a query, and the firewall looks at it, when the first of its parameters is asked for. */
+    @ExceptionHandler({InvalidParameterException.class, RequestRejectedException.class})
+    ResponseEntity<ProblemDetail> unreadableQuery(RuntimeException unreadable) {
         return answer(ProblemDetail.forStatusAndDetail(
                 HttpStatus.BAD_REQUEST, "the query is accepted as name=value&…, in UTF-8 with % for what is special"));
     }

@@ -83,6 +83,7 @@ class CoverageApi {
         this.moments = moments;
     }
 
+    /** What is safe at a site: totals, and sums by project. */
     @GetMapping
     @Nullable
     ShownCoverage totals(
@@ -109,6 +110,7 @@ class CoverageApi {
         return shown;
     }
 
+    /** What is safe of each experiment. */
     @GetMapping("/experiments")
     @Nullable
     Page<ExperimentCoverage> experiments(
@@ -131,6 +133,7 @@ class CoverageApi {
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
+    /** What is safe, summed up by something. */
     @GetMapping("/groups")
     @Nullable
     Page<Group> groups(
@@ -188,6 +191,7 @@ class CoverageApi {
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
+    /** What changed between two moments. */
     @GetMapping("/changes")
     @Nullable
     Between<Change> changes(
@@ -207,6 +211,7 @@ class CoverageApi {
         return new Between<>(first, last, found);
     }
 
+    /** How long experiments waited to be safe. */
     @GetMapping("/waits")
     @Nullable
     Between<Wait> waits(

@@ -38,6 +38,7 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
@@ -49,6 +50,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Experiments. */
@@ -61,6 +63,7 @@ class ExperimentApi {
     private final BulkRegistration bulk;
     private final Freezes freezes;
     private final SiteChoice sites;
+    private final Editions editions;
 
     /**
      * What is registered.
@@ -175,7 +178,8 @@ class ExperimentApi {
             Instant registeredAt,
             String registeredBy,
             @Nullable ShownFreeze frozen,
-            @Nullable String state) {
+            @Nullable String state)
+            implements Edited {
 
         static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
             return of(experiment, freeze, null);
@@ -229,14 +233,17 @@ class ExperimentApi {
             ExperimentSearch search,
             BulkRegistration bulk,
             Freezes freezes,
-            SiteChoice sites) {
+            SiteChoice sites,
+            Editions editions) {
         this.experiments = experiments;
         this.search = search;
         this.bulk = bulk;
         this.freezes = freezes;
         this.sites = sites;
+        this.editions = editions;
     }
 
+    /** The experiments that are searched for, by id. */
     @GetMapping
     Page<ShownExperiment> list(
             @RequestParam(required = false) @Nullable String q,
@@ -322,30 +329,48 @@ class ExperimentApi {
         }
     }
 
+    /** One experiment. */
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
         return shown(project, code, experiments.find(project, code));
     }
 
-    /** From the next run on the source is what this list says. */
+    /** Takes a file list: from the next run on the source is what it says. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
             @PathVariable String project,
             @PathVariable String code,
             @RequestBody NewList list,
+            IfMatch seen,
             Principal actor,
             Sight sight) {
-        return shown(project, code, experiments.setList(sight, project, code, list.sourceList(), actor.getName()));
+        return changeList(project, code, list.sourceList(), seen, actor, sight);
     }
 
-    /** From the next run on the source is walked. */
+    /** Drops the file list: from the next run on the source is walked. */
     @DeleteMapping("/{project}/{code}/list")
-    ShownExperiment walk(@PathVariable String project, @PathVariable String code, Principal actor, Sight sight) {
-        return shown(project, code, experiments.setList(sight, project, code, null, actor.getName()));
+    ShownExperiment walk(
+            @PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor, Sight sight) {
+        return changeList(project, code, null, seen, actor, sight);
+    }
+
+    private ShownExperiment changeList(
+            String project, String code, @Nullable SourceList list, IfMatch seen, Principal actor, Sight sight) {
+        return shown(
+                project,
+                code,
+                editions.change(
+                        seen,
+                        () -> experiments.lock(project, code),
+                        () -> experiments.find(project, code).map(this::shown),
+                        () -> experiments.setList(sight, project, code, list, actor.getName())));
     }
 
     private ShownExperiment shown(String project, String code, Optional<Experiment> found) {
-        Experiment experiment = found.orElseThrow(Missing.thing("experiment", project + "/" + code));
+        return shown(found.orElseThrow(Missing.thing("experiment", project + "/" + code)));
+    }
+
+    private ShownExperiment shown(Experiment experiment) {
         Freeze freeze =
                 freezes.find(experiment.id()).filter(kept -> !kept.released()).orElse(null);
         return ShownExperiment.of(experiment, freeze);
@@ -364,7 +389,9 @@ class ExperimentApi {
         return ShownExperiment.of(experiment, null);
     }
 
+    /** Registers an experiment. */
     @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor, Sight sight) {
         Path source = asked.folder();
         SourceList list = asked.sourceList();

@@ -1,5 +1,8 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Problem;
 import dozo.ledger.Dimension;
 import dozo.plan.Forecast;
 import dozo.registry.BulkRegistration.Mode;
@@ -106,12 +109,16 @@ class Description {
             mode            all: every line or none; each: every line that can be
             name            the name
             number          the manifest's number
+            open            true: those that need a person; false: the others; missing: all
+            partial         a list that lacks files is wanted too: it says so in its first line
             partitions      how many partitions to compute with
             path            the file's path in the experiment, as text
             pathBytes       the file's path in the experiment, in base64
             project         the project's code
             q               words to find in codes, titles and projects
             rate            bytes a second
+            reason          of this reason only, as UNREADABLE
+            run             of this run only
             scanner         of this scanner only
             secondsPerFile  seconds that a file takes besides its bytes
             site            the site's name; may be missing while there is only one
@@ -131,8 +138,11 @@ class Description {
             Map.entry("acquiredFrom", schema -> schema.format("date")),
             Map.entry("acquiredUntil", schema -> schema.format("date")),
             Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
+            Map.entry("reason", words(Arrays.stream(Problem.values()).map(Problem::name))),
             Map.entry("mode", words(Arrays.stream(Mode.values()).map(Mode::word))),
             Map.entry("state", words(Arrays.stream(State.values()).map(State::word))),
+            Map.entry("format", words(Stream.of("csv"))),
+            Map.entry("bom", words(Stream.of("true", "false"))),
             Map.entry("pathBytes", schema -> schema.format("byte")),
             Map.entry(
                     "partitions",
@@ -286,6 +296,9 @@ class Description {
     }
 
     private static void describe(Operation operation, HandlerMethod handler) {
+        if (Sheet.isGivenBy(handler.getMethod())) {
+            describeSheet(operation);
+        }
         if (operation.getParameters() != null) {
             // NB: OpenAPI says the type of a body elsewhere.
             operation.getParameters().removeIf(parameter -> parameter.getName().equals("Content-Type"));
@@ -299,6 +312,13 @@ class Description {
             }
             operation.requestBody(new RequestBody().required(true).content(content));
         }
+    }
+
+    private static void describeSheet(Operation operation) {
+        Sheet.PARAMETERS.forEach((name, meaning) -> operation.addParametersItem(
+                new Parameter().in("query").name(name).description(meaning).schema(new StringSchema())));
+        requireNonNull(requireNonNull(operation.getResponses().get("200")).getContent())
+                .put(Sheet.TYPE, new io.swagger.v3.oas.models.media.MediaType().schema(new StringSchema()));
     }
 
     private static List<MediaType> consumed(HandlerMethod handler) {

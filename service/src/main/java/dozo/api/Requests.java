@@ -67,13 +67,19 @@ class Requests implements WebMvcConfigurer {
             }
             RequestMappingInfo.Builder json = info.mutate();
             if (info.getProducesCondition().isEmpty()) {
-                json.produces(MediaType.APPLICATION_JSON_VALUE);
+                json.produces(produced(method));
             }
             if (info.getConsumesCondition().isEmpty() && readsJson(method)) {
                 json.consumes(MediaType.APPLICATION_JSON_VALUE);
             }
             return json.build();
         }
+    }
+
+    private static String[] produced(Method handler) {
+        return Sheet.isGivenBy(handler)
+                ? new String[] {MediaType.APPLICATION_JSON_VALUE, Sheet.TYPE}
+                : new String[] {MediaType.APPLICATION_JSON_VALUE};
     }
 
     private static boolean readsJson(Method handler) {
@@ -97,6 +103,9 @@ class Requests implements WebMvcConfigurer {
                 }
                 if (declared != null) {
                     known.add(nameOf(declared, parameter.getParameter().getName()));
+                }
+                if (parameter.getParameterType() == Sheet.class) {
+                    known.addAll(Sheet.PARAMETERS.keySet());
                 }
             }
             request.getParameterMap().forEach((name, values) -> check(name, values, known));

@@ -12,6 +12,7 @@ import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -169,6 +170,11 @@ class Problems extends ResponseEntityExceptionHandler {
             HttpHeaders headers,
             HttpStatusCode status,
             WebRequest request) {
+        // NB: thrown while a field is read, it comes wrapped.
+        if (NestedExceptionUtils.getRootCause(unreadable) instanceof TooLong tooLong) {
+            ResponseEntity<ProblemDetail> answer = tooLong(tooLong);
+            return handleExceptionInternal(unreadable, answer.getBody(), headers, answer.getStatusCode(), request);
+        }
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 status, "the body is no JSON of the form that is accepted here; /api/v1/openapi describes it");
         field(unreadable).ifPresent(field -> problem.setProperty("errors", List.of(field)));

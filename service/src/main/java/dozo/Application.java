@@ -5,21 +5,35 @@ import ch.qos.logback.classic.Logger;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
+import dozo.manifest.IngestSettings;
+import dozo.run.ScrubSettings;
+import dozo.run.TransferSettings;
+import dozo.schedule.ScheduleSettings;
+import dozo.security.AdministratorSettings;
+import dozo.security.DirectorySettings;
+import dozo.start.Given;
+import dozo.start.HttpSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.context.event.ApplicationPreparedEvent;
+import org.springframework.boot.context.event.ApplicationContextInitializedEvent;
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import picocli.CommandLine;
 
@@ -28,6 +42,17 @@ import picocli.CommandLine;
 @ConfigurationPropertiesScan
 @EnableScheduling
 public class Application {
+
+    /** All that can be set, in the order of the documentation. */
+    static final List<Class<? extends Record>> SETTINGS = List.of(
+            Settings.class,
+            AdministratorSettings.class,
+            HttpSettings.class,
+            ScheduleSettings.class,
+            IngestSettings.class,
+            DirectorySettings.class,
+            TransferSettings.class,
+            ScrubSettings.class);
 
     public static void main(String[] arguments) throws IOException {
         if (arguments.length > 0 && arguments[0].equals("copy")) {
@@ -40,7 +65,10 @@ public class Application {
 
     /** All commands. */
     static CommandLine commandLine() {
-        return Dozo.commandLine().addSubcommand(new Serve()).addSubcommand(new Demo(new InProcess()));
+        return Dozo.commandLine()
+                .addSubcommand(new Serve())
+                .addSubcommand(new SettingsCommand())
+                .addSubcommand(new Demo(new InProcess()));
     }
 
     /** The service as the demonstration starts it. */
@@ -65,13 +93,27 @@ public class Application {
     public static ConfigurableApplicationContext start(Map<String, ?> properties) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setBannerMode(Banner.Mode.OFF);
-        ApplicationListener<ApplicationPreparedEvent> early =
-                event -> Settings.checkPort(event.getApplicationContext().getEnvironment());
-        application.addListeners(early);
-        String[] arguments = properties.entrySet().stream()
-                .map(property -> "--%s=%s".formatted(property.getKey(), property.getValue()))
-                .toArray(String[]::new);
-        return application.run(arguments);
+        // Before anything else: Java is told what to do by the settings too, and the log where to go.
+        ApplicationListener<ApplicationEnvironmentPreparedEvent> first =
+                event -> event.getEnvironment().getPropertySources().addFirst(given(properties));
+        ApplicationListener<ApplicationContextInitializedEvent> early =
+                event -> check(event.getApplicationContext().getEnvironment());
+        application.addListeners(first, early);
+        return application.run();
+    }
+
+    private static MapPropertySource given(Map<String, ?> properties) {
+        return new MapPropertySource("given by the program", new HashMap<>(properties));
+    }
+
+    /** Refuses wrong settings, and tells Spring what ours mean in its own words. */
+    private static void check(ConfigurableEnvironment environment) {
+        new Given(environment, SETTINGS).check();
+        HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);
+        environment
+                .getPropertySources()
+                .addLast(new MapPropertySource(
+                        "dozo.http", Map.of("server.address", http.address(), "server.port", http.port())));
     }
 
     /** The address at which a running service answers, for people and programs on this machine. */

@@ -1,7 +1,11 @@
 package dozo;
 
 import dozo.command.Exit;
+import dozo.security.Administrator;
 import dozo.start.StartFailure;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -13,7 +17,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 
 /** Runs the service until it is told to stop. */
 @Command(
@@ -22,16 +28,12 @@ import picocli.CommandLine.Spec;
         description = "Runs the service: pages, REST and the nightly backup, until it is stopped.",
         footer = {
             "",
-            "Settings come from the environment:",
+            "Settings come from the environment; dozo settings lists them. Those that most need:",
             "  DOZO_WORK           folder for state and the administrator's password (./dozo-work)",
             "  DOZO_HTTP_ADDRESS   where it listens (127.0.0.1)",
             "  DOZO_HTTP_PORT      and on which port (8080)",
             "  DOZO_DB_URL         jdbc:postgresql://…; without it an embedded PostgreSQL is used",
-            "  DOZO_DB_USER, DOZO_DB_PASSWORD or DOZO_DB_PASSWORD_FILE",
-            "  DOZO_ADMIN_PASSWORD_FILE   the password of the user admin; without it one is made",
-            "  DOZO_HTTP_TLS_PROXY   addresses of the proxies with TLS that stand before it",
-            "  DOZO_LDAP_URL and more   users of an LDAP directory, see docs/reference/configuration.md",
-            "  DOZO_SCHEDULE_CRON, DOZO_SCHEDULE_ZONE   when the nightly backup starts (0 0 1 * * *); - is never"
+            "  DOZO_DB_USER, DOZO_DB_PASSWORD_FILE"
         })
 final class Serve implements Callable<Integer> {
 
@@ -40,11 +42,33 @@ final class Serve implements Callable<Integer> {
     @Spec
     private @org.jspecify.annotations.Nullable CommandSpec spec;
 
+    /** For the launcher's build. */
+    @Option(names = ServiceRehearsal.OPTION, hidden = true)
+    private @org.jspecify.annotations.Nullable Path rehearsal;
+
+    /** NB: what is in them is told to nobody: it may be a secret. */
+    @Unmatched
+    private List<String> others = List.of();
+
     @Override
-    public Integer call() throws InterruptedException {
+    public Integer call() throws IOException, InterruptedException {
+        if (!others.isEmpty()) {
+            java.util.Objects.requireNonNull(spec)
+                    .commandLine()
+                    .getErr()
+                    .println("dozo: serve takes no settings as arguments, which everybody on this machine can read:"
+                            + " set them in the environment, secrets in files; dozo settings lists them");
+            return Exit.USAGE;
+        }
         try {
+            if (rehearsal != null) {
+                ServiceRehearsal.in(rehearsal);
+                return Exit.WELL;
+            }
             ConfigurableApplicationContext service = Application.start(Map.of());
+            Administrator administrator = service.getBean(Administrator.class);
             LOG.info("Dozo answers at {}", Application.address(service));
+            LOG.info("log in as {} with the password in {}", administrator.name(), administrator.passwordFile());
             CountDownLatch closed = new CountDownLatch(1);
             ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
             service.addApplicationListener(atClose);

@@ -47,7 +47,7 @@ public final class RunningService implements AutoCloseable {
 
     public static RunningService start(Path work, PGSimpleDataSource database, Map<String, String> more) {
         Map<String, String> settings = new HashMap<>(Map.of(
-                "server.port", "0",
+                "dozo.http.port", "0",
                 "dozo.work", work.toString(),
                 "dozo.db.url", database.getUrl(),
                 "dozo.db.user", String.valueOf(database.getUser()),

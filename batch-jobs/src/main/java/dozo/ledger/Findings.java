@@ -7,8 +7,10 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -43,7 +45,63 @@ public class Findings {
             Problem reason,
             @Nullable FilePath path,
             String message,
-            Instant foundAt) {}
+            Instant foundAt,
+            @Nullable Long supersededBy,
+            @Nullable Acknowledgement acknowledgement) {
+
+        /** Whether it needs a person: no later run has looked at the same again, and nobody has acknowledged it. */
+        public boolean open() {
+            return supersededBy == null && acknowledgement == null;
+        }
+    }
+
+    /** A person has said that a finding is known, and why nothing is to be done. */
+    public record Acknowledgement(String by, Instant at, String reason) {}
+
+    /**
+     * Which findings are wanted; null: any.
+     *
+     * @param open whether they need a person
+     * @param project its code
+     */
+    public record Wanted(
+            @Nullable Boolean open,
+            @Nullable Problem reason,
+            @Nullable String project,
+            @Nullable Long run,
+            @Nullable Integer siteId) {
+
+        /** Those that need a person, of all runs to a site. */
+        public static Wanted openAt(int siteId) {
+            return new Wanted(true, null, null, null, siteId);
+        }
+    }
+
+    private static final String SELECT = """
+            select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message, f.found_at,
+                   f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason
+            from finding f
+            join run r using (run_id)
+            left join experiment e using (experiment_id)
+            left join project p using (project_id)
+            left join acknowledgement a using (finding_id)
+            """;
+
+    private static final RowMapper<KeptFinding> FINDING = (row, n) -> new KeptFinding(
+            row.getLong("finding_id"),
+            row.getLong("run_id"),
+            row.getString("experiment"),
+            Problem.valueOf(row.getString("reason")),
+            row.getBytes("path") == null ? null : FilePath.of(row.getBytes("path")),
+            row.getString("message"),
+            row.getTimestamp("found_at").toInstant(),
+            row.getObject("superseded_by", Long.class),
+            row.getString("acknowledged_by") == null
+                    ? null
+                    : new Acknowledgement(
+                            row.getString("acknowledged_by"),
+                            row.getTimestamp("acknowledged_at").toInstant(),
+                            row.getString("acknowledged_reason")));
 
     /** A reason, and how many findings have it. */
     public record Reason(Problem reason, long count) {}
@@ -111,12 +169,7 @@ public class Findings {
 
     /** At most {@code limit} findings of a run after the one with id {@code after}, in the order they were found. */
     public List<KeptFinding> of(Sight sight, long runId, long after, int limit) {
-        return jdbc.sql("""
-                        select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message,
-                               f.found_at
-                        from finding f
-                        left join experiment e using (experiment_id)
-                        left join project p using (project_id)
+        return jdbc.sql(SELECT + """
                         where f.run_id = :run and f.finding_id > :after
                           and (:seen::text[] is null or p.code = any(:seen::text[]))
                         order by f.finding_id
@@ -126,56 +179,146 @@ public class Findings {
                 .param("run", runId)
                 .param("after", after)
                 .param("limit", limit)
-                .query((row, n) -> new KeptFinding(
-                        row.getLong("finding_id"),
-                        row.getLong("run_id"),
-                        row.getString("experiment"),
-                        Problem.valueOf(row.getString("reason")),
-                        row.getBytes("path") == null ? null : FilePath.of(row.getBytes("path")),
-                        row.getString("message"),
-                        row.getTimestamp("found_at").toInstant()))
+                .query(FINDING)
                 .list();
     }
 
-    /** How often a run found what, the most frequent first. */
-    public List<Reason> reasons(Sight sight, long runId) {
+    /** What needs a person at a site, by reason, the most frequent first. */
+    public List<Reason> openReasons(Sight sight, int siteId) {
         return jdbc.sql("""
                         select f.reason, count(*) as count
                         from finding f
+                        join run r using (run_id)
                         left join experiment e using (experiment_id)
                         left join project p using (project_id)
-                        where f.run_id = :run and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        left join acknowledgement a using (finding_id)
+                        where r.site_id = :site and f.superseded_by is null and a.finding_id is null
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
                         group by f.reason
                         order by count(*) desc, f.reason
                         """)
+                .param("site", siteId)
                 .param("seen", sight.seen(), Types.ARRAY)
-                .param("run", runId)
                 .query((row, n) -> new Reason(Problem.valueOf(row.getString("reason")), row.getLong("count")))
                 .list();
     }
 
     /** An experiment's latest findings, at most {@code limit}, the latest first. */
     public List<KeptFinding> latest(int experimentId, int limit) {
-        return jdbc.sql("""
-                        select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message,
-                               f.found_at
-                        from finding f
-                        join experiment e using (experiment_id)
-                        join project p using (project_id)
+        return jdbc.sql(SELECT + """
                         where f.experiment_id = :experiment
                         order by f.finding_id desc
                         limit :limit
                         """)
                 .param("experiment", experimentId)
                 .param("limit", limit)
-                .query((row, n) -> new KeptFinding(
-                        row.getLong("finding_id"),
-                        row.getLong("run_id"),
-                        row.getString("experiment"),
-                        Problem.valueOf(row.getString("reason")),
-                        row.getBytes("path") == null ? null : FilePath.of(row.getBytes("path")),
-                        row.getString("message"),
-                        row.getTimestamp("found_at").toInstant()))
+                .query(FINDING)
                 .list();
+    }
+
+    /** At most {@code limit} of the findings that are wanted with an id below {@code before}, latest first. */
+    public List<KeptFinding> page(Sight sight, Wanted wanted, long before, int limit) {
+        return jdbc.sql(SELECT + """
+                        where f.finding_id < :before
+                          and (:open::boolean is null or (f.superseded_by is null and a.finding_id is null) = :open)
+                          and (:reason::text is null or f.reason = :reason)
+                          and (:project::text is null or p.code = :project)
+                          and (:run::bigint is null or f.run_id = :run)
+                          and (:site::integer is null or r.site_id = :site)
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by f.finding_id desc
+                        limit :limit
+                        """)
+                .param("before", before)
+                .param("open", wanted.open, Types.BOOLEAN)
+                .param("reason", wanted.reason == null ? null : wanted.reason.name(), Types.VARCHAR)
+                .param("project", wanted.project, Types.VARCHAR)
+                .param("run", wanted.run, Types.BIGINT)
+                .param("site", wanted.siteId, Types.INTEGER)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("limit", limit)
+                .query(FINDING)
+                .list();
+    }
+
+    /** How many findings at a site need a person. */
+    public long countOpen(Sight sight, int siteId) {
+        return jdbc.sql("""
+                        select count(*)
+                        from finding f
+                        join run r using (run_id)
+                        left join experiment e using (experiment_id)
+                        left join project p using (project_id)
+                        left join acknowledgement a using (finding_id)
+                        where r.site_id = :site and f.superseded_by is null and a.finding_id is null
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        """)
+                .param("site", siteId)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** A finding, if it is seen. */
+    public Optional<KeptFinding> find(Sight sight, long id) {
+        return jdbc.sql(SELECT + """
+                        where f.finding_id = :id and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        """)
+                .param("id", id)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query(FINDING)
+                .optional();
+    }
+
+    /**
+     * Keeps that a person has acknowledged a finding.
+     *
+     * @return whether it was not acknowledged yet; what was said first stays
+     */
+    public boolean acknowledge(long id, Acknowledgement acknowledgement) {
+        return jdbc.sql("""
+                        insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
+                        values (:id, :by, :at, :reason)
+                        on conflict do nothing
+                        """)
+                        .param("id", id)
+                        .param("by", acknowledgement.by)
+                        .param("at", Timestamp.from(acknowledgement.at))
+                        .param("reason", acknowledgement.reason)
+                        .update()
+                > 0;
+    }
+
+    /**
+     * Notes that a run which came to its end has looked again at what earlier runs to its site found: what it still found, it
+     * says itself. What it has not looked at stays open, and so does what is said only once (ADR 0030).
+     */
+    public void supersede(long runId) {
+        jdbc.sql("""
+                        update finding f set superseded_by = now.run_id
+                        from run now, run earlier
+                        where now.run_id = :run and earlier.run_id = f.run_id and earlier.site_id = now.site_id
+                          and f.run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
+                          and case
+                              when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
+                                  now.kind = 'nightlyBackup'
+                                  or exists (select from run_experiment c
+                                             where c.run_id = now.run_id and c.experiment_id = f.experiment_id)
+                              when now.kind <> 'scrub' then
+                                  f.reason in ('DAMAGED', 'MISSING')
+                                  and not exists (select from open_damage d
+                                                  where d.experiment_id = f.experiment_id and d.site_id = now.site_id)
+                              when earlier.kind <> 'scrub' then false
+                              when f.experiment_id is null or f.reason in ('DAMAGED', 'MISSING') then true
+                              when f.reason = 'UNPROVEN' then
+                                  not exists (select from stored s
+                                              where s.experiment_id = f.experiment_id and s.site_id = now.site_id
+                                                and s.last_read_at <= f.found_at)
+                              else
+                                  exists (select from protection p
+                                          where p.experiment_id = f.experiment_id and p.site_id = now.site_id
+                                            and p.examined_at > f.found_at)
+                          end
+                        """).param("run", runId).update();
     }
 }

@@ -3,7 +3,7 @@ package dozo.registry;
 import java.util.regex.Pattern;
 
 /** The opaque names of projects, experiments and sites; they become folder names at a site. */
-final class Code {
+public final class Code {
 
     private static final Pattern FORM = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     private static final int TITLE_LENGTH_MAX = 200;
@@ -31,7 +31,7 @@ final class Code {
     }
 
     /** Whether this is a line of text: no line breaks, no other control characters, nothing that is half a character. */
-    static boolean isText(String text) {
+    public static boolean isText(String text) {
         return text.codePoints().noneMatch(c -> switch (Character.getType(c)) {
             case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
                 true;

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
@@ -36,7 +37,7 @@ public class Experiments {
     static final String REGISTERED = "experiment.registered";
 
     /** What the ledger tells of every experiment that is registered. */
-    static final List<String> TOLD = List.of("source", "kind", "modality", "scanner", "acquired");
+    static final List<String> TOLD = List.of("source_sha256", "kind", "modality", "scanner", "acquired");
 
     private static final int PATH_LENGTH_BYTES_MAX = 4_096;
 
@@ -192,7 +193,7 @@ public class Experiments {
     private static String toldBy(@Nullable SourceList list) {
         return list == null
                 ? "walked"
-                : "list %s by %s".formatted(shown(list.file()), list.form().word());
+                : "list %s by %s".formatted(digest(list.file()), list.form().word());
     }
 
     private static Map<String, String> detail(Experiment registered) {
@@ -203,16 +204,21 @@ public class Experiments {
         }
         SourceList list = registered.list();
         if (list != null) {
-            detail.put("list", shown(list.file()));
+            detail.put("list_sha256", digest(list.file()));
             detail.put("list_form", list.form().word());
         }
         return detail;
     }
 
+    /** Of a path's bytes: people name folders after people, and what is in the ledger stays. The path is with the experiment. */
+    private static String digest(Path path) {
+        return Digest.ofContent(FilePath.rawBytes(path)).toString();
+    }
+
     /** The values of {@link #TOLD}, in that order. */
     static List<String> told(Path source, SourceKind kind, Acquisition acquisition) {
         return List.of(
-                shown(source),
+                digest(source),
                 kind.word(),
                 known(acquisition.modality()),
                 known(acquisition.scanner()),

@@ -81,7 +81,8 @@ public class Projects {
                     .param("now", Timestamp.from(clock.instant()))
                     .query(PROJECT)
                     .single();
-            ledger.append(actor, "project.created", code, Map.of("title", title));
+            // Without the title: somebody may have put a name in it, and what is in the ledger stays.
+            ledger.append(actor, "project.created", code, Map.of());
             return project;
         } catch (DuplicateKeyException e) {
             throw new Refusal("code", "there is a project %s already".formatted(code));

@@ -52,6 +52,7 @@ class NightSteps {
     private static final int ASIDE_PAGE = 2_000;
 
     private final Experiments experiments;
+    private final Retries retries;
     private final Ingest ingest;
     private final Manifests manifests;
     private final Freezes freezes;
@@ -69,6 +70,7 @@ class NightSteps {
 
     NightSteps(
             Experiments experiments,
+            Retries retries,
             Ingest ingest,
             Manifests manifests,
             Freezes freezes,
@@ -84,6 +86,7 @@ class NightSteps {
             CostModels costModels,
             TransferSettings settings) {
         this.experiments = experiments;
+        this.retries = retries;
         this.ingest = ingest;
         this.manifests = manifests;
         this.freezes = freezes;
@@ -103,17 +106,17 @@ class NightSteps {
     /** Looks at the source of the next experiment after one, and seals what is new there. Empty: there is none. */
     @Transactional
     Optional<Integer> ingestNext(long runId, int after) {
-        List<Experiment> next = experiments.page(after, 1);
-        if (next.isEmpty()) {
-            return Optional.empty();
-        }
-        Experiment experiment = next.getFirst();
+        Optional<Experiment> next = retries.next(runId, after);
+        next.ifPresent(experiment -> ingest(runId, experiment));
+        return next.map(Experiment::id);
+    }
+
+    private void ingest(long runId, Experiment experiment) {
         Ingested ingested = ingest.ingest(experiment);
         findings.add(runId, ingested.findings());
         if (ingested.sealed()) {
             receipts.carryOver(experiment.id());
         }
-        return Optional.of(experiment.id());
     }
 
     /** Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen. All of it or nothing. */
@@ -124,20 +127,28 @@ class NightSteps {
                 settings.partitions(),
                 settings.limits(),
                 costModels.of(siteId),
-                unprotected(siteId),
-                size -> unprotectedUpTo(siteId, size));
-        eachUnprotected(siteId, experiment -> plan(planner, runId, siteId, experiment.experimentId()));
+                unprotected(runId, siteId),
+                size -> unprotectedUpTo(runId, siteId, size));
+        eachUnprotected(runId, siteId, experiment -> plan(planner, runId, siteId, experiment.experimentId()));
     }
 
     /** From kept totals, so without folders and links: these have no bytes, and a few units more or less is all they change. */
-    private Work unprotected(int siteId) {
-        Totals all = coverage.all(siteId);
-        return new Work(Math.max(0, all.bytes() - all.bytesSafe()), Math.max(0, all.files() - all.filesSafe()));
+    private Work unprotected(long runId, int siteId) {
+        if (retries.only(runId).isEmpty()) {
+            Totals all = coverage.all(siteId);
+            return new Work(Math.max(0, all.bytes() - all.bytesSafe()), Math.max(0, all.files() - all.filesSafe()));
+        }
+        long[] sums = new long[2];
+        eachUnprotected(runId, siteId, experiment -> {
+            sums[0] += Math.max(0, experiment.bytes() - experiment.bytesSafe());
+            sums[1] += Math.max(0, experiment.files() - experiment.filesSafe());
+        });
+        return new Work(sums[0], sums[1]);
     }
 
-    private Work unprotectedUpTo(int siteId, long sizeBytes) {
+    private Work unprotectedUpTo(long runId, int siteId, long sizeBytes) {
         long[] sums = new long[2];
-        eachUnprotected(siteId, experiment -> {
+        eachUnprotected(runId, siteId, experiment -> {
             Sum sum = manifests.unprotectedUpTo(experiment.experimentId(), siteId, sizeBytes);
             sums[0] += sum.bytes();
             sums[1] += sum.entries();
@@ -145,8 +156,8 @@ class NightSteps {
         return new Work(sums[0], sums[1]);
     }
 
-    private void eachUnprotected(int siteId, Consumer<ExperimentCoverage> work) {
-        eachUnsafe(siteId, experiment -> {
+    private void eachUnprotected(long runId, int siteId, Consumer<ExperimentCoverage> work) {
+        eachUnsafe(runId, siteId, experiment -> {
             if (!freezes.frozen(experiment.experimentId())) {
                 work.accept(experiment);
             }
@@ -176,12 +187,12 @@ class NightSteps {
     /**
      * Settles the next experiment after one that has receipts its bag does not list yet, of this run or of one that could
      * not settle it: the bag gets its tag files, folders get their times, and what dead runs left goes. A frozen one is passed
-     * over: nothing at the site is touched. Empty: there is none.
+     * over: nothing at the site is touched; so is one that the run does not go through. Empty: there is none.
      */
     @Transactional(rollbackFor = Exception.class)
     Optional<Integer> settleNext(long runId, int siteId, int after) throws IOException, InterruptedException {
         Optional<Integer> next = receipts.nextUnsettled(siteId, after);
-        if (next.isPresent() && !freezes.frozen(next.get())) {
+        if (next.isPresent() && retries.includes(runId, next.get()) && !freezes.frozen(next.get())) {
             settle(runId, siteId, experiments.find(next.get()).orElseThrow());
         }
         return next;
@@ -240,28 +251,42 @@ class NightSteps {
     }
 
     /**
-     * Compares, for every experiment, what has receipts with the sealed manifest: what does not add up and has no finding
+     * Compares, for every experiment that the run goes through, what has receipts with the sealed manifest: what does not add up and has no finding
      * of its own in this run is one now, so that no run can end "complete" over a gap. One without a manifest has a
      * finding from being ingested, or was registered since.
      */
     @Transactional
     void compare(long runId, int siteId) {
-        eachUnsafe(siteId, experiment -> {
+        eachUnsafe(runId, siteId, experiment -> {
             if (!findings.any(runId, experiment.experimentId())) {
                 findings.add(runId, List.of(unsettled(experiment)));
             }
         });
     }
 
-    /** Goes through the experiments that have a manifest and are not safe. */
-    private void eachUnsafe(int siteId, Consumer<ExperimentCoverage> work) {
+    /** Goes through the run's experiments that have a manifest and are not safe. */
+    private void eachUnsafe(long runId, int siteId, Consumer<ExperimentCoverage> work) {
+        Optional<List<Integer>> only = retries.only(runId);
+        if (only.isPresent()) {
+            only.get().stream()
+                    .flatMap(id -> coverage.experiment(siteId, id).stream())
+                    .filter(NightSteps::unsafe)
+                    .forEach(work);
+        } else {
+            eachUnsafeOfAll(siteId, work);
+        }
+    }
+
+    private void eachUnsafeOfAll(int siteId, Consumer<ExperimentCoverage> work) {
         List<ExperimentCoverage> page = coverage.experiments(siteId, 0, COVERAGE_PAGE);
         while (!page.isEmpty()) {
-            page.stream()
-                    .filter(experiment -> experiment.manifest() != null && !experiment.safe())
-                    .forEach(work);
+            page.stream().filter(NightSteps::unsafe).forEach(work);
             page = coverage.experiments(siteId, page.getLast().experimentId(), COVERAGE_PAGE);
         }
+    }
+
+    private static boolean unsafe(ExperimentCoverage experiment) {
+        return experiment.manifest() != null && !experiment.safe();
     }
 
     private static Finding unsettled(ExperimentCoverage experiment) {

@@ -1,5 +1,7 @@
 package dozo.run;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -8,26 +10,18 @@ import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.batch.core.BatchStatus;
-import org.springframework.batch.core.job.Job;
-import org.springframework.batch.core.job.JobExecution;
-import org.springframework.batch.core.job.JobExecutionException;
-import org.springframework.batch.core.job.parameters.JobParameters;
-import org.springframework.batch.core.job.parameters.JobParametersBuilder;
-import org.springframework.batch.core.launch.JobOperator;
-import org.springframework.batch.core.repository.JobRepository;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts, stops and recovers runs. When the process ends in an orderly way, a run that is going on finishes the units under
+ * Starts, pauses, stops and recovers runs. When the process ends in an orderly way, a run that is going on finishes the units under
  * way and begins no more; the next start goes on with it, as after a crash.
  */
 @Component
@@ -41,44 +35,41 @@ public class Operations implements SmartLifecycle {
 
     private static final Duration POLL = Duration.ofMillis(50);
 
-    /** The job writes its own state twice, so it can come between us twice. */
-    private static final int STOP_TRIES = 3;
+    /** How long what is under way may take when a run is paused; then the lanes are closed, and it is sent or read again. */
+    private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
 
-    private final Job nightlyBackup;
-    private final Job scrub;
-    private final JobOperator operator;
-    private final JobRepository repository;
+    private final Executions executions;
     private final Runs runs;
+    private final Retries retries;
     private final Sites sites;
+    private final Senders senders;
     private final Ledger ledger;
     private final RunEnd runEnd;
-    private final JobThreads jobThreads;
+    private final InstantSource clock;
     private volatile boolean alive;
 
     /** The scrub that was asked to make way: once is enough. Guarded by this. */
     private long makingWay;
 
     public Operations(
-            @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
-            @Qualifier(ScrubJob.NAME) Job scrub,
-            JobOperator operator,
-            JobRepository repository,
+            Executions executions,
             Runs runs,
+            Retries retries,
             Sites sites,
+            Senders senders,
             Ledger ledger,
             RunEnd runEnd,
-            JobThreads jobThreads) {
-        this.nightlyBackup = nightlyBackup;
-        this.scrub = scrub;
-        this.operator = operator;
-        this.repository = repository;
+            InstantSource clock) {
+        this.executions = executions;
         this.runs = runs;
+        this.retries = retries;
         this.sites = sites;
+        this.senders = senders;
         this.ledger = ledger;
         this.runEnd = runEnd;
-        this.jobThreads = jobThreads;
+        this.clock = clock;
     }
 
     /**
@@ -94,14 +85,32 @@ public class Operations implements SmartLifecycle {
 
     Run start(@Nullable String name, String requestedBy, Duration limit) {
         Site site = site(name);
+        return start(() -> runs.open(RunKind.NIGHTLY_BACKUP, site, requestedBy), requestedBy, limit);
+    }
+
+    /**
+     * Starts a backup of those experiments only of which a run has open findings, to the same site, and returns while it runs. A
+     * scrub makes way for it as for a night. Which experiments they are is kept: it goes on with them after a crash.
+     *
+     * @throws Refusal when there is no such run, it has no such findings, another is going on, or a scrub has not ended in time
+     */
+    public Run retry(long runId, String requestedBy) {
+        Run tried = find(runId);
+        // Before a scrub is stopped for it.
+        retries.check(runId);
+        Site site = sites.find(tried.siteId()).orElseThrow();
+        return start(() -> runs.openRetry(site, runId, requestedBy), requestedBy, MAKE_WAY_LIMIT);
+    }
+
+    private Run start(Supplier<Run> open, String requestedBy, Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (true) {
-            Optional<Run> started = startUnlessScrubbing(site, requestedBy);
+            Optional<Run> started = startUnlessScrubbing(open, requestedBy);
             if (started.isPresent()) {
                 return started.get();
             }
             // Not under the lock: whoever else asks meanwhile is told that a night is going on, once it is.
-            pauseUntil(end);
+            awaitUntil(end, "a scrub was asked to stop and has not ended yet: it finishes what it reads; ask again");
         }
     }
 
@@ -112,37 +121,89 @@ public class Operations implements SmartLifecycle {
      * @throws Refusal when a run is going on, or there is no such site
      */
     public synchronized Run startScrub(ScrubRequest request, String requestedBy) {
+        refuseWhilePaused();
         Run run = runs.openScrub(site(request.site()), request, requestedBy);
-        launch(run);
+        executions.launch(run);
         return run;
     }
 
     /**
-     * Asks a run to stop: what is under way is finished, no more is begun. One that nobody works on has ended with that. Only the
-     * one process that works on this database may call it.
+     * Asks a run to stop, paused or not: what is under way is finished, no more is begun. One that nobody works on has ended with
+     * that. Only the one process that works on this database may call it.
      *
-     * @throws Refusal when it is not running
+     * @throws Refusal when it is not going on
      */
     public synchronized void stop(long runId, String requestedBy) {
         Run running = runs.find(runId)
-                .filter(run -> run.state() == RunState.RUNNING)
+                .filter(Run::goesOn)
                 .orElseThrow(() -> new Refusal("run", "run %d is not running".formatted(runId)));
         ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
-        if (jobThreads.idle()) {
-            // A dead process left it, and it was not gone on with yet: there is nothing to wait for.
+        if (executions.idle()) {
+            // It was paused, or a dead process left it and it was not gone on with yet: there is nothing to wait for.
             runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
         } else {
-            askToStop(running);
+            runEnd.stop(runId);
+            executions.askToStop(running);
         }
     }
 
     /**
+     * Pauses a run: what is under way is finished, no more is begun until it is resumed, in this process or a later one. What is
+     * not finished after a minute loses its lanes, and is sent or read again later. Returns at once. Only the one process that
+     * works on this database may call it.
+     *
+     * @throws Refusal when it is not running
+     */
+    public synchronized void pause(long runId, String requestedBy) {
+        find(runId);
+        if (runEnd.stops(runId) && !executions.idle()) {
+            throw new Refusal("run", "run %d is being stopped".formatted(runId));
+        }
+        runs.pause(runId, requestedBy);
+        if (!executions.idle()) {
+            executions.askToStop(find(runId));
+        }
+    }
+
+    /**
+     * Goes on with a paused run where it was, and returns while it runs. What was under way when it was paused is waited for, at
+     * most a minute. Only the one process that works on this database may call it.
+     *
+     * @throws Refusal when it is not paused, or what was under way has not ended in that time
+     */
+    public Run resume(long runId, String requestedBy) {
+        return resume(runId, requestedBy, MAKE_WAY_LIMIT);
+    }
+
+    Run resume(long runId, String requestedBy, Duration limit) {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!resumeUnlessBusy(runId, requestedBy)) {
+            awaitUntil(end, "run %d still finishes what it had under way; ask again".formatted(runId));
+        }
+        return find(runId);
+    }
+
+    /** Whether this process works on a run; of a paused one: it finishes what it had under way. */
+    public boolean worksOn(Run run) {
+        return run.goesOn() && !executions.idle();
+    }
+
+    /**
      * Goes on with the run that nobody works on, if there is one: a dead process left it, or the database was away when its
-     * job ended. Only the one process that works on this database may call it; at its start, and then from time to time.
+     * job ended. One that is paused is left as it is; if it still has something under way after a minute, that is cut off. Only the one process that works on this database may call it; at its start, and then from time to time.
      */
     public synchronized void recover() {
-        if (jobThreads.idle()) {
-            runs.running().ifPresent(this::recover);
+        recover(PAUSE_LIMIT);
+    }
+
+    synchronized void recover(Duration pauseLimit) {
+        if (executions.idle()) {
+            runs.running().ifPresent(run -> {
+                forgetStopping();
+                executions.recover(run);
+            });
+        } else {
+            runs.goingOn().filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> windUp(run, pauseLimit));
         }
     }
 
@@ -162,8 +223,8 @@ public class Operations implements SmartLifecycle {
         alive = false;
         runEnd.leave();
         try {
-            if (!jobThreads.idle()) {
-                runs.running().ifPresent(this::askToStop);
+            if (!executions.idle()) {
+                runs.goingOn().ifPresent(executions::askToStop);
             }
         } finally {
             awaitJob();
@@ -171,15 +232,60 @@ public class Operations implements SmartLifecycle {
     }
 
     /** Empty: a scrub is going on, and was asked to stop. The lock lets no other run of this process come in between. */
-    private synchronized Optional<Run> startUnlessScrubbing(Site site, String requestedBy) {
-        Optional<Run> scrub = runs.running().filter(run -> run.kind() == RunKind.SCRUB);
+    private synchronized Optional<Run> startUnlessScrubbing(Supplier<Run> open, String requestedBy) {
+        Optional<Run> scrub = runs.goingOn().filter(run -> run.kind() == RunKind.SCRUB);
         if (scrub.isPresent()) {
             makeWay(scrub.get(), requestedBy);
             return Optional.empty();
         }
-        Run run = runs.open(RunKind.NIGHTLY_BACKUP, site, requestedBy);
-        launch(run);
+        refuseWhilePaused();
+        Run run = open.get();
+        executions.launch(run);
         return Optional.of(run);
+    }
+
+    private void refuseWhilePaused() {
+        runs.goingOn().filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> {
+            throw new Refusal("run", "%s; resume it or stop it first".formatted(Runs.pausedWords(run)));
+        });
+    }
+
+    /** False: what it had under way when it was paused has not ended yet. */
+    private synchronized boolean resumeUnlessBusy(long runId, String requestedBy) {
+        if (!alive) {
+            throw new Refusal("run", "the service is being stopped");
+        }
+        Run run = find(runId);
+        boolean paused = run.state() == RunState.PAUSED;
+        if (paused && runEnd.stops(runId) && !executions.idle()) {
+            throw new Refusal("run", "run %d is being stopped".formatted(runId));
+        }
+        if (paused && !executions.idle()) {
+            return false;
+        }
+        runs.resume(runId, requestedBy);
+        forgetStopping();
+        executions.resume(run);
+        return true;
+    }
+
+    /** Whoever goes on has not heard that it is to stop, or to make way. */
+    private void forgetStopping() {
+        makingWay = 0;
+        runEnd.stop(0);
+    }
+
+    /** Asks again whoever did not hear it, and closes the lanes under what takes too long: a file may be a terabyte. */
+    private void windUp(Run paused, Duration limit) {
+        executions.askToStop(paused);
+        if (clock.instant().isAfter(requireNonNull(paused.pausedAt()).plus(limit))) {
+            LOG.info("run {} is paused; what it still had under way is cut off", paused.id());
+            senders.close(paused.id());
+        }
+    }
+
+    private Run find(long runId) {
+        return runs.find(runId).orElseThrow(() -> new Refusal("run", "there is no run %d".formatted(runId)));
     }
 
     private void makeWay(Run scrub, String requestedBy) {
@@ -187,7 +293,7 @@ public class Operations implements SmartLifecycle {
             // What is going on is left for the next start, which must find it as it is.
             throw new Refusal("run", "the service is being stopped");
         }
-        if (scrub.id() == makingWay && !jobThreads.idle()) {
+        if (scrub.id() == makingWay && !executions.idle()) {
             return;
         }
         try {
@@ -199,45 +305,22 @@ public class Operations implements SmartLifecycle {
         }
     }
 
-    private static void pauseUntil(long end) {
+    private static void awaitUntil(long end, String tooLate) {
         if (System.nanoTime() >= end) {
-            throw new Refusal(
-                    "run", "a scrub was asked to stop and has not ended yet: it finishes what it reads; ask again");
+            throw new Refusal("run", tooLate);
         }
         try {
             Thread.sleep(POLL);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new Refusal("run", "interrupted while a scrub was to end");
-        }
-    }
-
-    /** Does nothing when the job has ended by itself. */
-    private void askToStop(Run run) {
-        for (int i = 1; ; i++) {
-            JobExecution execution = lastExecution(run);
-            if (execution == null || !execution.isRunning()) {
-                return;
-            }
-            try {
-                operator.stop(execution);
-                return;
-            } catch (JobExecutionException ended) {
-                LOG.info("run {} had ended before it could be stopped", run.id());
-                return;
-            } catch (OptimisticLockingFailureException e) {
-                // The job wrote its own state between our question and our word: at its begin, or at its end.
-                if (i == STOP_TRIES) {
-                    throw e;
-                }
-            }
+            throw new Refusal("run", "interrupted while another run was to end");
         }
     }
 
     private void awaitJob() {
         try {
             long limit = System.nanoTime() + LEAVING_LIMIT.toNanos();
-            while (!jobThreads.idle() && System.nanoTime() < limit) {
+            while (!executions.idle() && System.nanoTime() < limit) {
                 Thread.sleep(POLL);
             }
         } catch (InterruptedException e) {
@@ -245,59 +328,10 @@ public class Operations implements SmartLifecycle {
         }
     }
 
-    private void recover(Run run) {
-        JobExecution last = lastExecution(run);
-        if (last == null) {
-            LOG.info("run {} had not begun; it begins now", run.id());
-            launch(run);
-            return;
-        }
-        if (last.getStatus() == BatchStatus.COMPLETED) {
-            runs.close(run.id(), RunState.COMPLETE, "");
-            return;
-        }
-        LOG.info("run {} was cut off; it goes on where it was", run.id());
-        // Whoever goes on has not heard that it is to make way.
-        makingWay = 0;
-        ledger.append(Ledger.SYSTEM, "run.recovered", String.valueOf(run.id()), Map.of());
-        try {
-            operator.restart(operator.recover(last));
-        } catch (JobExecutionException e) {
-            runs.close(run.id(), RunState.FAILED, "could not be gone on with: " + e.getMessage());
-        }
-    }
-
-    private void launch(Run run) {
-        try {
-            operator.start(job(run.kind()), parameters(run));
-        } catch (JobExecutionException | RuntimeException e) {
-            LOG.error("run {} could not be started", run.id(), e);
-            runs.close(run.id(), RunState.FAILED, "could not be started: " + e.getMessage());
-        }
-    }
-
-    private Job job(RunKind kind) {
-        return switch (kind) {
-            case NIGHTLY_BACKUP -> nightlyBackup;
-            case SCRUB -> scrub;
-        };
-    }
-
     private Site site(@Nullable String name) {
         if (name != null) {
             return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
         }
         return sites.only().orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
-    }
-
-    private @Nullable JobExecution lastExecution(Run run) {
-        return repository.getLastJobExecution(run.kind().code(), parameters(run));
-    }
-
-    private static JobParameters parameters(Run run) {
-        return new JobParametersBuilder()
-                .addLong(NightlyBackupJob.RUN, run.id())
-                .addLong(NightlyBackupJob.SITE, (long) run.siteId(), false)
-                .toJobParameters();
     }
 }

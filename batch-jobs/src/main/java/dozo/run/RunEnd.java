@@ -32,6 +32,7 @@ class RunEnd implements JobExecutionListener {
     private final Findings findings;
     private final Senders senders;
     private volatile boolean leaving;
+    private volatile long stopping;
 
     RunEnd(Runs runs, Findings findings, Senders senders) {
         this.runs = runs;
@@ -44,16 +45,31 @@ class RunEnd implements JobExecutionListener {
         leaving = true;
     }
 
+    /** From now on a run that does not complete was stopped by a person, paused or not. */
+    void stop(long run) {
+        stopping = run;
+    }
+
+    /** Whether a person has stopped a run while this process worked on it. */
+    boolean stops(long run) {
+        return stopping == run;
+    }
+
     @Override
     public void afterJob(JobExecution execution) {
         long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
         senders.close(run);
         BatchStatus status = execution.getStatus();
+        boolean paused = status != BatchStatus.COMPLETED && paused(run);
         if (status == BatchStatus.COMPLETED) {
             runs.close(run, RunState.COMPLETE, "");
         } else if (leaving) {
             LOG.info("run {} is left for the next start to go on with", run);
-        } else if (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
+        } else if (paused && !stops(run)) {
+            // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
+            // resumed.
+            LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
+        } else if (paused || status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
             runs.close(run, RunState.STOPPED, STOPPED);
         } else {
             Throwable failure = telling(execution.getAllFailureExceptions());
@@ -65,6 +81,10 @@ class RunEnd implements JobExecutionListener {
             findings.add(run, List.of(new Finding(null, problem, null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
+    }
+
+    private boolean paused(long run) {
+        return runs.find(run).filter(found -> found.state() == RunState.PAUSED).isPresent();
     }
 
     /** The one that says why: the framework adds its own, that a step has failed, in no particular order. */

@@ -12,6 +12,7 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,7 +39,12 @@ public class Runs {
                     ? null
                     : row.getTimestamp("ended_at").toInstant(),
             row.getString("message"),
-            row.getLong("findings"));
+            row.getLong("findings"),
+            row.getString("paused_by"),
+            row.getTimestamp("paused_at") == null
+                    ? null
+                    : row.getTimestamp("paused_at").toInstant(),
+            row.getObject("retry_of", Long.class));
 
     private static final String SELECT = """
             select r.*, s.name as site,
@@ -52,6 +58,7 @@ public class Runs {
 
     private final JdbcClient jdbc;
     private final Scrubs scrubs;
+    private final Retries retries;
     private final TransferUnits units;
     private final Senders senders;
     private final Findings findings;
@@ -61,8 +68,10 @@ public class Runs {
 
     /** What a run does. */
     public enum RunKind {
-        NIGHTLY_BACKUP(NightlyBackupJob.NAME),
-        SCRUB(ScrubJob.NAME);
+        NIGHTLY_BACKUP("nightlyBackup"),
+        /** A backup of those experiments only of which an earlier run has findings. */
+        RETRY("retry"),
+        SCRUB("scrub");
 
         private final String code;
 
@@ -70,7 +79,7 @@ public class Runs {
             this.code = code;
         }
 
-        /** Its name in the catalogue and in the ledger, which is that of its job. In REST it is the constant's name. */
+        /** Its name in the catalogue and in the ledger. In REST it is the constant's name. */
         public String code() {
             return code;
         }
@@ -86,6 +95,8 @@ public class Runs {
     /** How a run is, or ended. */
     public enum RunState {
         RUNNING,
+        /** It begins nothing until a person resumes it. */
+        PAUSED,
         /** Everything that was to be done is done, and nothing was found. */
         COMPLETE,
         /** It came to its end, and there are findings: not everything is safe. */
@@ -101,6 +112,8 @@ public class Runs {
      *
      * @param message why it failed; empty otherwise
      * @param findings how many there are so far
+     * @param pausedBy null unless it is paused
+     * @param retryOf the run whose findings it tries again; null where it is no retry
      */
     public record Run(
             long id,
@@ -112,11 +125,21 @@ public class Runs {
             Instant startedAt,
             @Nullable Instant endedAt,
             String message,
-            long findings) {}
+            long findings,
+            @Nullable String pausedBy,
+            @Nullable Instant pausedAt,
+            @Nullable Long retryOf) {
+
+        /** Whether no other run can be opened: it is running, or paused. */
+        public boolean goesOn() {
+            return endedAt == null;
+        }
+    }
 
     Runs(
             JdbcClient jdbc,
             Scrubs scrubs,
+            Retries retries,
             TransferUnits units,
             Senders senders,
             Findings findings,
@@ -125,6 +148,7 @@ public class Runs {
             InstantSource clock) {
         this.jdbc = jdbc;
         this.scrubs = scrubs;
+        this.retries = retries;
         this.units = units;
         this.senders = senders;
         this.findings = findings;
@@ -140,19 +164,27 @@ public class Runs {
      */
     @Transactional
     public Run open(RunKind kind, Site site, String requestedBy) {
+        return open(kind, site, requestedBy, null);
+    }
+
+    private Run open(RunKind kind, Site site, String requestedBy, @Nullable Long retryOf) {
         try {
             long id = jdbc.sql("""
-                            insert into run (kind, site_id, state, requested_by, started_at)
-                            values (:kind, :site, 'RUNNING', :by, :now) returning run_id
+                            insert into run (kind, site_id, state, requested_by, started_at, retry_of)
+                            values (:kind, :site, 'RUNNING', :by, :now, :retryOf) returning run_id
                             """)
+                    .param("retryOf", retryOf, Types.BIGINT)
                     .param("kind", kind.code())
                     .param("site", site.id())
                     .param("by", requestedBy)
                     .param("now", Timestamp.from(clock.instant()))
                     .query((row, n) -> row.getLong(1))
                     .single();
-            ledger.append(
-                    requestedBy, "run.started", String.valueOf(id), Map.of("site", site.name(), "kind", kind.code()));
+            Map<String, Object> detail = new HashMap<>(Map.of("site", site.name(), "kind", kind.code()));
+            if (retryOf != null) {
+                detail.put("retry_of", retryOf);
+            }
+            ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
             return find(id).orElseThrow();
         } catch (DuplicateKeyException e) {
             throw new Refusal("run", "a run is going on; one runs at a time");
@@ -171,14 +203,88 @@ public class Runs {
         return run;
     }
 
-    /** Closes a run, unless it is closed already. COMPLETE becomes FINDINGS where there are some. */
+    /**
+     * Opens a retry of the experiments of which a run has open findings.
+     *
+     * @throws Refusal when a run is going on, or there are none
+     */
+    @Transactional
+    public Run openRetry(Site site, long of, String requestedBy) {
+        Run run = open(RunKind.RETRY, site, requestedBy, of);
+        retries.check(of);
+        retries.choose(run.id(), of);
+        return run;
+    }
+
+    /**
+     * Notes that a run is to begin nothing until it is resumed.
+     *
+     * @throws Refusal when it is not running
+     */
+    @Transactional
+    public void pause(long id, String requestedBy) {
+        int paused = jdbc.sql("""
+                        update run set state = 'PAUSED', paused_by = :by, paused_at = :now
+                        where run_id = :run and state = 'RUNNING'
+                        """)
+                .param("by", requestedBy)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("run", id)
+                .update();
+        if (paused == 0) {
+            throw new Refusal("run", whyNot(id, "run %d is not running".formatted(id)));
+        }
+        ledger.append(
+                requestedBy,
+                "run.paused",
+                String.valueOf(id),
+                Map.of("before", RunState.RUNNING, "after", RunState.PAUSED));
+    }
+
+    /**
+     * Notes that a paused run is to go on.
+     *
+     * @throws Refusal when it is not paused
+     */
+    @Transactional
+    public void resume(long id, String requestedBy) {
+        int resumed = jdbc.sql("""
+                        update run set state = 'RUNNING', paused_by = null, paused_at = null
+                        where run_id = :run and state = 'PAUSED'
+                        """).param("run", id).update();
+        if (resumed == 0) {
+            throw new Refusal("run", "run %d is not paused".formatted(id));
+        }
+        ledger.append(
+                requestedBy,
+                "run.resumed",
+                String.valueOf(id),
+                Map.of("before", RunState.PAUSED, "after", RunState.RUNNING));
+    }
+
+    private String whyNot(long id, String otherwise) {
+        return find(id).filter(run -> run.state() == RunState.PAUSED)
+                .map(Runs::pausedWords)
+                .orElse(otherwise);
+    }
+
+    /** Says that a run is paused, by whom and since when. */
+    static String pausedWords(Run run) {
+        return "run %d is paused by %s since %s".formatted(run.id(), run.pausedBy(), run.pausedAt());
+    }
+
+    /**
+     * Closes a run, unless it is closed already. COMPLETE becomes FINDINGS where there are some. One that came to its end
+     * has looked again at what earlier ones found.
+     */
     @Transactional
     public void close(long id, RunState state, String message) {
         long found = findings.count(id);
         RunState end = state == RunState.COMPLETE && found > 0 ? RunState.FINDINGS : state;
         int closed = jdbc.sql("""
-                        update run set state = :state, ended_at = :now, message = :message
-                        where run_id = :run and state = 'RUNNING'
+                        update run
+                            set state = :state, ended_at = :now, message = :message, paused_by = null, paused_at = null
+                        where run_id = :run and ended_at is null
                         """)
                 .param("state", end.name())
                 .param("now", Timestamp.from(clock.instant()))
@@ -186,11 +292,11 @@ public class Runs {
                 .param("run", id)
                 .update();
         if (closed > 0) {
-            ledger.append(
-                    Ledger.SYSTEM,
-                    "run.ended",
-                    String.valueOf(id),
-                    Map.of("state", end, "findings", found, "message", message));
+            if (state == RunState.COMPLETE) {
+                findings.supersede(id);
+            }
+            // Without the message: an error's text may quote a file's name.
+            ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));
         }
     }
 
@@ -207,9 +313,14 @@ public class Runs {
                 .optional();
     }
 
-    /** The run that is going on. */
+    /** The run that is going on and not paused. */
     public Optional<Run> running() {
-        return jdbc.sql(SELECT + "where r.state = 'RUNNING'")
+        return goingOn().filter(run -> run.state() == RunState.RUNNING);
+    }
+
+    /** The run that has not ended: it is running, or paused. */
+    public Optional<Run> goingOn() {
+        return jdbc.sql(SELECT + "where r.ended_at is null")
                 .param("seen", null, Types.ARRAY)
                 .query(RUN)
                 .optional();
@@ -237,6 +348,14 @@ public class Runs {
         return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("kind", kind.code())
+                .query(RUN)
+                .optional();
+    }
+
+    /** The night or retry that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latestBackup(Sight sight) {
+        return jdbc.sql(SELECT + "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
                 .query(RUN)
                 .optional();
     }

@@ -2,7 +2,8 @@ package dozo.run;
 
 import dozo.plan.ReadingBudget;
 import dozo.plan.ReadingWindow;
-import dozo.plan.ScrubForecast;
+import dozo.setting.Setting;
+import dozo.setting.WrongSetting;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -10,34 +11,31 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
-/**
- * The age that is promised for every site's copies, and what reading them again may take.
- *
- * @param maxAge no copy's last reading is to be older, 1 h to 3660 d
- * @param window the time of the day in which the schedule reads, as {@code 20:00-06:00}; {@code -}: it never does
- * @param limit bytes a second, to 1 TB; 0: as fast as the site reads
- * @param cold whether the site's disk is to answer, and not its memory, where that can be had
- */
+/** The age that is promised for every site's copies, and what reading them again may take. */
 @ConfigurationProperties("dozo.scrub")
 public record ScrubSettings(
-        @DefaultValue("90d") Duration maxAge,
-        @DefaultValue("00:00-24:00") String window,
-        @DefaultValue("0") DataSize limit,
-        @DefaultValue("true") boolean cold) {
+        @Setting(value = "the age that is promised: no copy's last reading is to be older", min = "1h", max = "3660d")
+        @DefaultValue("90d")
+        Duration maxAge,
+
+        @Setting(
+                value = "when the schedule reads, by the clocks of `DOZO_SCHEDULE_ZONE`; it may go over midnight",
+                allowed =
+                        "two different times of the day as 20:00-06:00, 00:00-24:00 for the whole day, or - for never,")
+        @DefaultValue("00:00-24:00")
+        String window,
+
+        @Setting(value = "at most so many bytes a second; 0: as fast as the site reads", min = "0B", max = "1TB")
+        @DefaultValue("0B")
+        DataSize limit,
+
+        @Setting("whether the site's disk is to answer, and not its memory, where that can be had")
+        @DefaultValue("true")
+        boolean cold) {
 
     private static final String NEVER = "-";
-    private static final DataSize LIMIT_MAX = DataSize.ofTerabytes(1);
 
     public ScrubSettings {
-        if (maxAge.compareTo(ScrubForecast.MAX_AGE_MIN) < 0 || maxAge.compareTo(ScrubForecast.MAX_AGE_MAX) > 0) {
-            throw new IllegalArgumentException(
-                    "dozo.scrub.max-age (DOZO_SCRUB_MAX_AGE) is %s: 1h to 3660d is allowed".formatted(maxAge));
-        }
-        if (limit.isNegative() || limit.compareTo(LIMIT_MAX) > 0) {
-            throw new IllegalArgumentException(
-                    "dozo.scrub.limit (DOZO_SCRUB_LIMIT) is %s a second: 1B to 1TB is allowed, as 200MB, or 0 for no limit"
-                            .formatted(limit));
-        }
         if (!window.strip().equals(NEVER)) {
             check(window);
         }
@@ -63,9 +61,7 @@ public record ScrubSettings(
         try {
             ReadingWindow.of(window);
         } catch (IllegalArgumentException refused) {
-            // Without its cause: the deepest one is what is told.
-            throw new IllegalArgumentException("dozo.scrub.window (DOZO_SCRUB_WINDOW) is \"%s\": %s; - for never"
-                    .formatted(window, refused.getMessage()));
+            throw new WrongSetting("window");
         }
     }
 }

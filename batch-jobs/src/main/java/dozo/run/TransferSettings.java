@@ -1,57 +1,84 @@
 package dozo.run;
 
 import dozo.plan.Planner.Limits;
+import dozo.setting.Setting;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
-/**
- * How a run sends.
- *
- * @param lanes SSH connections to the site, 1 to 64; 0: as many as help
- * @param partitions worker steps at the same time, 1 to 64; each holds one database connection while it works
- * @param chunk transfer units a worker step has under way and commits together, 1 to 100
- * @param bundle how many bytes of small files go as one unit, 1 KB to 1 GB
- * @param bundleEntries how many entries go as one unit, 1 to 100,000
- * @param large files longer than this go as a unit of their own, over all lanes at once, 64 KB to 16 GB
- * @param learnFrom sending that took less than this says nothing of what it costs, 0 to 1 d: it is beginning and ending that was
- *     measured
- * @param patience a command at the site that reads nothing is waited for so long, 100 ms to 1 h; one that reads, longer
- * @param readBackOneIn of so many files whose digest was computed at the site one is also read back, 1 to 1,000,000,000; 0: none
- */
+/** How a run sends. */
 @ConfigurationProperties("dozo.transfer")
 public record TransferSettings(
-        @DefaultValue("0") int lanes,
-        @DefaultValue("4") int partitions,
-        @DefaultValue("4") int chunk,
-        @DefaultValue("32MB") DataSize bundle,
-        @DefaultValue("1000") int bundleEntries,
-        @DefaultValue("64MB") DataSize large,
-        @DefaultValue("10s") Duration learnFrom,
-        @DefaultValue("1m") Duration patience,
-        @DefaultValue("1000") int readBackOneIn) {
+        @Setting(
+                value =
+                        "SSH connections to the site, with one channel each; 0: as many connections and channels as help, found out"
+                                + " while sending",
+                min = "0",
+                max = "64")
+        @DefaultValue("0")
+        int lanes,
 
-    public TransferSettings {
-        check("lanes", lanes, 0, 64);
-        check("partitions", partitions, 1, 64);
-        check("chunk", chunk, 1, 100);
-        check("bundle", bundle.toBytes(), 1 << 10, 1 << 30);
-        check("bundle-entries", bundleEntries, 1, 100_000);
-        check("large", large.toBytes(), 64 << 10, 16L << 30);
-        check("learn-from", learnFrom.toSeconds(), 0, Duration.ofDays(1).toSeconds());
-        check("patience", patience.toMillis(), 100, Duration.ofHours(1).toMillis());
-        check("read-back-one-in", readBackOneIn, 0, 1_000_000_000);
-    }
+        @Setting(
+                value =
+                        "worker steps at once; each holds one database connection. The pool has this many and 12 more; the embedded"
+                                + " server allows 100 in all",
+                min = "1",
+                max = "64")
+        @DefaultValue("4")
+        int partitions,
+
+        @Setting(value = "transfer units a worker step has under way and commits together", min = "1", max = "100")
+        @DefaultValue("4")
+        int chunk,
+
+        @Setting(
+                value = "bytes of small files in one unit; a larger file that is not yet large is a unit by itself",
+                min = "1KB",
+                max = "1GB")
+        @DefaultValue("32MB")
+        DataSize bundle,
+
+        @Setting(value = "entries in one unit", min = "1", max = "100000") @DefaultValue("1000")
+        int bundleEntries,
+
+        @Setting(
+                value =
+                        "a file longer than this is large: a unit by itself, over all lanes at once. Shorter ones may be, where little"
+                                + " is to be sent ([ADR 0018](../adr/0018-plan.md))",
+                min = "64KB",
+                max = "16GB")
+        @DefaultValue("64MB")
+        DataSize large,
+
+        @Setting(
+                value =
+                        "shorter sending says nothing of what it costs ([plan](plan.md#the-table-cost_model)): it is beginning and"
+                                + " ending that was measured",
+                min = "0s",
+                max = "1d")
+        @DefaultValue("10s")
+        Duration learnFrom,
+
+        @Setting(
+                value =
+                        "how long a command at the site is waited for, and 1 s more for each 5 MB and each 50 files that it reads"
+                                + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md))",
+                min = "100ms",
+                max = "1h")
+        @DefaultValue("1m")
+        Duration patience,
+
+        @Setting(
+                value =
+                        "of so many files whose digest the site computed one, drawn by lot, is also read back and compared"
+                                + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md)); 1: all, 0: none",
+                min = "0",
+                max = "1000000000")
+        @DefaultValue("1000")
+        int readBackOneIn) {
 
     Limits limits() {
         return new Limits(bundle.toBytes(), bundleEntries, large.toBytes());
-    }
-
-    private static void check(String key, long value, long min, long max) {
-        if (value < min || value > max) {
-            throw new IllegalArgumentException(
-                    "dozo.transfer.%s is %d; %d to %d is allowed".formatted(key, value, min, max));
-        }
     }
 }

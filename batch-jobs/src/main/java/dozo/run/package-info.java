@@ -1,7 +1,17 @@
 /** Our words for operating jobs: start, stop, recover, progress; and the nightly backup itself. */
 @NullMarked
 @ApplicationModule(
-        allowedDependencies = {"file", "ledger", "manifest", "plan", "registry", "remote", "transfer", "verify"})
+        allowedDependencies = {
+            "file",
+            "ledger",
+            "manifest",
+            "plan",
+            "registry",
+            "remote",
+            "setting",
+            "transfer",
+            "verify"
+        })
 package dozo.run;
 
 import org.jspecify.annotations.NullMarked;

@@ -108,12 +108,15 @@ public class TransferUnits {
 
     /**
      * Cancels what earlier runs left open, to be planned anew. What is at the site of a large file is found again there: its
-     * temporary name is the same in every run.
+     * temporary name is the same in every run. A retry leaves alone what it does not go through.
      */
     public void cancelEarlier(long runId, int siteId) {
         jdbc.sql("""
-                        update transfer_unit set state = 'CANCELLED'
+                        update transfer_unit u set state = 'CANCELLED'
                         where site_id = :site and state in ('PLANNED', 'FAILED') and run_id <> :run
+                          and (not exists (select from run_experiment where run_id = :run)
+                               or exists (select from run_experiment c
+                                          where c.run_id = :run and c.experiment_id = u.experiment_id))
                         """).param("run", runId).param("site", siteId).update();
     }
 

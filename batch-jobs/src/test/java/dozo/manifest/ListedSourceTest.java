@@ -135,14 +135,6 @@ class ListedSourceTest {
     }
 
     @Test
-    void theAgeThatAListMayHaveHasLimits() {
-        for (Duration age : List.of(Duration.ofSeconds(59), Duration.ofDays(366).plusSeconds(1), Duration.ZERO)) {
-            assertThatThrownBy(() -> new IngestSettings(age))
-                    .hasMessageContaining("dozo.ingest.list-age-max is " + age);
-        }
-    }
-
-    @Test
     void aListOfNothingSealsNothing() throws Exception {
         Files.writeString(list, "end\0");
 

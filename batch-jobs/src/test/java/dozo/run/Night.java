@@ -9,7 +9,6 @@ import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -97,7 +96,7 @@ final class Night implements AutoCloseable {
         return Awaitility.await()
                 .atMost(LIMIT)
                 .pollInterval(Duration.ofMillis(20))
-                .until(() -> runs.find(id).orElseThrow(), run -> run.state() != RunState.RUNNING);
+                .until(() -> runs.find(id).orElseThrow(), run -> !run.goesOn());
     }
 
     List<Findings.KeptFinding> findings(Run run) {

@@ -378,7 +378,7 @@ class NightlyBackupIT {
                 Statement lock = held.createStatement()) {
             // Held until it was asked to stop, the run cannot have ended by itself.
             held.setAutoCommit(false);
-            lock.execute("lock table experiment");
+            lock.execute("lock table manifest");
             run = night.get(Operations.class).start("dr", "test");
             night.get(Operations.class).stop(run.id(), "test");
             held.rollback();

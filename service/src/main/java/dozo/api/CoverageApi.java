@@ -11,6 +11,7 @@ import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
 import dozo.ledger.Dimension;
+import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.registry.Refusal;
@@ -33,6 +34,7 @@ class CoverageApi {
     private final Coverage coverage;
     private final Audit audit;
     private final Freezes freezes;
+    private final Findings findings;
     private final SiteChoice sites;
     private final Moments moments;
 
@@ -42,6 +44,7 @@ class CoverageApi {
      * @param site missing while none is registered
      * @param asOf the moment it was so; missing: now
      * @param frozen how many experiments are frozen, at whatever site; missing as of an earlier moment
+     * @param openFindings how many findings at the site need a person; missing as of an earlier moment
      * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
      */
     record ShownCoverage(
@@ -49,16 +52,18 @@ class CoverageApi {
             @Nullable Instant asOf,
             @Nullable Instant recordedSince,
             @Nullable Long frozen,
+            @Nullable Long openFindings,
             Totals totals,
             List<Totals> projects) {}
 
     /** What was between two moments, from the first until before the second. */
     record Between<T>(Instant from, Instant until, List<T> items) {}
 
-    CoverageApi(Coverage coverage, Audit audit, Freezes freezes, SiteChoice sites, Moments moments) {
+    CoverageApi(Coverage coverage, Audit audit, Freezes freezes, Findings findings, SiteChoice sites, Moments moments) {
         this.coverage = coverage;
         this.audit = audit;
         this.freezes = freezes;
+        this.findings = findings;
         this.sites = sites;
         this.moments = moments;
     }
@@ -75,6 +80,7 @@ class CoverageApi {
                 at,
                 coverage.recordedSince(id).orElse(null),
                 at == null ? freezes.count(sight) : null,
+                at == null ? findings.countOpen(sight, id) : null,
                 coverage.all(sight, id, at),
                 coverage.projects(sight, id, at));
     }

@@ -1,6 +1,5 @@
 package dozo.api;
 
-import dozo.file.FilePath;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
@@ -10,8 +9,6 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import java.net.URI;
 import java.security.Principal;
-import java.time.Instant;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -39,35 +36,6 @@ class RunApi {
      */
     record NewRun(@Nullable String site) {}
 
-    /**
-     * One finding.
-     *
-     * @param path as people can read it
-     * @param pathBytes its bytes in base64
-     */
-    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownFinding(
-            long id,
-            @Nullable String experiment,
-            String reason,
-            @Nullable String path,
-            byte @Nullable [] pathBytes,
-            String message,
-            Instant foundAt) {
-
-        static ShownFinding of(KeptFinding finding) {
-            Optional<FilePath> path = Optional.ofNullable(finding.path());
-            return new ShownFinding(
-                    finding.id(),
-                    finding.experiment(),
-                    finding.reason().name(),
-                    path.map(FilePath::toString).orElse(null),
-                    path.map(FilePath::bytes).orElse(null),
-                    finding.message(),
-                    finding.foundAt());
-        }
-    }
-
     RunApi(Runs runs, Operations operations, Findings findings, ShownRun.View view) {
         this.runs = runs;
         this.operations = operations;
@@ -89,10 +57,7 @@ class RunApi {
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
         try {
-            Run run = operations.start(asked == null ? null : asked.site(), actor.getName());
-            return ResponseEntity.accepted()
-                    .location(URI.create("/api/v1/runs/" + run.id()))
-                    .body(view.of(sight, run));
+            return accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
         } catch (Refusal refusal) {
             throw Conflict.unless(!refusal.field().equals("run"), refusal);
         }
@@ -105,13 +70,28 @@ class RunApi {
 
     @PostMapping("/{id}/stop")
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
+        return changed(sight, id, () -> operations.stop(id, actor.getName()));
+    }
+
+    @PostMapping("/{id}/pause")
+    ResponseEntity<ShownRun> pause(@PathVariable long id, Principal actor, Sight sight) {
+        return changed(sight, id, () -> operations.pause(id, actor.getName()));
+    }
+
+    @PostMapping("/{id}/resume")
+    ResponseEntity<ShownRun> resume(@PathVariable long id, Principal actor, Sight sight) {
+        return changed(sight, id, () -> operations.resume(id, actor.getName()));
+    }
+
+    /** The answer is the new run. */
+    @PostMapping("/{id}/retry")
+    ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
         try {
-            operations.stop(id, actor.getName());
-        } catch (Refusal notRunning) {
-            throw new Conflict(notRunning);
+            return accepted(sight, operations.retry(id, actor.getName()));
+        } catch (Refusal refusal) {
+            throw new Conflict(refusal);
         }
-        return ResponseEntity.accepted().body(view.of(sight, find(sight, id)));
     }
 
     /** In the order they were found. */
@@ -124,6 +104,22 @@ class RunApi {
         find(sight, id);
         return Page.of(limit, most -> findings.of(sight, id, after, most), KeptFinding::id)
                 .map(ShownFinding::of);
+    }
+
+    private ResponseEntity<ShownRun> accepted(Sight sight, Run started) {
+        return ResponseEntity.accepted()
+                .location(URI.create("/api/v1/runs/" + started.id()))
+                .body(view.of(sight, started));
+    }
+
+    private ResponseEntity<ShownRun> changed(Sight sight, long id, Runnable change) {
+        find(sight, id);
+        try {
+            change.run();
+        } catch (Refusal notSo) {
+            throw new Conflict(notSo);
+        }
+        return ResponseEntity.accepted().body(view.of(sight, find(sight, id)));
     }
 
     private Run find(Sight sight, long id) {

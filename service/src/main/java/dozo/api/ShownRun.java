@@ -1,6 +1,8 @@
 package dozo.api;
 
 import dozo.ledger.Sight;
+import dozo.run.Operations;
+import dozo.run.Retries;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -15,6 +17,10 @@ import org.springframework.stereotype.Component;
 /**
  * A run and how far it is.
  *
+ * @param pausedBy missing unless it is paused
+ * @param underWay whether this process works on it; a paused run finishes what it had begun
+ * @param retryOf the run whose findings it tries again; missing where it is no retry
+ * @param retry how many experiments a retry goes through; missing where not everything is seen
  * @param scrub what a scrub was asked for and has read; missing in a nightly backup, and where not everything is seen: it is
  *     not known by project
  */
@@ -28,8 +34,16 @@ record ShownRun(
         @Nullable Instant endedAt,
         String message,
         long findings,
+        @Nullable String pausedBy,
+        @Nullable Instant pausedAt,
+        boolean underWay,
+        @Nullable Long retryOf,
         Progress progress,
+        @Nullable ShownRetry retry,
         @Nullable ShownScrub scrub) {
+
+    /** What a retry goes through. */
+    record ShownRetry(long experiments) {}
 
     /**
      * A scrub.
@@ -69,11 +83,15 @@ record ShownRun(
     static final class View {
 
         private final Runs runs;
+        private final Retries retries;
         private final Scrubs scrubs;
+        private final Operations operations;
 
-        View(Runs runs, Scrubs scrubs) {
+        View(Runs runs, Retries retries, Scrubs scrubs, Operations operations) {
             this.runs = runs;
+            this.retries = retries;
             this.scrubs = scrubs;
+            this.operations = operations;
         }
 
         /** With that of the progress which is seen. */
@@ -88,7 +106,12 @@ record ShownRun(
                     run.endedAt(),
                     run.message(),
                     run.findings(),
+                    run.pausedBy(),
+                    run.pausedAt(),
+                    operations.worksOn(run),
+                    run.retryOf(),
                     runs.progress(sight, run.id()),
+                    sight.ofEverything() && run.retryOf() != null ? new ShownRetry(retries.count(run.id())) : null,
                     sight.ofEverything()
                             ? scrubs.find(run.id()).map(ShownScrub::of).orElse(null)
                             : null);

@@ -2,9 +2,9 @@ package dozo.command;
 
 import dozo.file.FilePath;
 import dozo.file.Problem;
+import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
-import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -40,6 +40,10 @@ import tools.jackson.databind.JsonNode;
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,
+            PauseCommand.class,
+            ResumeCommand.class,
+            RetryCommand.class,
+            FindingsCommand.class,
             StopCommand.class,
             TokenCommand.class,
             UserCommand.class
@@ -104,15 +108,23 @@ public final class Dozo {
                     boolean wait)
             throws InterruptedException {
         JsonNode started = service.post("/api/v1/runs", site == null ? Map.of() : Map.of("site", site));
+        return startedOrFollowed(
+                commandLineOf(),
+                service,
+                started,
+                wait,
+                "run %d is started".formatted(run(started).id()));
+    }
+
+    /** Says that a run goes on, or follows it to its end; the exit code. */
+    static int startedOrFollowed(CommandLine commandLine, Connection service, JsonNode run, boolean wait, String line)
+            throws InterruptedException {
         if (!wait) {
-            say(
-                    service,
-                    started,
-                    "run %d is started".formatted(started.path("id").asLong()));
+            say(commandLine.getOut(), service, run, line);
             return Exit.WELL;
         }
-        JsonNode ended = followed(commandLineOf().getErr(), service, started);
-        print(out(), service, ended);
+        JsonNode ended = followed(commandLine.getErr(), service, run);
+        print(commandLine.getOut(), service, ended);
         return RunReport.exitCode(run(ended).state());
     }
 
@@ -182,7 +194,7 @@ public final class Dozo {
             RunReport.findings(
                     out,
                     service.all("/api/v1/runs/%d/findings".formatted(run.id())).stream()
-                            .map(finding -> finding(run.id(), finding))
+                            .map(Dozo::finding)
                             .toList());
         }
         FrozenReport.print(out, service, service.get("/api/v1/coverage?site=" + Connection.encoded(run.site())));
@@ -194,7 +206,7 @@ public final class Dozo {
         boolean terminal = Terminal.attached();
         JsonNode shown = started;
         String last = "";
-        while (run(shown).state() == RunState.RUNNING) {
+        while (run(shown).goesOn()) {
             String line = progress(shown, terminal);
             if (terminal) {
                 err.print("\r\u001b[K" + line);
@@ -231,18 +243,24 @@ public final class Dozo {
         return Connection.JSON.treeToValue(shown, Run.class);
     }
 
-    private static KeptFinding finding(long run, JsonNode finding) {
+    static KeptFinding finding(JsonNode finding) {
         String path = finding.path("pathBytes").asString("");
         return new KeptFinding(
                 finding.path("id").asLong(),
-                run,
+                finding.path("run").asLong(),
                 finding.hasNonNull("experiment") ? finding.path("experiment").asString() : null,
                 Problem.valueOf(finding.path("reason").asString()),
                 finding.hasNonNull("pathBytes")
                         ? FilePath.of(Base64.getDecoder().decode(path))
                         : null,
                 finding.path("message").asString(""),
-                Instant.parse(finding.path("foundAt").asString()));
+                Instant.parse(finding.path("foundAt").asString()),
+                finding.hasNonNull("supersededBy")
+                        ? finding.path("supersededBy").asLong()
+                        : null,
+                finding.hasNonNull("acknowledgement")
+                        ? Connection.JSON.treeToValue(finding.path("acknowledgement"), Acknowledgement.class)
+                        : null);
     }
 
     private PrintWriter out() {

@@ -26,7 +26,7 @@ public final class RunReport {
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
         if (progress.units() == 0) {
-            String what = run.state() == RunState.RUNNING ? "looking for what is new" : "nothing was to be sent";
+            String what = run.goesOn() ? "looking for what is new" : "nothing was to be sent";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
         }
         String moved = progress.bytesMoved() == 0 ? "" : ", %s moved".formatted(Size.text(progress.bytesMoved()));
@@ -70,6 +70,13 @@ public final class RunReport {
             out.println("  ended %s after %d:%02d:%02d"
                     .formatted(run.endedAt(), took.toHours(), took.toMinutesPart(), took.toSecondsPart()));
         }
+        if (run.pausedBy() != null) {
+            out.println("  paused by %s since %s; to go on: dozo resume %d"
+                    .formatted(Connection.visible(run.pausedBy()), run.pausedAt(), run.id()));
+        }
+        if (run.retryOf() != null) {
+            out.println("  tries again what run %d found".formatted(run.retryOf()));
+        }
         if (!run.message().isEmpty()) {
             out.println("  " + Connection.visible(run.message()));
         }
@@ -83,6 +90,12 @@ public final class RunReport {
             String thing = (finding.experiment() == null ? "run " + finding.runId() : finding.experiment())
                     + (finding.path() == null ? "" : ": " + finding.path());
             out.println("  %s  %s  %s".formatted(finding.reason(), thing, Connection.visible(finding.message())));
+            if (finding.acknowledgement() != null) {
+                out.println("      acknowledged by %s: %s"
+                        .formatted(
+                                Connection.visible(finding.acknowledgement().by()),
+                                Connection.visible(finding.acknowledgement().reason())));
+            }
         }
         out.flush();
     }
@@ -90,7 +103,7 @@ public final class RunReport {
     /** With which code a program that waited for this run ends. */
     public static int exitCode(RunState state) {
         return switch (state) {
-            case RUNNING, COMPLETE -> Exit.WELL;
+            case RUNNING, PAUSED, COMPLETE -> Exit.WELL;
             case FINDINGS, FAILED, STOPPED -> Exit.NOT_SAFE;
         };
     }
@@ -98,6 +111,7 @@ public final class RunReport {
     private static String word(RunState state) {
         return switch (state) {
             case RUNNING -> "is running";
+            case PAUSED -> "is paused";
             case COMPLETE -> "is complete";
             case FINDINGS -> "ended with findings";
             case FAILED, STOPPED -> state.name().toLowerCase(Locale.ROOT);

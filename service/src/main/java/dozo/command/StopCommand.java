@@ -1,6 +1,5 @@
 package dozo.command;
 
-import dozo.run.Runs.RunState;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -21,7 +20,7 @@ import tools.jackson.databind.JsonNode;
         description = "Stops a run: what is under way is finished, and the next run goes on where it was.")
 final class StopCommand implements Callable<Integer> {
 
-    private static final String ADDRESS = "/api/v1/runs";
+    static final String ADDRESS = "/api/v1/runs";
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -41,7 +40,7 @@ final class StopCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
-        long run = number == null ? goingOn() : number;
+        long run = number == null ? goingOn(service) : number;
         JsonNode asked = service.post("%s/%d/stop".formatted(ADDRESS, run), Map.of());
         if (wait) {
             JsonNode ended = Dozo.followed(commandLine.getErr(), service, asked);
@@ -52,9 +51,10 @@ final class StopCommand implements Callable<Integer> {
         return Exit.WELL;
     }
 
-    private long goingOn() {
+    /** The run that is going on, paused or not: there is one at most, and it is the latest. */
+    static long goingOn(Connection service) {
         JsonNode latest = service.get(ADDRESS + "?limit=1").path("items");
-        if (latest.isEmpty() || Dozo.run(latest.get(0)).state() != RunState.RUNNING) {
+        if (latest.isEmpty() || !Dozo.run(latest.get(0)).goesOn()) {
             throw new Failure(Exit.REFUSED, "no run is going on");
         }
         return Dozo.run(latest.get(0)).id();

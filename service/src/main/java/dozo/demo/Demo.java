@@ -187,8 +187,8 @@ public final class Demo implements Callable<Integer> {
                 "dozo.work", home.resolve("service"),
                 "dozo.db.url", "",
                 "dozo.schedule.cron", "-",
-                "server.address", "127.0.0.1",
-                "server.port", port == null ? usualPortOrAnother() : port);
+                "dozo.http.address", "127.0.0.1",
+                "dozo.http.port", port == null ? usualPortOrAnother() : port);
     }
 
     private static int usualPortOrAnother() {
@@ -261,7 +261,7 @@ public final class Demo implements Callable<Integer> {
         boolean terminal = Terminal.attached();
         String shown = "";
         Run run = runs.find(id).orElseThrow();
-        while (run.state() == RunState.RUNNING) {
+        while (run.goesOn()) {
             Progress progress = runs.progress(id);
             String line = RunReport.progress(run, terminal ? progress : progress.recorded());
             if (!line.equals(shown)) {

@@ -10,6 +10,7 @@ import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -22,8 +23,8 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts the nightly backup of each site when it is due, one at a time: one that is due while another is going on starts
- * when that has ended. A scrub makes way for it: what it has not read stays due. It keeps nothing in memory that counts, so
+ * Starts the nightly backup of each site when it is due, one at a time: one that is due while another is going on, or paused,
+ * starts when that has ended. A scrub makes way for it: what it has not read stays due. It keeps nothing in memory that counts, so
  * a night that was missed is due at the next start. Where no night is due, there may be a scrub.
  */
 @Component
@@ -38,6 +39,9 @@ class NightlySchedule {
     private final Experiments experiments;
     private final ScrubSchedule scrubs;
     private final InstantSource clock;
+
+    /** The paused run that it was said of. Guarded by this. */
+    private long told;
 
     NightlySchedule(
             Timetable timetable,
@@ -69,16 +73,29 @@ class NightlySchedule {
     /** Starts the backup of the first site that it is due for, unless a night is going on; what nobody works on goes on. */
     @Scheduled(initialDelay = 15_000, fixedDelay = 15_000)
     synchronized void look() {
-        Optional<Run> running = runs.running();
+        Optional<Run> goingOn = runs.goingOn();
         Optional<Site> night = sites.all().stream().filter(this::due).findFirst();
-        boolean free =
-                running.filter(run -> run.kind() == RunKind.NIGHTLY_BACKUP).isEmpty();
+        boolean free = goingOn.filter(run -> run.kind() != RunKind.SCRUB).isEmpty();
         if (free && night.isPresent()) {
             start(night.get());
-        } else if (running.isPresent()) {
+        } else if (goingOn.isPresent()) {
+            night.ifPresent(site -> tell(site, goingOn.get()));
             operations.recover();
         } else {
             scrubs.look();
+        }
+    }
+
+    /** Said once: a run that somebody has paused and forgotten keeps every night waiting. */
+    private void tell(Site site, Run goingOn) {
+        if (goingOn.state() == RunState.PAUSED && told != goingOn.id()) {
+            told = goingOn.id();
+            LOG.warn(
+                    "the nightly backup to {} is due and waits for run {}, which {} has paused since {}: resume it or stop it",
+                    site.name(),
+                    goingOn.id(),
+                    goingOn.pausedBy(),
+                    goingOn.pausedAt());
         }
     }
 

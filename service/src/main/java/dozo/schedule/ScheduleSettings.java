@@ -1,29 +1,52 @@
 package dozo.schedule;
 
+import dozo.setting.Setting;
 import dozo.ui.Nights;
 import java.time.ZoneId;
-import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The timetable, and the time zone that people here live in. */
-@Configuration
-class ScheduleSettings {
+/** When the nightly backup starts, and the time zone that people here live in. */
+@ConfigurationProperties("dozo.schedule")
+public record ScheduleSettings(
+        @Setting(
+                value = "when the nightly backup starts",
+                allowed =
+                        "second, minute, hour, day, month and weekday, as 0 0 1 * * * for one o'clock every night, or - for never,")
+        @DefaultValue("0 0 1 * * *")
+        String cron,
 
-    @Bean
-    Timetable timetable(@Value("${dozo.schedule.cron}") String cron, @Value("${dozo.schedule.zone}") String zone) {
-        return Timetable.of(cron, zone);
+        @Setting(
+                value = "whose clocks all times of the day are of; pages show times in it",
+                allowed = "a time zone's name as Asia/Tokyo",
+                empty = "the machine's")
+        @DefaultValue("")
+        String zone) {
+
+    public ScheduleSettings {
+        Timetable.of(cron, zone);
     }
 
-    /** In which pages show times. */
-    @Bean
-    ZoneId zone(Timetable timetable) {
-        return timetable.zone();
-    }
+    @Configuration
+    static class Made {
 
-    /** What pages tell of the next night. */
-    @Bean
-    Nights nights(Timetable timetable) {
-        return new Nights(timetable::next);
+        @Bean
+        Timetable timetable(ScheduleSettings settings) {
+            return Timetable.of(settings.cron(), settings.zone());
+        }
+
+        /** In which pages show times. */
+        @Bean
+        ZoneId zone(Timetable timetable) {
+            return timetable.zone();
+        }
+
+        /** What pages tell of the next night. */
+        @Bean
+        Nights nights(Timetable timetable) {
+            return new Nights(timetable::next);
+        }
     }
 }

@@ -1,7 +1,6 @@
 package dozo.schedule;
 
-import dozo.start.EarlySetting;
-import dozo.start.StartFailure;
+import dozo.setting.WrongSetting;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -15,7 +14,7 @@ import org.springframework.scheduling.support.CronExpression;
  * @param cron null: never
  * @param zone whose clocks the times are of
  */
-record Timetable(@Nullable CronExpression cron, ZoneId zone) implements EarlySetting {
+record Timetable(@Nullable CronExpression cron, ZoneId zone) {
 
     private static final String OFF = "-";
 
@@ -23,6 +22,7 @@ record Timetable(@Nullable CronExpression cron, ZoneId zone) implements EarlySet
      * The timetable that the settings give.
      *
      * @param zone empty: this machine's
+     * @throws WrongSetting when one of them is none
      */
     static Timetable of(String cron, String zone) {
         return new Timetable(OFF.equals(cron.strip()) ? null : cron(cron), zone(zone));
@@ -48,12 +48,7 @@ record Timetable(@Nullable CronExpression cron, ZoneId zone) implements EarlySet
         try {
             return CronExpression.parse(text);
         } catch (IllegalArgumentException e) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "dozo.schedule.cron (DOZO_SCHEDULE_CRON) is \"%s\": second, minute, hour, day, month and weekday are"
-                                    .formatted(text)
-                            + " allowed, as 0 0 1 * * * for one o'clock every night, or - for never",
-                    e);
+            throw new WrongSetting("cron");
         }
     }
 
@@ -61,11 +56,7 @@ record Timetable(@Nullable CronExpression cron, ZoneId zone) implements EarlySet
         try {
             return text.isBlank() ? ZoneId.systemDefault() : ZoneId.of(text.strip());
         } catch (DateTimeException e) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "dozo.schedule.zone (DOZO_SCHEDULE_ZONE) is \"%s\": a time zone's name as Asia/Tokyo is allowed"
-                            .formatted(text),
-                    e);
+            throw new WrongSetting("zone");
         }
     }
 }

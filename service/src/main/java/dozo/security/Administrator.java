@@ -1,7 +1,8 @@
 package dozo.security;
 
-import dozo.start.EarlySetting;
+import dozo.start.SecretFile;
 import dozo.start.Settings;
+import dozo.start.StartFailure;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -10,32 +11,38 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.Base64;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /** The user of the first start, and where the password lies. What the file says holds from every start on. */
 @Component
-class Administrator implements EarlySetting {
+public class Administrator {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Administrator.class);
     private static final int PASSWORD_BYTES = 18;
 
-    private final String password;
+    private final Path file;
 
-    Administrator(Settings settings, @Value("${dozo.admin.password-file}") String passwordFile) throws IOException {
-        if (passwordFile.isEmpty()) {
-            Path file = made(settings.workFolder());
-            LOG.info("log in as {} with the password in {}", Users.ADMINISTRATOR, file);
-            password = Settings.secretIn("dozo.admin.password-file", file.toString());
-        } else {
-            password = Settings.secretIn("dozo.admin.password-file (DOZO_ADMIN_PASSWORD_FILE)", passwordFile);
-        }
+    Administrator(Settings settings, AdministratorSettings administrator) throws IOException {
+        String given = administrator.passwordFile();
+        file = given.isEmpty() ? made(settings.workFolder()) : Path.of(given).toAbsolutePath();
+    }
+
+    /** Under which name to log in. */
+    public String name() {
+        return Users.ADMINISTRATOR;
+    }
+
+    /** Where the password lies. */
+    public Path passwordFile() {
+        return file;
     }
 
     String password() {
-        return password;
+        try {
+            return SecretFile.read(file.toString());
+        } catch (IllegalArgumentException e) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION, "the password of %s %s".formatted(name(), e.getMessage()), e);
+        }
     }
 
     /** A password file that only we can read, written at the first start. */

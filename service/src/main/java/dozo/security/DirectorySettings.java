@@ -1,12 +1,15 @@
 package dozo.security;
 
 import dozo.registry.Refusal;
-import dozo.start.EarlySetting;
-import dozo.start.Settings;
-import dozo.start.StartFailure;
+import dozo.setting.Setting;
+import dozo.setting.Setting.Secret;
+import dozo.setting.WrongSetting;
+import dozo.start.SecretFile;
 import java.net.InetAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -17,57 +20,79 @@ import java.util.Set;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/**
- * The LDAP directory in which users are besides the local ones.
- *
- * @param url {@code ldaps://host:636}, or {@code ldap://host:389}, which goes on with StartTLS; empty: there is none
- * @param caFile certificates in PEM to trust instead of Java's; empty: Java's
- * @param base below it users are searched
- * @param userFilter finds a user; {@code {0}} is the name
- * @param groupBase below it groups are searched; empty: below {@code base}
- * @param managerDn who searches; empty: nobody, anonymously
- * @param roles {@code group=ROLE,ROLE;group=ROLE}: what groups give, by their cn
- * @param projects {@code group=P1,P2;group=P3}
- * @param timeout for each of the at most six answers that a login takes
- * @param recheck how old what the directory said of a user may be
- */
+/** The LDAP directory in which users are besides the local ones. */
 @ConfigurationProperties("dozo.ldap")
-record DirectorySettings(
-        @DefaultValue("") String url,
-        @DefaultValue("") String caFile,
-        @DefaultValue("") String base,
-        @DefaultValue("(uid={0})") String userFilter,
-        @DefaultValue("") String groupBase,
-        @DefaultValue("") String managerDn,
-        @DefaultValue("") String managerPasswordFile,
-        @DefaultValue("") String roles,
-        @DefaultValue("") String projects,
-        @DefaultValue("5s") Duration timeout,
-        @DefaultValue("15m") Duration recheck)
-        implements EarlySetting {
+public record DirectorySettings(
+        @Setting(
+                value = "the directory in which users are besides the local ones; `ldap://` goes on with StartTLS",
+                allowed = "ldaps://host:636 or ldap://host:389",
+                empty = "there are local users only, and the rest counts for nothing")
+        @DefaultValue("")
+        String url,
 
-    private static final Duration TIMEOUT_MIN = Duration.ofMillis(100);
-    private static final Duration TIMEOUT_MAX = Duration.ofMinutes(1);
-    private static final Duration RECHECK_MIN = Duration.ofSeconds(1);
-    private static final Duration RECHECK_MAX = Duration.ofHours(24);
+        @Setting(
+                value = "certificates to trust instead of Java's",
+                allowed = "a file that we can read, with certificates in PEM",
+                empty = "Java's")
+        @DefaultValue("")
+        String caFile,
 
-    DirectorySettings {
+        @Setting(value = "below it users are searched", allowed = "a DN", empty = "needed with a directory")
+        @DefaultValue("")
+        String base,
+
+        @Setting(value = "finds a user", allowed = "a filter with {0} for the name") @DefaultValue("(uid={0})")
+        String userFilter,
+
+        @Setting(value = "below it groups are searched", allowed = "a DN", empty = "the base") @DefaultValue("")
+        String groupBase,
+
+        @Setting(value = "who searches", allowed = "a DN", empty = "nobody, anonymously") @DefaultValue("")
+        String managerDn,
+
+        @Setting(
+                value = "the password of who searches",
+                allowed = "a file with one line, the secret, that nobody but its owner may write",
+                empty = "needed with who searches",
+                secret = Secret.IN_FILE)
+        @DefaultValue("")
+        String managerPasswordFile,
+
+        @Setting(
+                value = "what groups give, by their `cn`",
+                allowed = "group=ROLE,ROLE;group=ROLE with LAB_MANAGER, OPERATOR, AUDITOR, ADMIN",
+                empty = "nothing")
+        @DefaultValue("")
+        String roles,
+
+        @Setting(
+                value = "whose projects groups make theirs, by their `cn`",
+                allowed = "group=PROJECT,PROJECT;group=PROJECT",
+                empty = "nothing")
+        @DefaultValue("")
+        String projects,
+
+        @Setting(value = "for each of the at most seven answers that a login takes", min = "100ms", max = "1m")
+        @DefaultValue("5s")
+        Duration timeout,
+
+        @Setting(value = "how old what the directory said of a user may be", min = "1s", max = "24h")
+        @DefaultValue("15m")
+        Duration recheck) {
+
+    public DirectorySettings {
         if (!url.isEmpty()) {
             checkAddress(url);
-            demand(!base.isEmpty(), "base", "a DN below which users are");
-            demand(userFilter.contains("{0}"), "user-filter", "a filter with {0} for the name");
-            demand(
-                    managerDn.isEmpty() == managerPasswordFile.isEmpty(),
-                    "manager-password-file",
-                    "a file, together with manager-dn, or neither,");
-            demand(
-                    timeout.compareTo(TIMEOUT_MIN) >= 0 && timeout.compareTo(TIMEOUT_MAX) <= 0,
-                    "timeout",
-                    "100ms to 1m");
-            demand(recheck.compareTo(RECHECK_MIN) >= 0 && recheck.compareTo(RECHECK_MAX) <= 0, "recheck", "1s to 24h");
+            demand(caFile.isEmpty() || Files.isReadable(Path.of(caFile)), "caFile");
+            demand(!base.isEmpty(), "base");
+            demand(userFilter.contains("{0}"), "userFilter");
+            if (managerDn.isEmpty() != managerPasswordFile.isEmpty()) {
+                throw new WrongSetting(
+                        managerDn.isEmpty() ? "managerDn" : "managerPasswordFile",
+                        "is missing: who searches and the file with the password are given together, or neither");
+            }
             rolesOfGroups(roles);
             mapping("projects", projects);
-            password(managerPasswordFile);
         }
     }
 
@@ -91,7 +116,7 @@ record DirectorySettings(
     }
 
     String managerPassword() {
-        return password(managerPasswordFile);
+        return managerPasswordFile.isEmpty() ? "" : SecretFile.read(managerPasswordFile);
     }
 
     /** What groups give, by their cn in lower case. */
@@ -99,13 +124,9 @@ record DirectorySettings(
         return rolesOfGroups(roles);
     }
 
-    /** What groups give, by their cn in lower case. */
+    /** Whose projects groups make theirs, by their cn in lower case. */
     Map<String, List<String>> projectsOfGroups() {
         return mapping("projects", projects);
-    }
-
-    private static String password(String file) {
-        return file.isEmpty() ? "" : Settings.secretIn("dozo.ldap.manager-password-file", file);
     }
 
     private static void checkAddress(String url) {
@@ -114,10 +135,9 @@ record DirectorySettings(
             demand(
                     ("ldap".equals(address.getScheme()) || "ldaps".equals(address.getScheme()))
                             && address.getHost() != null,
-                    "url",
-                    "ldaps://host:636 or ldap://host:389");
+                    "url");
         } catch (IllegalArgumentException e) {
-            demand(false, "url", "ldaps://host:636 or ldap://host:389");
+            demand(false, "url");
         }
     }
 
@@ -127,7 +147,7 @@ record DirectorySettings(
             try {
                 roles.put(group, Role.of(names));
             } catch (Refusal noRole) {
-                demand(false, "roles", "group=ROLE,ROLE;group=ROLE with LAB_MANAGER, OPERATOR, AUDITOR, ADMIN");
+                demand(false, "roles");
             }
         });
         return roles;
@@ -138,7 +158,7 @@ record DirectorySettings(
         for (String line : text.split(";", -1)) {
             if (!line.isBlank()) {
                 int at = line.lastIndexOf('=');
-                demand(at > 0 && at < line.length() - 1, key, "group=WORD,WORD;group=WORD");
+                demand(at > 0 && at < line.length() - 1, key);
                 mapping.put(
                         line.substring(0, at).strip().toLowerCase(Locale.ROOT),
                         Arrays.stream(line.substring(at + 1).split(",", -1))
@@ -149,12 +169,9 @@ record DirectorySettings(
         return mapping;
     }
 
-    private static void demand(boolean met, String key, String allowed) {
+    private static void demand(boolean met, String component) {
         if (!met) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "dozo.ldap.%s (DOZO_LDAP_%s) is wrong or missing: %s is allowed"
-                            .formatted(key, key.replace('-', '_').toUpperCase(Locale.ROOT), allowed));
+            throw new WrongSetting(component);
         }
     }
 }

@@ -54,6 +54,8 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/entries own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
+            GET    /api/v1/findings                                                own         all      all     all   read
+            POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read
@@ -74,6 +76,9 @@ public final class Permissions {
             POST   /api/v1/runs                                                    -           all      -       all   write
             GET    /api/v1/runs/{id}                                               own         all      all     all   read
             GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
+            POST   /api/v1/runs/{id}/pause                                         -           all      -       all   write
+            POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
+            POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
             POST   /api/v1/scrubs                                                  -           all      -       all   write
             GET    /api/v1/scrubs/plan                                             -           all      all     all   read

@@ -1,13 +1,10 @@
 package dozo.security;
 
-import dozo.start.EarlySetting;
-import dozo.start.StartFailure;
-import java.util.Arrays;
+import dozo.start.HttpSettings;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.catalina.valves.RemoteIpValve;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.Cookie;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -18,28 +15,17 @@ import org.springframework.stereotype.Component;
  * only, and answers say so for a year. Nobody else's word is taken: who could name their address would not be throttled.
  */
 @Component
-class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, EarlySetting {
+class TlsProxy implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
 
     static final String COOKIE_PLAIN = "JSESSIONID";
 
     /** Browsers take this name over TLS only, from this host only, for the whole of it. */
     static final String COOKIE = "__Host-dozo";
 
-    private static final Pattern ADDRESS = Pattern.compile("[0-9a-fA-F.:]{2,45}");
-
     private final List<String> addresses;
 
-    TlsProxy(@Value("${dozo.http.tls-proxy}") String setting) {
-        addresses = Arrays.stream(setting.split(",", -1))
-                .map(String::strip)
-                .filter(address -> !address.isEmpty())
-                .toList();
-        if (!addresses.stream().allMatch(address -> ADDRESS.matcher(address).matches())) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "dozo.http.tls-proxy (DOZO_HTTP_TLS_PROXY) is \"%s\": addresses in numbers with commas are allowed"
-                            .formatted(setting));
-        }
+    TlsProxy(HttpSettings settings) {
+        addresses = settings.proxies();
     }
 
     @Override

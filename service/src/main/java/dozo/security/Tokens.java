@@ -171,8 +171,15 @@ public class Tokens {
                 .param("user", user)
                 .update();
         if (revoked > 0) {
+            Token before = token.orElseThrow();
             ledger.append(
-                    actor, "token.revoked", user + "/" + token.orElseThrow().name(), Map.of());
+                    actor,
+                    "token.revoked",
+                    user + "/" + before.name(),
+                    Map.of(
+                            "roles", before.roles(),
+                            "read_only", before.readOnly(),
+                            "expires", before.expiresAt()));
         }
         return revoked > 0;
     }

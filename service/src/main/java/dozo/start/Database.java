@@ -4,8 +4,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.EmbeddedDatabase;
 import dozo.run.TransferSettings;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.SQLException;
-import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -28,13 +29,11 @@ class Database implements AutoCloseable {
     private final @Nullable EmbeddedDatabase embedded;
     private final SoleUse soleUse;
 
-    /** Opens it, when all that is set has been found to be in order. */
-    Database(Settings settings, TransferSettings transfer, List<EarlySetting> others) throws IOException {
-        LOG.debug("{} and {} more settings are in order", transfer, others.size());
+    Database(Settings settings) throws IOException {
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
         try {
             if (embedded == null) {
-                setUrl(settings.db());
+                login.setUrl(settings.db().url());
                 login.setUser(settings.db().user());
                 login.setPassword(settings.db().secret());
             } else {
@@ -79,20 +78,13 @@ class Database implements AutoCloseable {
         }
     }
 
-    private void setUrl(Settings.Db db) {
-        try {
-            login.setUrl(db.url());
-        } catch (IllegalArgumentException e) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "dozo.db.url (DOZO_DB_URL) cannot be understood: jdbc:postgresql://host:port/database is allowed",
-                    e);
-        }
-    }
-
     private static EmbeddedDatabase start(Settings settings) {
+        Path folder = settings.workFolder().resolve("postgres");
+        if (Files.notExists(folder)) {
+            LOG.info("making a database in {}, as DOZO_DB_URL names none; this once takes some seconds", folder);
+        }
         try {
-            return EmbeddedDatabase.start(settings.workFolder().resolve("postgres"));
+            return EmbeddedDatabase.start(folder);
         } catch (IOException e) {
             throw new StartFailure(StartFailure.UNAVAILABLE, String.valueOf(e.getMessage()), e);
         }

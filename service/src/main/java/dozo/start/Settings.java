@@ -1,60 +1,103 @@
 package dozo.start;
 
+import dozo.setting.Setting;
+import dozo.setting.Setting.Secret;
+import dozo.setting.WrongSetting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.core.env.Environment;
 
-/**
- * Where the service keeps its state.
- *
- * @param work a folder of its own
- * @param db the database
- */
+/** Where the service keeps its state. */
 @ConfigurationProperties("dozo")
 public record Settings(
-        @DefaultValue("dozo-work") String work,
+        @Setting(
+                value =
+                        "the folder for the embedded database and the made password. Made if missing, for its owner only; give an"
+                                + " existing one mode 0700 yourself",
+                allowed = "a folder that we can make or write to")
+        @DefaultValue("dozo-work")
+        String work,
+
         @DefaultValue Db db) {
 
-    /**
-     * The database.
-     *
-     * @param url empty: an embedded PostgreSQL below the work folder
-     * @param passwordFile a file with the password, instead of the password
-     */
+    public Settings {
+        if (work.isBlank() || !canBeMade(work)) {
+            throw new WrongSetting("work");
+        }
+    }
+
+    private static boolean canBeMade(String folder) {
+        try {
+            Path there = Path.of(folder).toAbsolutePath().normalize();
+            while (Files.notExists(there) && there.getParent() != null) {
+                there = there.getParent();
+            }
+            return Files.isDirectory(there) && Files.isWritable(there);
+        } catch (InvalidPathException e) {
+            return false;
+        }
+    }
+
+    /** The database. */
     public record Db(
-            @DefaultValue("") String url,
-            @DefaultValue("") String user,
-            @DefaultValue("") String password,
-            @DefaultValue("") String passwordFile) {
+            @Setting(
+                    value = "the database; without one, neither user nor password may be given",
+                    allowed = "jdbc:postgresql://host:port/database",
+                    empty = "an embedded PostgreSQL below `DOZO_WORK`")
+            @DefaultValue("")
+            String url,
+
+            @Setting(value = "the database's user", allowed = "a name", empty = "none is given") @DefaultValue("")
+            String user,
+
+            @Setting(
+                    value = "the database's password; the file is better, and not both",
+                    allowed = "a password",
+                    empty = "none is given",
+                    secret = Secret.ITSELF)
+            @DefaultValue("")
+            String password,
+
+            @Setting(
+                    value = "the database's password",
+                    allowed = SecretFile.ALLOWED,
+                    empty = "none is given",
+                    secret = Secret.IN_FILE)
+            @DefaultValue("")
+            String passwordFile) {
 
         public Db {
-            if (!url.isEmpty() && !url.startsWith("jdbc:postgresql:")) {
-                throw new StartFailure(
-                        StartFailure.CONFIGURATION,
-                        "dozo.db.url (DOZO_DB_URL) is no address of a PostgreSQL: jdbc:postgresql://host:port/database"
-                                + " is allowed, or nothing for the embedded one");
+            if (!url.isEmpty() && (!url.startsWith("jdbc:postgresql:") || !isUnderstood(url))) {
+                throw new WrongSetting("url");
             }
             if (url.isEmpty() && !(user + password + passwordFile).isEmpty()) {
-                throw new StartFailure(
-                        StartFailure.CONFIGURATION,
-                        "dozo.db.url (DOZO_DB_URL) is missing, though a user or a password is given:"
-                                + " give all of them, or none for the embedded database");
+                throw new WrongSetting(
+                        "url",
+                        "is missing, though a user or a password is given: give all of them, or none for the embedded"
+                                + " database");
             }
             if (!password.isEmpty() && !passwordFile.isEmpty()) {
-                throw new StartFailure(
-                        StartFailure.CONFIGURATION,
-                        "dozo.db.password (DOZO_DB_PASSWORD) and dozo.db.password-file (DOZO_DB_PASSWORD_FILE)"
-                                + " are both given: one of them is allowed");
+                throw new WrongSetting(
+                        "password", "is given, and a file with the password too: one of them is allowed");
+            }
+        }
+
+        private static boolean isUnderstood(String url) {
+            try {
+                new PGSimpleDataSource().setUrl(url);
+                return true;
+            } catch (IllegalArgumentException e) {
+                return false;
             }
         }
 
         String secret() {
-            return passwordFile.isEmpty() ? password : secretIn("dozo.db.password-file", passwordFile);
+            return passwordFile.isEmpty() ? password : SecretFile.read(passwordFile);
         }
 
         /** Without what could be secret. */
@@ -77,35 +120,6 @@ public record Settings(
                     "dozo.work (DOZO_WORK) is %s, which is no folder and cannot be made: one that we can write to is allowed"
                             .formatted(work),
                     e);
-        }
-    }
-
-    /** The one line in a file that holds a secret, whose name the setting {@code key} gives. */
-    public static String secretIn(String key, String file) {
-        try {
-            String secret = Files.readString(Path.of(file)).strip();
-            if (secret.isEmpty() || secret.lines().count() != 1) {
-                throw new StartFailure(
-                        StartFailure.CONFIGURATION,
-                        "%s names %s, which must hold one line, the password".formatted(key, file));
-            }
-            return secret;
-        } catch (IOException | IllegalArgumentException e) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "%s names %s, which cannot be read: a file with the password is allowed".formatted(key, file),
-                    e);
-        }
-    }
-
-    /** Refuses a wrong port, which others ask for before our settings are read. */
-    public static void checkPort(Environment environment) {
-        String port = environment.getProperty("server.port", "");
-        if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
-            throw new StartFailure(
-                    StartFailure.CONFIGURATION,
-                    "server.port (DOZO_HTTP_PORT) is \"%s\": a whole number from 0 to 65535 is allowed"
-                            .formatted(port));
         }
     }
 }

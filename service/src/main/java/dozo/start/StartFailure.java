@@ -1,12 +1,8 @@
 package dozo.start;
 
 import java.net.BindException;
-import java.time.Duration;
 import java.util.Optional;
-import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
-import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.web.server.PortInUseException;
-import org.springframework.util.unit.DataSize;
 
 /** Why the service cannot start, in one line for whoever starts it: the thing, and what is allowed. */
 public final class StartFailure extends RuntimeException {
@@ -47,9 +43,6 @@ public final class StartFailure extends RuntimeException {
                 case StartFailure known -> {
                     return Optional.of(known);
                 }
-                case org.springframework.boot.context.properties.bind.BindException setting -> {
-                    return Optional.of(of(setting));
-                }
                 case PortInUseException port -> {
                     return Optional.of(new StartFailure(
                             UNAVAILABLE,
@@ -69,45 +62,5 @@ public final class StartFailure extends RuntimeException {
             }
         }
         return Optional.empty();
-    }
-
-    private static StartFailure of(org.springframework.boot.context.properties.bind.BindException setting) {
-        Throwable deepest = setting;
-        for (Throwable cause = setting; cause != null; cause = cause.getCause()) {
-            if (cause instanceof StartFailure known) {
-                return known;
-            }
-            if (cause instanceof UnboundConfigurationPropertiesException) {
-                break;
-            }
-            deepest = cause;
-        }
-        ConfigurationProperty property = setting.getProperty();
-        if (property == null) {
-            // Our settings check themselves, and name the key.
-            return new StartFailure(CONFIGURATION, String.valueOf(deepest.getMessage()), setting);
-        }
-        return new StartFailure(
-                CONFIGURATION,
-                "%s is \"%s\": %s is allowed"
-                        .formatted(
-                                property.getName(),
-                                property.getName().toString().contains("password") ? "…" : property.getValue(),
-                                kind(setting)),
-                setting);
-    }
-
-    private static String kind(org.springframework.boot.context.properties.bind.BindException setting) {
-        Class<?> wanted = setting.getTarget().getType().resolve(Object.class);
-        if (wanted == int.class || wanted == Integer.class || wanted == long.class || wanted == Long.class) {
-            return "a whole number";
-        }
-        if (wanted == Duration.class) {
-            return "a time as 10s, 36h, 90d";
-        }
-        if (wanted == DataSize.class) {
-            return "a size as 512KB, 200MB, 1GB";
-        }
-        return wanted == boolean.class || wanted == Boolean.class ? "true or false" : "another form";
     }
 }

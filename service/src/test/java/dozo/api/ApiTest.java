@@ -11,6 +11,7 @@ import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
+import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -18,9 +19,12 @@ import dozo.run.Runs.RunState;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -741,6 +745,201 @@ class ApiTest {
                         .at("/items/0/id")
                         .asLong())
                 .isEqualTo(run.id());
+    }
+
+    @Test
+    void aRunIsPausedResumedAndStoppedAndWhatIsNotSoIsAConflict() {
+        Run run = openRun();
+        String address = "/api/v1/runs/" + run.id();
+
+        Answer paused = service.post(address + "/pause", "");
+
+        assertThat(paused.status()).isEqualTo(202);
+        assertThat(paused.at("/state").asString()).isEqualTo("PAUSED");
+        assertThat(paused.at("/pausedBy").asString()).isEqualTo("admin");
+        assertThat(paused.at("/pausedAt").asString()).isNotBlank();
+        assertThat(paused.at("/underWay").asBoolean()).isFalse();
+        assertRefused(service.post(address + "/pause", ""), 409, "run");
+        Answer other = service.post("/api/v1/runs", "{\"site\": \"dr\"}");
+        assertRefused(other, 409, "run");
+        assertThat(other.at("/detail").asString())
+                .contains("is paused by admin")
+                .contains("resume it or stop it");
+        assertRefused(service.post(address + "/retry", ""), 409, "run");
+        assertThat(service.bean(Operations.class).worksOn(run)).isFalse();
+
+        assertThat(service.post(address + "/stop", "").status()).isEqualTo(202);
+        Answer ended = service.get(address);
+        assertThat(ended.at("/state").asString()).isEqualTo("STOPPED");
+        assertThat(ended.at("/pausedBy").isMissingNode()).isTrue();
+        assertRefused(service.post(address + "/pause", ""), 409, "run");
+        assertRefused(service.post(address + "/resume", ""), 409, "run");
+        for (String change : List.of("pause", "resume", "retry", "stop")) {
+            assertThat(service.post("/api/v1/runs/999999/" + change, "").status())
+                    .isEqualTo(404);
+        }
+    }
+
+    @Test
+    void aPausedRunGoesOnWhenItIsResumed() {
+        Run run = openRun();
+        service.post("/api/v1/runs/%d/pause".formatted(run.id()), "");
+
+        Answer resumed = service.post("/api/v1/runs/%d/resume".formatted(run.id()), "");
+
+        assertThat(resumed.status()).as(resumed.text()).isEqualTo(202);
+        awaitEnd(run.id());
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .filteredOn(entry -> entry.subject().equals(String.valueOf(run.id()))
+                        && entry.action().matches("run.paused|run.resumed"))
+                .extracting(entry -> entry.actor() + " " + entry.action())
+                .containsExactly("admin run.paused", "admin run.resumed");
+    }
+
+    @Test
+    void aFindingIsAcknowledgedOnceWithAReasonThatStays() {
+        long id = found(null);
+        String address = "/api/v1/findings/" + id;
+        long open = service.get("/api/v1/coverage?site=dr").at("/openFindings").asLong();
+        assertThat(service.get("/api/v1/findings?open=true&reason=SPECIAL")
+                        .at("/items/0/id")
+                        .asLong())
+                .isEqualTo(id);
+
+        Answer acknowledged =
+                service.post(address + "/acknowledge", "{\"reason\": \"a socket of the scanner; nobody needs it\"}");
+
+        assertThat(acknowledged.status()).as(acknowledged.text()).isEqualTo(200);
+        assertThat(acknowledged.at("/open").asBoolean()).isFalse();
+        assertThat(acknowledged.at("/acknowledgement/by").asString()).isEqualTo("admin");
+        assertThat(acknowledged.at("/acknowledgement/reason").asString()).startsWith("a socket");
+        assertRefused(service.post(address + "/acknowledge", "{\"reason\": \"no\"}"), 409, "finding");
+        assertThat(service.get("/api/v1/findings?open=false&limit=1")
+                        .at("/items/0")
+                        .toString())
+                .isEqualTo(acknowledged.text());
+        assertThat(service.get("/api/v1/coverage?site=dr").at("/openFindings").asLong())
+                .isEqualTo(open - 1);
+        Answer row = service.get("/api/v1/ledger?action=finding.acknowledged&subject=" + id);
+        assertThat(row.at("/items/0/actor").asString()).isEqualTo("admin");
+        assertThat(row.at("/items/0/detail/before").asString()).isEqualTo("open");
+        assertThat(row.at("/items/0/detail/after").asString()).isEqualTo("acknowledged");
+        assertThat(row.text()).as("a person's words are not in the ledger").doesNotContain("a socket");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "{\"reason\": \"  \"}",
+                "{\"reason\": \"a\\u0007b\"}",
+                "{\"reason\": \"a\\nb\"}",
+                "{}",
+                "long"
+            })
+    void aReasonThatIsNoneIsRefused(String body) {
+        long id = found(null);
+        String reason = body.equals("long") ? "{\"reason\": \"%s\"}".formatted("x".repeat(501)) : body;
+
+        Answer refused = service.post("/api/v1/findings/%d/acknowledge".formatted(id), reason);
+
+        if (body.isEmpty()) {
+            assertThat(refused.status()).isEqualTo(400);
+        } else {
+            assertRefused(refused, 422, "reason");
+        }
+        assertThat(service.post(
+                                "/api/v1/findings/%d/acknowledge".formatted(id),
+                                "{\"reason\": \"%s\"}".formatted("脳".repeat(500)))
+                        .status())
+                .isEqualTo(200);
+        assertThat(service.post("/api/v1/findings/999999/acknowledge", "{\"reason\": \"x\"}")
+                        .status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void findingsAreListedByWhatIsAskedLatestFirstAndPageByPage() throws Exception {
+        Files.createDirectory(folder.resolve(project));
+        register("S1", folder.resolve(project).toString());
+        int experiment = service.bean(JdbcClient.class)
+                .sql("select max(experiment_id) from experiment")
+                .query((row, n) -> row.getInt(1))
+                .single();
+        long first = found(experiment);
+        long second = found(experiment);
+
+        Answer page = service.get("/api/v1/findings?limit=1&project=" + project);
+        assertThat(page.at("/items/0/id").asLong()).isEqualTo(second);
+        assertThat(page.at("/items/0/experiment").asString()).isEqualTo(project + "/S1");
+        Answer next = service.get("/api/v1/findings?limit=1&project=%s&after=%s"
+                .formatted(project, page.at("/next").asString()));
+        assertThat(next.at("/items/0/id").asLong()).isEqualTo(first);
+        assertThat(next.at("/next").isMissingNode()).isTrue();
+        assertThat(next.at("/items/0/open").asBoolean())
+                .as("the second run looked again")
+                .isFalse();
+        assertThat(next.at("/items/0/supersededBy").asLong())
+                .isEqualTo(page.at("/items/0/run").asLong());
+        assertThat(service.get("/api/v1/findings?run=%d"
+                                .formatted(page.at("/items/0/run").asLong()))
+                        .at("/items")
+                        .size())
+                .isEqualTo(1);
+        assertRefused(service.get("/api/v1/findings?reason=NIX"), 422, "reason");
+        assertRefused(service.get("/api/v1/findings?open=maybe"), 422, "open");
+        assertRefused(service.get("/api/v1/findings?limit=0"), 422, "limit");
+    }
+
+    @Test
+    void whatWasFoundIsTriedAgain() throws Exception {
+        Files.createDirectory(folder.resolve(project));
+        Files.writeString(folder.resolve(project).resolve("a"), "1");
+        register("S1", folder.resolve(project).toString());
+        int experiment = service.bean(JdbcClient.class)
+                .sql("select max(experiment_id) from experiment")
+                .query((row, n) -> row.getInt(1))
+                .single();
+        found(experiment);
+        long run = service.bean(Runs.class).latest().orElseThrow().id();
+
+        Answer started = service.post("/api/v1/runs/%d/retry".formatted(run), "");
+
+        assertThat(started.status()).as(started.text()).isEqualTo(202);
+        assertThat(started.at("/kind").asString()).isEqualTo("RETRY");
+        assertThat(started.at("/retryOf").asLong()).isEqualTo(run);
+        assertThat(started.at("/retry/experiments").asLong()).isEqualTo(1);
+        long retry = started.at("/id").asLong();
+        assertThat(started.location()).isEqualTo("/api/v1/runs/" + retry);
+        awaitEnd(retry);
+        assertThat(service.get("/api/v1/runs/" + retry).at("/state").asString()).isEqualTo("COMPLETE");
+        assertRefused(service.post("/api/v1/runs/%d/retry".formatted(run), ""), 409, "run");
+    }
+
+    /** A run that has found a socket: the finding's number. */
+    private static long found(@Nullable Integer experiment) {
+        Run run = openRun();
+        service.bean(Findings.class)
+                .add(run.id(), List.of(new Finding(experiment, Problem.SPECIAL, FilePath.of("a"), "is a socket")));
+        service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
+        return service.get("/api/v1/runs/%d/findings".formatted(run.id()))
+                .at("/items/0/id")
+                .asLong();
+    }
+
+    private static Run openRun() {
+        return service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        Ledger.SYSTEM);
+    }
+
+    private static void awaitEnd(long run) {
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> !service.get("/api/v1/runs/" + run).at("/endedAt").isMissingNode()
+                        && service.bean(Runs.class).goingOn().isEmpty());
     }
 
     @Test

@@ -11,8 +11,20 @@ import org.junit.jupiter.api.Test;
 
 class RunReportTest {
 
-    private static final Run RUN =
-            new Run(7, RunKind.NIGHTLY_BACKUP, "dr", 1, RunState.RUNNING, "admin", Instant.EPOCH, null, "", 0);
+    private static final Run RUN = new Run(
+            7,
+            RunKind.NIGHTLY_BACKUP,
+            "dr",
+            1,
+            RunState.RUNNING,
+            "admin",
+            Instant.EPOCH,
+            null,
+            "",
+            0,
+            null,
+            null,
+            null);
     private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 400L << 20, 100L << 20, 250L << 20);
 
     @Test

@@ -87,8 +87,56 @@ class StopCommandTest {
         awaitEnd(4);
 
         slowScrub(5);
+        pauseAndResume();
         assertThat(dozo("stop", "5").out()).isEqualTo("run 5 is asked to stop\n");
         awaitEnd(5);
+    }
+
+    /** The scrub that is going on: number 5. */
+    private void pauseAndResume() {
+        assertThat(dozo("pause", "--wait")).isEqualTo(new Ended(Exit.WELL, "run 5 is paused\n", ""));
+        assertThat(dozo("status").out())
+                .startsWith("scrub 5 is paused: ")
+                .contains("paused by admin since ")
+                .contains("to go on: dozo resume 5");
+        assertThat(dozo("pause").err()).contains("run 5 is paused by admin");
+        assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 goes on\n", ""));
+        assertThat(dozo("resume").err()).contains("run 5 is not paused");
+        assertThat(dozo("resume").code()).isEqualTo(Exit.REFUSED);
+    }
+
+    @Test
+    void findingsAreListedAcknowledgedAndTriedAgain() throws Exception {
+        service.register("dr", site.address());
+        Path source = Files.createDirectories(folder.resolve("source"));
+        service.bean(Projects.class).create("P1", "", "test");
+        service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+        assertThat(dozo("findings")).isEqualTo(new Ended(Exit.WELL, "open findings: 0\n", ""));
+        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+
+        Ended open = dozo("findings", "--project", "P1", "--run", "1", "--reason", "SOURCE_EMPTY");
+        assertThat(open.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(open.out())
+                .startsWith("1, found by run 1 at ")
+                .contains("P1/S1")
+                .endsWith("open findings: 1\n");
+        Files.writeString(source.resolve("a"), "now it holds something");
+        Ended retried = dozo("retry", "1", "--wait");
+        assertThat(retried.code()).as(retried.out() + retried.err()).isZero();
+        assertThat(retried.out()).contains("tries again what run 1 found");
+        assertThat(dozo("findings").code()).isZero();
+        assertThat(dozo("findings", "--all").out())
+                .contains("looked at again by run 2")
+                .endsWith("findings: 1\n");
+        assertThat(dozo("retry", "1").err()).contains("there is nothing to try again");
+
+        assertThat(dozo("findings", "acknowledge", "1", "it was empty"))
+                .isEqualTo(new Ended(Exit.WELL, "finding 1 is acknowledged\n", ""));
+        assertThat(dozo("findings", "--all").out()).contains("acknowledged by admin: it was empty");
+        assertThat(dozo("findings", "acknowledge", "1", "again").err()).contains("acknowledged already");
+        assertThat(dozo("findings", "acknowledge", "1", "").err()).contains("1 to 500 characters");
+        assertThat(dozo("findings", "acknowledge", "1").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("findings", "--all", "--json").out()).contains("\"supersededBy\":2");
     }
 
     /** A scrub that has read some copies, and waits for its budget to read others. */

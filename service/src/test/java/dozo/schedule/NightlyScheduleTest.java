@@ -87,6 +87,41 @@ class NightlyScheduleTest {
     }
 
     @Test
+    void aPausedRunIsLeftAloneAndNoneIsStarted() throws Exception {
+        register();
+        Run paused = runs().open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        service.bean(Operations.class).pause(paused.id(), "test");
+
+        lookAt(tomorrow());
+
+        assertThat(runs().latest().orElseThrow().id()).isEqualTo(paused.id());
+        assertThat(runs().latest().orElseThrow().state()).isEqualTo(RunState.PAUSED);
+    }
+
+    @Test
+    void aRetryDoesNotStandForANight() throws Exception {
+        register();
+        Run night = runs().open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        runs().close(night.id(), RunState.COMPLETE, "");
+        jdbc("""
+                insert into run (kind, site_id, state, requested_by, started_at, ended_at, retry_of)
+                select 'retry', site_id, 'COMPLETE', 'test', started_at + interval '1 day', started_at + interval '1 day', run_id
+                from run
+                """);
+
+        lookAt(night.startedAt().plus(Duration.ofDays(1)));
+
+        assertThat(runs().latest().orElseThrow().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+    }
+
+    @Test
     void scrubsAreNoNightsHoweverManyCameSince() throws Exception {
         register();
         jdbc("update experiment set registered_at = now() - interval '3 days'");

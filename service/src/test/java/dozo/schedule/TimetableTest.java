@@ -3,7 +3,7 @@ package dozo.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dozo.start.StartFailure;
+import dozo.setting.WrongSetting;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,14 +41,12 @@ class TimetableTest {
     }
 
     @Test
-    void wrongSettingsNameTheirKeyAndWhatIsAllowed() {
+    void wrongSettingsNameTheirComponent() {
         assertThatThrownBy(() -> Timetable.of("every night", "UTC"))
-                .isInstanceOf(StartFailure.class)
-                .hasMessageContaining("dozo.schedule.cron")
-                .hasMessageContaining("0 0 1 * * *");
+                .isInstanceOf(WrongSetting.class)
+                .hasMessageContaining("cron");
         assertThatThrownBy(() -> Timetable.of("-", "Mars/Base"))
-                .isInstanceOf(StartFailure.class)
-                .hasMessageContaining("dozo.schedule.zone")
-                .hasMessageContaining("Asia/Tokyo");
+                .isInstanceOf(WrongSetting.class)
+                .hasMessageContaining("zone");
     }
 }

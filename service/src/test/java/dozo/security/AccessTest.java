@@ -216,6 +216,7 @@ class AccessTest {
                         "/api/v1/projects",
                         "/api/v1/experiments",
                         "/api/v1/runs/{id}/findings",
+                        "/api/v1/findings",
                         "/api/v1/coverage",
                         "/api/v1/coverage/experiments",
                         "/api/v1/coverage/groups",
@@ -245,11 +246,44 @@ class AccessTest {
                 "/experiments",
                 "/coverage/experiments",
                 "/scrubs/promise/experiments",
+                "/findings",
                 "/runs/%d/findings".formatted(run))) {
             Answer page = get(manager, list + "?limit=1");
             assertThat(page.at("/items").size()).as(list).isEqualTo(1);
             assertThat(page.at("/next").isMissingNode()).as(list).isTrue();
         }
+    }
+
+    @Test
+    void aForeignFindingIsAsOneThatIsNotThereAndTheOwnOneIsAcknowledged() {
+        Asker manager = asker(Role.LAB_MANAGER);
+        long[] ids = service.bean(Findings.class).of(run, 0, 10).stream()
+                .mapToLong(finding -> finding.id())
+                .toArray();
+
+        Answer foreign = acknowledge(manager, ids[1]);
+        Answer missing = acknowledge(manager, 999_999);
+        Answer own = acknowledge(manager, ids[0]);
+
+        assertThat(foreign.status()).isEqualTo(404);
+        assertThat(foreign.text().replace("/" + ids[1] + "/", "/999999/").replace("\\\"" + ids[1], "\\\"999999"))
+                .isEqualTo(missing.text());
+        assertThat(own.status()).isEqualTo(200);
+        assertThat(own.at("/acknowledgement/by").asString()).isEqualTo(manager.name());
+        assertThat(acknowledge(asker(Role.AUDITOR), ids[1]).status()).isEqualTo(403);
+        assertThat(acknowledge(asker(Role.OPERATOR), ids[1]).status()).isEqualTo(200);
+        assertThat(get(manager.authorization(), "/findings").at("/items").size())
+                .isEqualTo(1);
+        assertThat(get(manager.authorization(), "/coverage").at("/openFindings").asInt())
+                .isZero();
+    }
+
+    private static Answer acknowledge(Asker asker, long finding) {
+        return service.askAs(
+                asker.authorization(),
+                "POST",
+                "/api/v1/findings/%d/acknowledge".formatted(finding),
+                "{\"reason\": \"known\"}");
     }
 
     @Test

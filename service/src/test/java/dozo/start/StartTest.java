@@ -1,59 +1,146 @@
 package dozo.start;
 
+import static dozo.RunningService.basic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.HashMap;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A start either succeeds or says in one line what is wrong and what is allowed. */
 class StartTest {
 
+    private static final String DATABASE_SECRET = "hush_database_1f0c";
+    private static final String ADMINISTRATOR_SECRET = "hush administrator 77b2";
+    private static final String DIRECTORY_SECRET = "hush directory 93aa";
+
     @TempDir
     Path folder;
 
+    /** What nobody knows before it is tried; all else is in SettingsTest. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    dozo.db.url              | mysql://x           | jdbc:postgresql://   | 78
-                    dozo.db.password-file    | /not/there          | password-file        | 78
-                    dozo.admin.password-file | /not/there          | admin.password-file  | 78
-                    dozo.schedule.cron       | whenever            | 0 0 1 * * *          | 78
-                    dozo.schedule.zone       | Mars/Base           | Asia/Tokyo           | 78
-                    dozo.transfer.lanes      | 65                  | 0 to 64 is allowed   | 78
-                    dozo.transfer.large      | 1KB                 | 65536 to             | 78
-                    dozo.transfer.lanes      | many                | a whole number       | 78
-                    dozo.scrub.max-age       | 0d                  | (DOZO_SCRUB_MAX_AGE) is PT0S: 1h to 3660d is allowed | 78
-                    dozo.scrub.max-age       | -90d                | 1h to 3660d is allowed | 78
-                    dozo.scrub.max-age       | soon                | a time as 10s, 36h, 90d is allowed | 78
-                    dozo.scrub.window        | 20:00-20:00         | (DOZO_SCRUB_WINDOW) is "20:00-20:00": two different times | 78
-                    dozo.scrub.limit         | -1MB                | 1B to 1TB is allowed | 78
-                    dozo.scrub.limit         | 2TB                 | 1B to 1TB is allowed | 78
-                    dozo.scrub.limit         | fast                | a size as 512KB, 200MB, 1GB is allowed | 78
-                    dozo.scrub.cold          | perhaps             | true or false        | 78
-                    server.port              | none                | a whole number       | 78
-                    dozo.work                | /dev/null/work      | dozo.work            | 78
-                    dozo.db.url              | jdbc:postgresql://127.0.0.1:1/x | cannot be used | 69
+                    dozo.db.url          | jdbc:postgresql://127.0.0.1:1/x | cannot be used        | 69
+                    dozo.http.address    | 203.0.113.1                     | (DOZO_HTTP_ADDRESS)   | 78
+                    dozo.transfer.lanes  | 65                              | 0 to 64, is allowed   | 78
                     """)
-    void aWrongSettingIsNamedWithWhatIsAllowed(String key, String value, String said, int exitCode) {
-        Map<String, String> wrong = new HashMap<>(Map.of(key, value));
-        if (key.equals("dozo.db.password-file")) {
-            wrong.put("dozo.db.password", "");
-        }
-
-        StartFailure failure = failure(wrong);
+    void aStartThatFailsSaysWhyInALine(String key, String value, String said, int exitCode) {
+        StartFailure failure = failure(Map.of(key, value));
 
         assertThat(failure.message()).contains(said).doesNotContain("Exception").doesNotContain("\n");
         assertThat(failure.exitCode()).isEqualTo(exitCode);
+    }
+
+    @Test
+    void noSecretIsInAnythingThatAStartTells() throws Exception {
+        PGSimpleDataSource database = TestDatabase.fresh();
+        JdbcClient.create(database)
+                .sql("create role %1$s login superuser password '%1$s'".formatted(DATABASE_SECRET))
+                .update();
+        Path output = folder.resolve("output");
+        ProcessBuilder command = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dozo.Application",
+                "serve");
+        command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
+        command.environment()
+                .putAll(Map.of(
+                        "DOZO_WORK",
+                        folder.resolve("work").toString(),
+                        "DOZO_HTTP_PORT",
+                        "0",
+                        "DOZO_SCHEDULE_CRON",
+                        "-",
+                        "DOZO_DB_URL",
+                        String.valueOf(database.getUrl()),
+                        "DOZO_DB_USER",
+                        DATABASE_SECRET,
+                        "DOZO_DB_PASSWORD",
+                        DATABASE_SECRET,
+                        "DOZO_ADMIN_PASSWORD_FILE",
+                        secretFile(ADMINISTRATOR_SECRET),
+                        "LOGGING_LEVEL_DOZO",
+                        "DEBUG",
+                        "DOZO_LDAP_URL",
+                        "ldap://127.0.0.1:1",
+                        "DOZO_LDAP_BASE",
+                        "dc=example"));
+        command.environment()
+                .putAll(Map.of(
+                        "DOZO_LDAP_MANAGER_DN",
+                        "cn=manager",
+                        "DOZO_LDAP_MANAGER_PASSWORD_FILE",
+                        secretFile(DIRECTORY_SECRET)));
+        Process service = command.redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            await().atMost(Duration.ofMinutes(2))
+                    .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));
+            Matcher address = Pattern.compile("answers at (http://\\S+)/").matcher(Files.readString(output));
+            assertThat(address.find()).as(Files.readString(output)).isTrue();
+            StringBuilder told = new StringBuilder(
+                    String.join(" ", service.info().arguments().orElse(new String[0])));
+            for (String path : List.of("/actuator/env", "/actuator/configprops", "/actuator/health", "/api/v1/me")) {
+                for (String name : List.of("admin", "somebody")) {
+                    told.append(ask(address.group(1) + path, basic(name, ADMINISTRATOR_SECRET)));
+                }
+            }
+            told.append(JdbcClient.create(database)
+                    .sql("select string_agg(l::text, ' ') from ledger l")
+                    .query((row, n) -> row.getString(1))
+                    .single());
+            service.destroy();
+            service.waitFor();
+            told.append(Files.readString(output));
+
+            assertThat(told.toString())
+                    .contains("\"name\":\"admin\"")
+                    .contains("user.created")
+                    .doesNotContain(DATABASE_SECRET)
+                    .doesNotContain(ADMINISTRATOR_SECRET)
+                    .doesNotContain(DIRECTORY_SECRET);
+        } finally {
+            service.destroyForcibly();
+        }
+    }
+
+    private String secretFile(String secret) throws IOException {
+        return Files.writeString(folder.resolve("file-" + secret.hashCode()), secret + "\n")
+                .toString();
+    }
+
+    private static String ask(String address, String authorization) throws Exception {
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            return http.send(
+                            HttpRequest.newBuilder(URI.create(address))
+                                    .header("Authorization", authorization)
+                                    .build(),
+                            BodyHandlers.ofString())
+                    .body();
+        }
     }
 
     @Test
@@ -75,7 +162,7 @@ class StartTest {
         try (RunningService first = RunningService.start(folder.resolve("first"))) {
             String port = first.url().replaceAll(".*:", "");
 
-            StartFailure failure = failure(Map.of("server.port", port));
+            StartFailure failure = failure(Map.of("dozo.http.port", port));
 
             assertThat(failure.message()).contains(port).contains("DOZO_HTTP_PORT");
             assertThat(failure.exitCode()).isEqualTo(69);

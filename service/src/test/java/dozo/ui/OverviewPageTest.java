@@ -6,6 +6,7 @@ import dozo.RunningService;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Finding;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -21,6 +22,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
@@ -108,6 +110,44 @@ class OverviewPageTest {
                         "test");
 
         assertThat(page("en")).contains("hx-trigger=\"every 5s\"").contains("Running");
+    }
+
+    @Test
+    void aPausedRunSaysWhoPausedItAndHowItGoesOn() throws Exception {
+        fill();
+        Run run = service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        service.bean(Runs.class).pause(run.id(), "an <operator>");
+
+        assertThat(page("en"))
+                .contains("Paused")
+                .contains("by an &lt;operator&gt; since ")
+                .contains("to go on: dozo resume " + run.id())
+                .doesNotContain("Ended</dt>");
+        assertThat(page("ja"))
+                .contains("一時停止中")
+                .contains("dozo resume " + run.id())
+                .doesNotContain("??");
+    }
+
+    @Test
+    void whatIsAcknowledgedNeedsNobodyAnyMoreAndIsNotSafe() throws Exception {
+        fill();
+        assertThat(page("en")).contains("Open findings (1)");
+
+        Findings findings = service.bean(Findings.class);
+        findings.acknowledge(
+                service.get("/api/v1/findings").at("/items/0/id").asLong(),
+                new Acknowledgement("admin", Instant.EPOCH, "known"));
+
+        assertThat(page("en"))
+                .contains("Open findings (0)")
+                .contains("None: nothing needs a person.")
+                .contains("Ended with findings")
+                .contains("2 of 2 experiments are not safe yet");
     }
 
     @Test

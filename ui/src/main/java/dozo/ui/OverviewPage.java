@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
@@ -15,7 +16,6 @@ import dozo.run.Promises;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
-import dozo.run.Runs.RunState;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -95,11 +95,11 @@ class OverviewPage {
         addFrozen(sight, model);
         model.addAttribute("promise", promises.at(sight, siteId));
         model.addAttribute("nextNight", nights.after().apply(clock.instant()).orElse(null));
-        model.addAttribute("running", runs.running().isPresent());
-        model.addAttribute("findings", List.of());
+        model.addAttribute("running", runs.goingOn().isPresent());
         // A scrub takes no night's place on the page, for a night's findings are still to be seen.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
-        runs.latest(sight, RunKind.NIGHTLY_BACKUP).ifPresent(run -> addRun(sight, model, run));
+        runs.latestBackup(sight).ifPresent(run -> addRun(sight, model, run));
+        addFindings(sight, siteId, model);
         return "overview";
     }
 
@@ -122,9 +122,14 @@ class OverviewPage {
 
     private void addRun(Sight sight, Model model, Run run) {
         model.addAttribute("run", run);
-        model.addAttribute("sending", run.state() == RunState.RUNNING);
+        model.addAttribute("sending", run.goesOn());
         model.addAttribute("progress", runs.progress(sight, run.id()));
-        model.addAttribute("reasons", findings.reasons(sight, run.id()));
-        model.addAttribute("findings", findings.of(sight, run.id(), 0, FINDINGS_SHOWN));
+    }
+
+    /** Those that need a person, whichever run found them; what was acknowledged is counted no more. */
+    private void addFindings(Sight sight, int siteId, Model model) {
+        model.addAttribute("findingsOpen", findings.countOpen(sight, siteId));
+        model.addAttribute("reasons", findings.openReasons(sight, siteId));
+        model.addAttribute("findings", findings.page(sight, Wanted.openAt(siteId), Long.MAX_VALUE, FINDINGS_SHOWN));
     }
 }

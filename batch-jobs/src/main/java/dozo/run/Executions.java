@@ -1,0 +1,143 @@
+package dozo.run;
+
+import dozo.ledger.Ledger;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.JobExecutionException;
+import org.springframework.batch.core.job.parameters.JobParameters;
+import org.springframework.batch.core.job.parameters.JobParametersBuilder;
+import org.springframework.batch.core.launch.JobOperator;
+import org.springframework.batch.core.repository.JobRepository;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.dao.OptimisticLockingFailureException;
+import org.springframework.stereotype.Component;
+
+/** The job behind each run: begun, asked to stop, gone on with. Whoever calls sees to it that one call comes after the other. */
+@Component
+class Executions {
+
+    /** The job writes its own state twice, so it can come between us twice. */
+    private static final int STOP_TRIES = 3;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Executions.class);
+
+    private final Job nightlyBackup;
+    private final Job scrub;
+    private final JobOperator operator;
+    private final JobRepository repository;
+    private final Runs runs;
+    private final Ledger ledger;
+    private final JobThreads threads;
+
+    Executions(
+            @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
+            @Qualifier(ScrubJob.NAME) Job scrub,
+            JobOperator operator,
+            JobRepository repository,
+            Runs runs,
+            Ledger ledger,
+            JobThreads threads) {
+        this.nightlyBackup = nightlyBackup;
+        this.scrub = scrub;
+        this.operator = operator;
+        this.repository = repository;
+        this.runs = runs;
+        this.ledger = ledger;
+        this.threads = threads;
+    }
+
+    /** Whether no job is going on in this process. */
+    boolean idle() {
+        return threads.idle();
+    }
+
+    /** Begins a run's job. */
+    void launch(Run run) {
+        try {
+            operator.start(job(run.kind()), parameters(run));
+        } catch (JobExecutionException | RuntimeException e) {
+            LOG.error("run {} could not be started", run.id(), e);
+            runs.close(run.id(), RunState.FAILED, "could not be started: " + e.getMessage());
+        }
+    }
+
+    /** Goes on with the job of a run that a dead process left. */
+    void recover(Run run) {
+        goOn(run, true);
+    }
+
+    /** Goes on with the job of a run that was paused. */
+    void resume(Run run) {
+        goOn(run, false);
+    }
+
+    /** Asks a run's job to stop, once. Does nothing when it has ended by itself. */
+    void askToStop(Run run) {
+        for (int i = 1; ; i++) {
+            JobExecution execution = last(run);
+            if (execution == null || !execution.isRunning() || execution.isStopping()) {
+                return;
+            }
+            try {
+                operator.stop(execution);
+                return;
+            } catch (JobExecutionException ended) {
+                LOG.info("run {} had ended before it could be stopped", run.id());
+                return;
+            } catch (OptimisticLockingFailureException e) {
+                // The job wrote its own state between our question and our word: at its begin, or at its end.
+                if (i == STOP_TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void goOn(Run run, boolean cutOff) {
+        JobExecution last = last(run);
+        if (last == null) {
+            LOG.info("run {} had not begun; it begins now", run.id());
+            launch(run);
+            return;
+        }
+        if (last.getStatus() == BatchStatus.COMPLETED) {
+            runs.close(run.id(), RunState.COMPLETE, "");
+            return;
+        }
+        LOG.info("run {} was {}; it goes on where it was", run.id(), cutOff ? "cut off" : "paused");
+        if (cutOff) {
+            ledger.append(Ledger.SYSTEM, "run.recovered", String.valueOf(run.id()), Map.of());
+        }
+        try {
+            operator.restart(operator.recover(last));
+        } catch (JobExecutionException e) {
+            runs.close(run.id(), RunState.FAILED, "could not be gone on with: " + e.getMessage());
+        }
+    }
+
+    private Job job(RunKind kind) {
+        return switch (kind) {
+            case NIGHTLY_BACKUP, RETRY -> nightlyBackup;
+            case SCRUB -> scrub;
+        };
+    }
+
+    private @Nullable JobExecution last(Run run) {
+        return repository.getLastJobExecution(job(run.kind()).getName(), parameters(run));
+    }
+
+    private static JobParameters parameters(Run run) {
+        return new JobParametersBuilder()
+                .addLong(NightlyBackupJob.RUN, run.id())
+                .addLong(NightlyBackupJob.SITE, (long) run.siteId(), false)
+                .toJobParameters();
+    }
+}

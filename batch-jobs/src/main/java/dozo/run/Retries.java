@@ -1,0 +1,105 @@
+package dozo.run;
+
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Which experiments a backup goes through: all there are, or in a retry those that were chosen when it was opened. They are kept,
+ * so that a retry which is gone on with after a crash is of the same.
+ */
+@Component
+public class Retries {
+
+    private final JdbcClient jdbc;
+    private final Experiments experiments;
+
+    Retries(JdbcClient jdbc, Experiments experiments) {
+        this.jdbc = jdbc;
+        this.experiments = experiments;
+    }
+
+    /**
+     * Checks that there is something to try again.
+     *
+     * @throws Refusal when a run has no open findings of an experiment
+     */
+    void check(long of) {
+        boolean any = jdbc.sql("""
+                        select exists (
+                            select from finding f left join acknowledgement a using (finding_id)
+                            where f.run_id = :of and f.experiment_id is not null
+                              and f.superseded_by is null and a.finding_id is null)
+                        """)
+                .param("of", of)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+        if (!any) {
+            throw new Refusal(
+                    "run", "run %d has no open findings of an experiment: there is nothing to try again".formatted(of));
+        }
+    }
+
+    /** Chooses the experiments of which a run has open findings. */
+    void choose(long runId, long of) {
+        jdbc.sql("""
+                        insert into run_experiment (run_id, experiment_id)
+                        select distinct :run, f.experiment_id
+                        from finding f left join acknowledgement a using (finding_id)
+                        where f.run_id = :of and f.experiment_id is not null
+                          and f.superseded_by is null and a.finding_id is null
+                        """).param("run", runId).param("of", of).update();
+    }
+
+    /** How many experiments a retry goes through; 0 for every other run. */
+    public long count(long runId) {
+        return jdbc.sql("select count(*) from run_experiment where run_id = :run")
+                .param("run", runId)
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** The experiments that a retry goes through, by their ids; empty: it is no retry, and goes through all. */
+    Optional<List<Integer>> only(long runId) {
+        List<Integer> chosen = jdbc.sql(
+                        "select experiment_id from run_experiment where run_id = :run order by experiment_id")
+                .param("run", runId)
+                .query((row, n) -> row.getInt(1))
+                .list();
+        // A retry of nothing is never opened.
+        return chosen.isEmpty() ? Optional.empty() : Optional.of(chosen);
+    }
+
+    /** Whether a run goes through an experiment. */
+    boolean includes(long runId, int experimentId) {
+        return jdbc.sql("""
+                        select not exists (select from run_experiment where run_id = :run)
+                            or exists (select from run_experiment where run_id = :run and experiment_id = :experiment)
+                        """)
+                .param("run", runId)
+                .param("experiment", experimentId)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    /** The next experiment after one that a run goes through. */
+    Optional<Experiment> next(long runId, int after) {
+        return jdbc.sql("""
+                        select e.experiment_id from experiment e
+                        where e.experiment_id > :after
+                          and (not exists (select from run_experiment where run_id = :run)
+                               or exists (select from run_experiment c
+                                          where c.run_id = :run and c.experiment_id = e.experiment_id))
+                        order by e.experiment_id limit 1
+                        """)
+                .param("after", after)
+                .param("run", runId)
+                .query((row, n) -> row.getInt(1))
+                .optional()
+                .flatMap(experiments::find);
+    }
+}

@@ -1,0 +1,7 @@
+/** How a setting is described where it is declared; what checks it and what prints it read that. */
+@NullMarked
+@ApplicationModule(allowedDependencies = {})
+package dozo.setting;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,0 +1,77 @@
+package dozo;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * Starts a service with a database of its own, asks it a little and stops it. The launcher has Java watch it, so that later starts
+ * find their classes loaded.
+ */
+final class ServiceRehearsal {
+
+    static final String OPTION = "--rehearse";
+
+    private static final List<String> ASKED = List.of("actuator/health", "login", "api/v1/coverage");
+
+    /** Ten times what a slow machine takes: a start that hangs must not hang the build. */
+    private static final Duration TIME_MAX = Duration.ofMinutes(4);
+
+    private ServiceRehearsal() {}
+
+    /** Rehearses in a new folder in this one, and removes it. */
+    static void in(Path folder) throws IOException, InterruptedException {
+        Thread.ofPlatform().daemon().name("end of the rehearsal's time").start(ServiceRehearsal::endInTime);
+        Path work = Files.createTempDirectory(folder.toRealPath(), "service-rehearsal");
+        try (ConfigurableApplicationContext service = Application.start(settings(work));
+                HttpClient http = HttpClient.newHttpClient()) {
+            URI address = Application.address(service);
+            for (String path : ASKED) {
+                // What is answered does not matter: nobody is logged in.
+                http.send(
+                        HttpRequest.newBuilder(address.resolve(path))
+                                .timeout(TIME_MAX)
+                                .build(),
+                        HttpResponse.BodyHandlers.discarding());
+            }
+        } finally {
+            remove(work);
+        }
+    }
+
+    private static Map<String, String> settings(Path work) {
+        return Map.of(
+                "dozo.work", work.toString(),
+                "dozo.schedule.cron", "-",
+                "dozo.scrub.window", "-",
+                "dozo.http.port", "0",
+                "logging.level.dozo", "WARN");
+    }
+
+    private static void endInTime() {
+        try {
+            Thread.sleep(TIME_MAX);
+            Runtime.getRuntime().halt(1);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void remove(Path folder) throws IOException {
+        try (Stream<Path> found = Files.walk(folder)) {
+            for (Path path : found.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package dozo.api;
+
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings.Acknowledgement;
+import dozo.ledger.Findings.KeptFinding;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One finding.
+ *
+ * @param experiment missing where it concerns the whole run
+ * @param path as people can read it
+ * @param pathBytes its bytes in base64
+ * @param open whether it needs a person: neither of the next two is there
+ * @param supersededBy the first later run that has looked at the same again
+ */
+@SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+record ShownFinding(
+        long id,
+        long run,
+        @Nullable String experiment,
+        Problem reason,
+        @Nullable String path,
+        byte @Nullable [] pathBytes,
+        String message,
+        Instant foundAt,
+        boolean open,
+        @Nullable Long supersededBy,
+        @Nullable Acknowledgement acknowledgement) {
+
+    static ShownFinding of(KeptFinding finding) {
+        Optional<FilePath> path = Optional.ofNullable(finding.path());
+        return new ShownFinding(
+                finding.id(),
+                finding.runId(),
+                finding.experiment(),
+                finding.reason(),
+                path.map(FilePath::toString).orElse(null),
+                path.map(FilePath::bytes).orElse(null),
+                finding.message(),
+                finding.foundAt(),
+                finding.open(),
+                finding.supersededBy(),
+                finding.acknowledgement());
+    }
+}

@@ -1,0 +1,17 @@
+package dozo.security;
+
+import dozo.setting.Setting;
+import dozo.setting.Setting.Secret;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/** The user of the first start. */
+@ConfigurationProperties("dozo.admin")
+public record AdministratorSettings(
+        @Setting(
+                value = "the password of `admin`, from each start on",
+                allowed = "a file with one line, the secret, that nobody but its owner may write",
+                empty = "one is made at the first start, in `admin-password` in `DOZO_WORK`",
+                secret = Secret.IN_FILE)
+        @DefaultValue("")
+        String passwordFile) {}

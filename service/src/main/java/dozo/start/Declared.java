@@ -1,0 +1,153 @@
+package dozo.start;
+
+import dozo.setting.Setting;
+import dozo.setting.Setting.Secret;
+import java.lang.reflect.RecordComponent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * A setting as the code declares it.
+ *
+ * @param property as {@code dozo.db.password-file}
+ * @param standard what holds where nobody sets it
+ */
+public record Declared(Class<? extends Record> owner, String property, Class<?> type, String standard, Setting says) {
+
+    /** All settings of these records, in the order in which they are declared. */
+    public static List<Declared> in(List<Class<? extends Record>> records) {
+        List<Declared> declared = new ArrayList<>();
+        records.forEach(record -> add(declared, record, prefix(record)));
+        return declared;
+    }
+
+    /** What the settings of a record are about, as their first word after {@code dozo} says: a heading. */
+    public static String title(Class<? extends Record> record) {
+        return "`" + prefix(record) + "`";
+    }
+
+    static String prefix(Class<? extends Record> record) {
+        return record.getAnnotation(ConfigurationProperties.class).value();
+    }
+
+    private static void add(List<Declared> declared, Class<? extends Record> owner, String prefix) {
+        for (RecordComponent component : owner.getRecordComponents()) {
+            String property = prefix + "." + dashed(component.getName());
+            if (component.getType().isRecord()) {
+                add(declared, component.getType().asSubclass(Record.class), property);
+            } else {
+                declared.add(new Declared(
+                        owner,
+                        property,
+                        component.getType(),
+                        standard(owner, component),
+                        Objects.requireNonNull(
+                                component.getAnnotation(Setting.class), () -> property + " says nothing")));
+            }
+        }
+    }
+
+    /** NB: Spring's annotation is one of parameters, so the component does not have it. */
+    private static String standard(Class<? extends Record> owner, RecordComponent component) {
+        for (var parameter : owner.getDeclaredConstructors()[0].getParameters()) {
+            if (parameter.getName().equals(component.getName())) {
+                return String.join(
+                        ",", parameter.getAnnotation(DefaultValue.class).value());
+            }
+        }
+        throw new IllegalStateException(owner + " has no parameter " + component);
+    }
+
+    static String dashed(String component) {
+        return component.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    }
+
+    /** As {@code DOZO_DB_PASSWORD_FILE}. */
+    public String environment() {
+        return environment(property);
+    }
+
+    static String environment(String property) {
+        return property.replaceAll("[.-]", "_").toUpperCase(Locale.ROOT);
+    }
+
+    public boolean secret() {
+        return says.secret() == Secret.ITSELF;
+    }
+
+    /** What is allowed, in words. */
+    public String allowed() {
+        if (!says.allowed().isEmpty()) {
+            return says.allowed();
+        }
+        String range = says.min().isEmpty() ? "" : says.min() + " to " + says.max();
+        return switch (kind()) {
+            case NUMBER -> "a whole number" + (range.isEmpty() ? "" : ", " + range + ",");
+            case TIME ->
+                "a time with its unit as 500ms, 10s, 5m, 36h, 90d" + (range.isEmpty() ? "" : ", " + range + ",");
+            case SIZE -> "a size as 512KB, 200MB, 1GB" + (range.isEmpty() ? "" : ", " + range + ",");
+            case SWITCH -> "true or false";
+            case TEXT -> throw new IllegalStateException(property + " does not say what is allowed");
+        };
+    }
+
+    /** What is allowed, for a narrow column. */
+    public String allowedInShort() {
+        String range = says.min().isEmpty() ? "" : says.min() + " to " + says.max();
+        return range.isEmpty() ? allowed().replaceFirst(",$", "") : range;
+    }
+
+    /** Whether a value is of the right type and in its range; what texts have to be is known to their records. */
+    boolean takes(String value) {
+        try {
+            return switch (kind()) {
+                case NUMBER ->
+                    value.strip().matches("-?\\d{1,18}") && within(Long.parseLong(value.strip()), Long::parseLong);
+                // NB: a number alone would be taken for milliseconds by Spring, and for seconds by people.
+                case TIME -> !value.strip().matches("[+-]?\\d+") && within(time(value), Declared::time);
+                case SIZE -> within(DataSize.parse(value.strip()), DataSize::parse);
+                case SWITCH -> value.equals("true") || value.equals("false");
+                case TEXT -> true;
+            };
+        } catch (IllegalArgumentException | ArithmeticException wrong) {
+            return false;
+        }
+    }
+
+    private <T extends Comparable<T>> boolean within(T value, java.util.function.Function<String, T> typed) {
+        return says.min().isEmpty()
+                || (value.compareTo(typed.apply(says.min())) >= 0 && value.compareTo(typed.apply(says.max())) <= 0);
+    }
+
+    private static Duration time(String value) {
+        return DurationStyle.detectAndParse(value.strip());
+    }
+
+    private enum Kind {
+        NUMBER,
+        TIME,
+        SIZE,
+        SWITCH,
+        TEXT
+    }
+
+    private Kind kind() {
+        if (type == int.class || type == long.class) {
+            return Kind.NUMBER;
+        }
+        if (type == Duration.class) {
+            return Kind.TIME;
+        }
+        if (type == DataSize.class) {
+            return Kind.SIZE;
+        }
+        return type == boolean.class ? Kind.SWITCH : Kind.TEXT;
+    }
+}

@@ -1,0 +1,268 @@
+package dozo.start;
+
+import dozo.setting.Setting.Secret;
+import dozo.setting.WrongSetting;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.origin.Origin;
+import org.springframework.boot.origin.PropertySourceOrigin;
+import org.springframework.boot.origin.SystemEnvironmentOrigin;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+
+/** What is set, and by what, held against what the code declares. A wrong setting is told by the name that was used for it. */
+public final class Given {
+
+    /** What the launcher, the commands that ask a service, the tests and the composition read by themselves. */
+    public static final Set<String> OTHERS = Set.of(
+            "DOZO_DEMAND_SHARED_DATA",
+            "DOZO_HEAP",
+            "DOZO_JAVA_HOME",
+            "DOZO_PASSWORD_FILE",
+            "DOZO_PORT",
+            "DOZO_SHARED_DATA",
+            "DOZO_SOURCE",
+            "DOZO_TOKEN",
+            "DOZO_TOKEN_FILE",
+            "DOZO_URL",
+            "DOZO_USER");
+
+    private static final String PREFIX = "dozo.";
+
+    private final ConfigurableEnvironment environment;
+    private final List<Class<? extends Record>> records;
+    private final List<Declared> declared;
+
+    public Given(ConfigurableEnvironment environment, List<Class<? extends Record>> records) {
+        this.environment = environment;
+        this.records = records;
+        this.declared = Declared.in(records);
+    }
+
+    /**
+     * A setting as it is in force.
+     *
+     * @param shown the value, nothing of a secret but whether it is set
+     * @param from the environment variable, or where else the value is from
+     */
+    public record InForce(Declared declared, String shown, String from) {}
+
+    /**
+     * Refuses what is unknown, wrong, or a secret in a place that others see.
+     *
+     * @throws StartFailure for the first that is found
+     */
+    public void check() {
+        refuseUnknown();
+        declared.forEach(this::check);
+        records.forEach(this::bind);
+    }
+
+    /** All settings. */
+    public List<InForce> inForce() {
+        return declared.stream()
+                .map(each -> {
+                    Optional<ConfigurationProperty> given = find(each);
+                    String value = given.map(property -> String.valueOf(property.getValue()))
+                            .orElse(each.standard());
+                    String shown =
+                            each.secret() ? value.isEmpty() ? "not set" : "set" : value.replaceFirst("\\?.*", "?…");
+                    return new InForce(each, shown, given.map(this::from).orElse("default"));
+                })
+                .toList();
+    }
+
+    private void refuseUnknown() {
+        for (PropertySource<?> source : environment.getPropertySources()) {
+            if (!(source instanceof EnumerablePropertySource<?> listed)
+                    || ConfigurationPropertySources.isAttachedConfigurationPropertySource(source)) {
+                continue;
+            }
+            for (String name : listed.getPropertyNames()) {
+                String plain = plain(name);
+                if (plain.startsWith("dozo")
+                        && (name.toLowerCase(Locale.ROOT).startsWith(PREFIX) || name.startsWith("DOZO_"))
+                        && !isKnown(plain)) {
+                    throw new StartFailure(
+                            StartFailure.CONFIGURATION,
+                            "there is no setting %s; the nearest is %s".formatted(name, nearest(name)));
+                }
+            }
+        }
+    }
+
+    private boolean isKnown(String plain) {
+        return OTHERS.stream().anyMatch(other -> plain(other).equals(plain))
+                || declared.stream().anyMatch(each -> plain(each.property()).equals(plain));
+    }
+
+    /** As Spring compares names: without case and separators. */
+    private static String plain(String name) {
+        return name.replaceAll("[._\\[\\]-]", "").toLowerCase(Locale.ROOT);
+    }
+
+    private String nearest(String name) {
+        boolean variable = name.startsWith("DOZO_");
+        List<String> known = new ArrayList<>(variable ? OTHERS : Set.of());
+        declared.forEach(each -> known.add(variable ? each.environment() : each.property()));
+        return known.stream()
+                .min(java.util.Comparator.comparingInt((String other) -> edits(plain(name), plain(other)))
+                        .thenComparing(other -> other))
+                .orElseThrow();
+    }
+
+    /** How many letters have to be put in, left out or replaced to make one of the other. */
+    private static int edits(String one, String other) {
+        int[] row = new int[other.length() + 1];
+        for (int j = 0; j <= other.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= one.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= other.length(); j++) {
+                int replaced = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
+            }
+        }
+        return row[other.length()];
+    }
+
+    private void check(Declared each) {
+        Optional<ConfigurationProperty> given = find(each);
+        if (given.isEmpty()) {
+            return;
+        }
+        if (each.secret() && isSeen(given.get())) {
+            throw new StartFailure(
+                    StartFailure.CONFIGURATION,
+                    "%s is given on the command line, where everybody on this machine can read it: a file (%s_FILE) or the environment is allowed"
+                            .formatted(each.property(), each.environment()));
+        }
+        String value = value(each);
+        if (!each.takes(value)) {
+            throw wrong(each, "");
+        }
+        if (each.says().secret() == Secret.IN_FILE && !value.isEmpty()) {
+            try {
+                SecretFile.read(value);
+            } catch (IllegalArgumentException e) {
+                throw wrong(each, e.getMessage());
+            }
+        }
+    }
+
+    private String value(Declared each) {
+        try {
+            return Binder.get(environment)
+                    .bind(each.property(), Bindable.of(String.class))
+                    .orElse("");
+        } catch (BindException | IllegalArgumentException e) {
+            throw wrong(each, "");
+        }
+    }
+
+    /** Java's own properties are arguments, which are in the list of processes. */
+    private static boolean isSeen(ConfigurationProperty given) {
+        return Origin.from(given) instanceof PropertySourceOrigin origin
+                && isNamed(origin, StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+    }
+
+    private void bind(Class<? extends Record> record) {
+        try {
+            Binder.get(environment).bindOrCreate(Declared.prefix(record), record);
+        } catch (BindException e) {
+            throw told(e);
+        }
+    }
+
+    private StartFailure told(BindException thrown) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof StartFailure known) {
+                return known;
+            }
+            if (cause instanceof WrongSetting wrong) {
+                String last = "." + Declared.dashed(wrong.component());
+                String owner = thrown.getName().toString();
+                return declared.stream()
+                        .filter(each -> each.property().equals(owner + last))
+                        .findFirst()
+                        .map(each -> wrong(each, wrong.why()))
+                        .orElseThrow(() -> new IllegalStateException("no setting " + owner + last, thrown));
+            }
+        }
+        return new StartFailure(
+                StartFailure.CONFIGURATION, "%s cannot be understood".formatted(thrown.getName()), thrown);
+    }
+
+    private StartFailure wrong(Declared each, @Nullable String why) {
+        Optional<ConfigurationProperty> given = find(each);
+        String name = given.map(this::name).orElse("%s (%s)".formatted(each.environment(), each.property()));
+        String is = given.map(property -> String.valueOf(property.getValue()))
+                .map(value ->
+                        value.isEmpty() ? "is empty" : each.secret() ? "is wrong" : "is \"%s\"".formatted(shown(value)))
+                .orElse("is missing");
+        return new StartFailure(
+                StartFailure.CONFIGURATION,
+                why == null || why.isEmpty()
+                        ? "%s %s: %s is allowed".formatted(name, is, each.allowed())
+                        : why.contains(": ")
+                                ? "%s %s".formatted(name, why)
+                                : "%s %s: %s is allowed".formatted(name, why, each.allowed()));
+    }
+
+    /** An address may hold a password after its question mark. */
+    private static String shown(String value) {
+        return value.replaceFirst("\\?.*", "?…").replaceAll("\\s+", " ");
+    }
+
+    private Optional<ConfigurationProperty> find(Declared each) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.of(each.property());
+        for (var source : ConfigurationPropertySources.get(environment)) {
+            ConfigurationProperty found = source.getConfigurationProperty(name);
+            if (found != null) {
+                return Optional.of(found);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The form that was used: a variable, or a property and where it stands. */
+    private String name(ConfigurationProperty given) {
+        return switch (Origin.from(given)) {
+            case SystemEnvironmentOrigin variable -> variable.getProperty();
+            case PropertySourceOrigin property -> property.getPropertyName();
+            case Origin file -> "%s (%s)".formatted(given.getName(), file);
+            case null -> given.getName().toString();
+        };
+    }
+
+    private static boolean isNamed(PropertySourceOrigin origin, String name) {
+        return origin.getPropertySource().getName().equals(name);
+    }
+
+    private String from(ConfigurationProperty given) {
+        return switch (Origin.from(given)) {
+            case SystemEnvironmentOrigin variable -> variable.getProperty();
+            case PropertySourceOrigin property ->
+                isNamed(property, StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME)
+                        ? property.getPropertyName()
+                        : property.getPropertySource().getName();
+            case Origin file -> file.toString();
+            case null -> "another place";
+        };
+    }
+}

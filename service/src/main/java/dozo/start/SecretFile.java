@@ -1,0 +1,60 @@
+package dozo.start;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.Set;
+
+/** A file whose one line is a secret. Others may read it where its folder is closed, as containers' secrets are; write it, never. */
+public final class SecretFile {
+
+    static final String ALLOWED = "a file with one line, the secret, that nobody but its owner may write";
+
+    private static final int BYTES_MAX = 4096;
+
+    private SecretFile() {}
+
+    /**
+     * The secret.
+     *
+     * @throws IllegalArgumentException saying what is wrong with the file, without what is in it
+     */
+    public static String read(String name) {
+        try {
+            Path file = Path.of(name);
+            if (!Files.isRegularFile(file)) {
+                throw new IllegalArgumentException("is \"%s\", where there is no file".formatted(name));
+            }
+            refuseOpen(file, name);
+            if (Files.size(file) > BYTES_MAX) {
+                throw new IllegalArgumentException(
+                        "names %s, which is longer than %d bytes".formatted(name, BYTES_MAX));
+            }
+            String secret = Files.readString(file).strip();
+            if (secret.isEmpty() || secret.lines().count() != 1) {
+                throw new IllegalArgumentException("names %s, which %s"
+                        .formatted(name, secret.isEmpty() ? "is empty" : "holds more than one line"));
+            }
+            return secret;
+        } catch (InvalidPathException e) {
+            throw new IllegalArgumentException("is no name of a file", e);
+        } catch (IOException e) {
+            throw new IllegalArgumentException("names %s, which cannot be read".formatted(name), e);
+        }
+    }
+
+    private static void refuseOpen(Path file, String name) throws IOException {
+        PosixFileAttributeView owned = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+        if (owned == null) {
+            return;
+        }
+        Set<PosixFilePermission> permissions = owned.readAttributes().permissions();
+        if (permissions.contains(PosixFilePermission.GROUP_WRITE)
+                || permissions.contains(PosixFilePermission.OTHERS_WRITE)) {
+            throw new IllegalArgumentException("names %s, which others may write".formatted(name));
+        }
+    }
+}

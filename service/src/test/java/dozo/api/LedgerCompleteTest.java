@@ -1,0 +1,419 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.file.Digest;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.LedgerEntry;
+import dozo.registry.Sites;
+import dozo.remote.LoopbackSite;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs;
+import dozo.run.Runs.RunKind;
+import dozo.security.Role;
+import dozo.security.Users;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Every endpoint that changes something, with a valid change: its rows are in the ledger, and where they cannot be, the change is
+ * not there either. Whoever adds such an endpoint adds it to {@link #changes}.
+ */
+class LedgerCompleteTest {
+
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final String ACTOR = "boss";
+    private static final String FIRST = "the first of the passwords";
+    private static final String SECOND = "the second password";
+
+    /** Stands for what a test cannot know. */
+    private static final String ANY = "*";
+
+    /** In every free text that is sent: nothing of it may be in the ledger. */
+    private static final String PATIENT = "Yamada-Hanako";
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+    private static LoopbackSite site;
+    private static JdbcClient jdbc;
+
+    /**
+     * What a person does.
+     *
+     * @param before what has to be so
+     * @param rows exactly those that the person's name stands in
+     * @param starts whether it lets the program work, which adds rows of its own
+     */
+    private record Change(String endpoint, Runnable before, Supplier<Answer> ask, boolean starts, List<Row> rows) {}
+
+    private record Row(String action, String subject, Map<String, String> detail) {}
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        jdbc = service.bean(JdbcClient.class);
+        site = LoopbackSite.start(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
+        service.bean(Users.class).create(ACTOR, FIRST, Set.of(Role.ADMIN), "test");
+        for (String source : List.of("one", "two", "three")) {
+            Path made = Files.createDirectory(folder.resolve(source + "-" + PATIENT));
+            Files.writeString(made.resolve("file"), source);
+        }
+        Files.writeString(folder.resolve("list-" + PATIENT), "end\0");
+        jdbc.sql("""
+                        create function refuse_row() returns trigger language plpgsql as
+                        $$ begin raise exception 'the ledger takes no row now'; end $$
+                        """).update();
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void everyChangeHasItsRowsOrIsNotMade() {
+        List<String> wrong = new ArrayList<>();
+        int rows = 0;
+        for (Change change : changes()) {
+            change.before().run();
+            long last = service.bean(Ledger.class).last();
+            String state = state();
+            refuseRows(true);
+            Answer refused = change.ask().get();
+            refuseRows(false);
+            if (refused.status() < 500
+                    || !state().equals(state)
+                    || service.bean(Ledger.class).last() != last) {
+                wrong.add("%s without its row: %d %s, changed: %s"
+                        .formatted(change.endpoint(), refused.status(), refused.text(), !state().equals(state)));
+            }
+
+            Answer answer = change.ask().get();
+            List<LedgerEntry> told = service.bean(Ledger.class).after(last, 100);
+            List<Row> found = told.stream()
+                    .filter(row -> !change.starts() || !row.actor().equals(Ledger.SYSTEM))
+                    .map(row -> rowOf(row, change.rows()))
+                    .toList();
+            if (answer.status() >= 300
+                    || !found.equals(change.rows())
+                    || told.stream().anyMatch(row -> !row.actor().equals(ACTOR) && !change.starts())) {
+                wrong.add("%s: %d %s, %s, not %s"
+                        .formatted(change.endpoint(), answer.status(), answer.text(), told, change.rows()));
+            }
+            rows += change.rows().size();
+        }
+
+        System.out.printf("ledger: %d changes, %d rows, %d wrong%n", changes().size(), rows, wrong.size());
+        assertThat(wrong).isEmpty();
+        awaitNoRun();
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .noneMatch(row -> row.toString().contains(PATIENT));
+    }
+
+    @Test
+    void noChangingEndpointIsLeftOut() {
+        Set<String> mapped = service.mappings().getHandlerMethods().keySet().stream()
+                .flatMap(mapping -> mapping.getMethodsCondition().getMethods().stream()
+                        .flatMap(method -> mapping.getPatternValues().stream().map(path -> method.name() + " " + path)))
+                .filter(endpoint -> !endpoint.startsWith("GET "))
+                .collect(Collectors.toCollection(TreeSet::new));
+
+        Set<String> here = changes().stream().map(Change::endpoint).collect(Collectors.toCollection(TreeSet::new));
+        assertThat(here)
+                .as("every endpoint that changes something, see changes() in this test")
+                .isEqualTo(mapped);
+    }
+
+    /** In an order in which each finds what those before have made. */
+    private static List<Change> changes() {
+        String one = source("one");
+        String two = source("two");
+        String three = source("three");
+        String list = folder.resolve("list-" + PATIENT).toString();
+        String walked = "walked";
+        String listed = "list %s by find".formatted(sha256(list));
+        return List.of(
+                change(
+                        "POST /api/v1/projects",
+                        () -> post("/projects", "{\"code\": \"P1\", \"title\": \"%s\"}".formatted(PATIENT)),
+                        row("project.created", "P1")),
+                change(
+                        "PUT /api/v1/projects/{project}/tripwire",
+                        () -> put("/projects/P1/tripwire", "{\"percent\": 7, \"entries\": 70}"),
+                        row("project.changed", "P1", "before", ANY, "after", "tripwire at 7 %, 70 entries")),
+                change(
+                        "POST /api/v1/experiments",
+                        () -> post(
+                                "/experiments",
+                                "{\"project\": \"P1\", \"code\": \"E1\", \"title\": \"%s\", \"source\": \"%s\"}"
+                                        .formatted(PATIENT, one)),
+                        registered("P1/E1", one)),
+                change(
+                        "POST /api/v1/experiments/bulk",
+                        () -> service.askCsvAs(
+                                boss(),
+                                "/api/v1/experiments/bulk",
+                                "text/csv",
+                                "project,code,source,title\nP1,E2,%s,%s\nP1,E3,%s,\n"
+                                        .formatted(two, PATIENT, three)
+                                        .getBytes(StandardCharsets.UTF_8)),
+                        registered("P1/E2", two),
+                        registered("P1/E3", three)),
+                change(
+                        "PUT /api/v1/experiments/{project}/{code}/list",
+                        () -> put(
+                                "/experiments/P1/E3/list",
+                                "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list)),
+                        row("experiment.changed", "P1/E3", "before", walked, "after", listed)),
+                change(
+                        "DELETE /api/v1/experiments/{project}/{code}/list",
+                        () -> ask("DELETE", "/experiments/P1/E3/list", null),
+                        row("experiment.changed", "P1/E3", "before", listed, "after", walked)),
+                change(
+                        "PUT /api/v1/sites/{name}",
+                        () -> put("/sites/dr", address(site.address())),
+                        row("site.registered", "dr", "before", "", "after", ANY)),
+                change(
+                        "POST /api/v1/sites/{name}/check",
+                        () -> post("/sites/dr/check", null),
+                        row("site.capabilities", "dr", "before", "", "after", ANY)),
+                starting(
+                        "POST /api/v1/runs",
+                        LedgerCompleteTest::awaitNoRun,
+                        () -> post("/runs", "{}"),
+                        row("run.started", ANY, "site", "dr", "kind", "nightlyBackup")),
+                starting(
+                        "POST /api/v1/scrubs",
+                        LedgerCompleteTest::awaitNoRun,
+                        () -> post("/scrubs", "{}"),
+                        row("run.started", ANY, "site", "dr", "kind", "scrub")),
+                starting(
+                        "POST /api/v1/runs/{id}/stop",
+                        LedgerCompleteTest::leaveARun,
+                        () -> post("/runs/%d/stop".formatted(latestRun()), null),
+                        row("run.stopping", ANY)),
+                new Change(
+                        "POST /api/v1/experiments/{project}/{code}/release",
+                        LedgerCompleteTest::freeze,
+                        () -> post("/experiments/P1/E1/release", null),
+                        false,
+                        List.of(row("experiment.released", "P1/E1", "entries_lost", "3", "bytes_lost", "30"))),
+                change(
+                        "POST /api/v1/users",
+                        () -> post(
+                                "/users",
+                                "{\"name\": \"tanaka\", \"password\": \"twelve letters\", \"roles\": [\"AUDITOR\"]}"),
+                        row("user.created", "tanaka", "origin", "LOCAL", "roles", "AUDITOR")),
+                change(
+                        "PATCH /api/v1/users/{name}",
+                        () -> ask(
+                                "PATCH",
+                                "/users/tanaka",
+                                "{\"roles\": [\"OPERATOR\"], \"disabled\": true, \"password\": \"twelve others\"}"),
+                        row("password.changed", "tanaka"),
+                        row("user.changed", "tanaka", "before", ANY, "after", ANY)),
+                change(
+                        "PUT /api/v1/projects/{project}/members/{name}",
+                        () -> put("/projects/P1/members/tanaka", null),
+                        row("project.joined", "P1", "user", "tanaka")),
+                change(
+                        "DELETE /api/v1/projects/{project}/members/{name}",
+                        () -> ask("DELETE", "/projects/P1/members/tanaka", null),
+                        row("project.left", "P1", "user", "tanaka")),
+                change(
+                        "POST /api/v1/me/tokens",
+                        () -> post("/me/tokens", "{\"name\": \"nightly\"}"),
+                        token("token.created", "boss/nightly")),
+                change(
+                        "DELETE /api/v1/me/tokens/{id}",
+                        () -> ask("DELETE", "/me/tokens/" + latestToken(), null),
+                        token("token.revoked", "boss/nightly")),
+                new Change(
+                        "DELETE /api/v1/users/{name}/tokens/{id}",
+                        () -> post("/me/tokens", "{\"name\": \"weekly\"}"),
+                        () -> ask("DELETE", "/users/boss/tokens/" + latestToken(), null),
+                        false,
+                        List.of(token("token.revoked", "boss/weekly"))),
+                change(
+                        "PUT /api/v1/me/password",
+                        () -> put(
+                                "/me/password", "{\"present\": \"%s\", \"password\": \"%s\"}".formatted(FIRST, SECOND)),
+                        row("password.changed", ACTOR)));
+    }
+
+    private static Change change(String endpoint, Supplier<Answer> ask, Row... rows) {
+        return new Change(endpoint, () -> {}, ask, false, List.of(rows));
+    }
+
+    private static Change starting(String endpoint, Runnable before, Supplier<Answer> ask, Row... rows) {
+        return new Change(endpoint, before, ask, true, List.of(rows));
+    }
+
+    private static Row row(String action, String subject, String... detail) {
+        Map<String, String> told = new TreeMap<>();
+        for (int i = 0; i < detail.length; i += 2) {
+            told.put(detail[i], detail[i + 1]);
+        }
+        return new Row(action, subject, told);
+    }
+
+    private static Row registered(String experiment, String source) {
+        return row(
+                "experiment.registered",
+                experiment,
+                "source_sha256",
+                sha256(source),
+                "kind",
+                "filesystem",
+                "modality",
+                "unknown",
+                "scanner",
+                "unknown",
+                "acquired",
+                "unknown");
+    }
+
+    private static Row token(String action, String subject) {
+        return row(action, subject, "roles", "[ADMIN]", "read_only", "false", "expires", ANY);
+    }
+
+    /** A row as it is, with what is expected of any content passed over; actors are looked at elsewhere. */
+    private static Row rowOf(LedgerEntry entry, List<Row> expected) {
+        Map<String, String> detail =
+                new TreeMap<>(JSON.readValue(entry.detail(), new TypeReference<Map<String, String>>() {}));
+        String subject = entry.subject();
+        for (Row row : expected) {
+            if (row.action().equals(entry.action())) {
+                row.detail().forEach((key, value) -> {
+                    if (value.equals(ANY) && !detail.getOrDefault(key, "").isEmpty()) {
+                        detail.put(key, ANY);
+                    }
+                });
+                subject = row.subject().equals(ANY) ? ANY : subject;
+            }
+        }
+        return new Row(entry.action(), subject, detail);
+    }
+
+    private static void refuseRows(boolean refuse) {
+        jdbc.sql(
+                        refuse
+                                ? "create trigger refuse before insert on ledger for each row execute function refuse_row()"
+                                : "drop trigger refuse on ledger")
+                .update();
+    }
+
+    /** What all tables hold, but for those of Spring Batch: a digest each. */
+    private static String state() {
+        Map<String, String> state = new LinkedHashMap<>();
+        List<String> tables = jdbc.sql("""
+                        select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+                        where n.nspname = 'public' and c.relkind = 'r' and c.relname !~ '^(batch|flyway)_'
+                        order by 1
+                        """).query((row, n) -> row.getString(1)).list();
+        for (String table : tables) {
+            state.put(
+                    table,
+                    jdbc.sql("select coalesce(md5(string_agg(t::text, '|' order by t::text)), '') from %s t"
+                                    .formatted(table))
+                            .query((row, n) -> row.getString(1))
+                            .single());
+        }
+        return state.toString();
+    }
+
+    private static void freeze() {
+        jdbc.sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 1, now(), 3, 30, 'much is gone' from experiment where code = 'E1'
+                        """).update();
+    }
+
+    /** As a dead process leaves one. */
+    private static void leaveARun() {
+        awaitNoRun();
+        service.bean(Runs.class)
+                .open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
+    }
+
+    private static void awaitNoRun() {
+        await().atMost(Duration.ofMinutes(1))
+                .until(() -> service.bean(Runs.class).running().isEmpty());
+    }
+
+    private static long latestRun() {
+        return jdbc.sql("select max(run_id) from run")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private static int latestToken() {
+        return jdbc.sql("select max(token_id) from api_token")
+                .query((row, n) -> row.getInt(1))
+                .single();
+    }
+
+    private static String source(String name) {
+        return folder.resolve(name + "-" + PATIENT).toString();
+    }
+
+    private static String sha256(String path) {
+        return Digest.ofContent(path.getBytes(StandardCharsets.UTF_8)).toString();
+    }
+
+    private static String address(SiteAddress address) {
+        return """
+                {"host": "%s", "port": %d, "user": "%s", "root": "%s", "identity": "%s", "hostKey": "%s"}
+                """.formatted(
+                        address.host(),
+                        address.port(),
+                        address.user(),
+                        address.root(),
+                        address.identity(),
+                        address.hostKey().strip());
+    }
+
+    private static String boss() {
+        return RunningService.basic(ACTOR, FIRST);
+    }
+
+    private static Answer post(String path, @Nullable String body) {
+        return ask("POST", path, body);
+    }
+
+    private static Answer put(String path, @Nullable String body) {
+        return ask("PUT", path, body);
+    }
+
+    private static Answer ask(String method, String path, @Nullable String body) {
+        return service.askAs(boss(), method, "/api/v1" + path, body);
+    }
+}

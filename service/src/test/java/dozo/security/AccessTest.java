@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import tools.jackson.databind.JsonNode;
 
 /** Who may what: every endpoint × who asks × own and foreign project, held against the table that people read. */
 class AccessTest {
@@ -235,7 +236,17 @@ class AccessTest {
         assertThat(get(auditor, "/coverage").at("/totals/experiments").asInt()).isEqualTo(2);
         assertThat(get(manager, "/runs/" + run).at("/findings").asInt()).isEqualTo(1);
         assertThat(get(auditor, "/runs/" + run).at("/findings").asInt()).isEqualTo(2);
-        assertThat(get(manager, "/runs").at("/items/0/findings").asInt()).isEqualTo(1);
+        assertThat(findingsListed(get(manager, "/runs"))).isEqualTo(1);
+    }
+
+    /** How many findings the list tells of the run that has some; what others here have started may come before it. */
+    private static int findingsListed(Answer runs) {
+        for (JsonNode each : runs.at("/items")) {
+            if (each.at("/id").asLong() == run) {
+                return each.at("/findings").asInt();
+            }
+        }
+        throw new AssertionError(runs.text());
     }
 
     @Test

@@ -113,7 +113,7 @@ public final class CopyToSite implements Copy {
 
     private void send(Sender engine, Path source, FilePath incoming) throws IOException, InterruptedException {
         FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
-        Route route = new Route(source, FilePath.ROOT, content, incoming, Optional.empty());
+        Route route = new Route(reached(source), FilePath.ROOT, content, incoming, Optional.empty());
         boolean last = source.equals(sources.getLast());
         try (SendUnits units = new SendUnits(engine, route, tally::outcome)) {
             walk(source, units::add);
@@ -190,6 +190,15 @@ public final class CopyToSite implements Copy {
         digest.update((byte) (into ? 1 : 0));
         name.ifPresent(each -> digest.update(each.bytes()));
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
+    }
+
+    /** The source by a path without links on the way to it: below it, none is followed. A link that is the source is copied as one. */
+    private static Path reached(Path source) throws IOException {
+        Path absolute = source.toAbsolutePath();
+        Path above = absolute.getParent();
+        return Files.isSymbolicLink(absolute) && above != null
+                ? above.toRealPath().resolve(absolute.getFileName())
+                : absolute.toRealPath();
     }
 
     private static FilePath nameOf(Path source) {

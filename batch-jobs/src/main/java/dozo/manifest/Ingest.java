@@ -16,6 +16,7 @@ import dozo.source.Crawl;
 import dozo.source.FileList;
 import dozo.source.Listed;
 import dozo.source.Listings;
+import dozo.source.OpenFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -112,7 +113,7 @@ public class Ingest {
                     "there is no folder %s; is its file system mounted?".formatted(shown(experiment.source())));
         }
         SourceList list = experiment.list();
-        return list == null ? ingest(experiment, new Crawl(experiment.source())::into) : ingest(experiment, list);
+        return list == null ? ingest(experiment, new Crawl(experiment.opened())::into) : ingest(experiment, list);
     }
 
     private Ingested ingest(Experiment experiment, SourceList list) {
@@ -125,7 +126,8 @@ public class Ingest {
             case POLICY -> FileList.byPolicy(experiment.source());
         };
         Ingested ingested = ingestList(experiment, listed -> {
-            try (InputStream lines = Files.newInputStream(list.file())) {
+            try (OpenFile file = OpenFile.open(list.opened(), FilePath.ROOT);
+                    InputStream lines = file.stream()) {
                 form.into(listed, lines);
             }
         });

@@ -84,6 +84,9 @@ public class Manifests {
 
     private record Folder(int number, FilePath path) {}
 
+    /** A file of a manifest: the entry's number and path. */
+    public record NumberedFile(int number, FilePath path) {}
+
     /** Ways in which two manifests differ at one path. */
     public enum ChangeKind {
         NEW,
@@ -264,6 +267,40 @@ public class Manifests {
                 .param("name", after.name())
                 .param("limit", limit)
                 .query((row, n) -> change(row))
+                .list();
+    }
+
+    /**
+     * At most {@code limit} files of any manifest after an entry, by their numbers: the order in which they came, and of the
+     * receipts. A page costs what it holds, however many there are.
+     */
+    public List<NumberedFile> files(int experimentId, int manifest, int afterEntry, int limit) {
+        return jdbc.sql("""
+                        select e.entry_no, d.path, e.name
+                        from (
+                            (select entry_no, directory_no, name from entry
+                             where experiment_id = :experiment and entry_no > :after and kind = 'f'
+                               and since_manifest <= :manifest
+                             order by entry_no
+                             limit :limit)
+                            union all
+                            (select entry_no, directory_no, name from ended_entry
+                             where experiment_id = :experiment and entry_no > :after and kind = 'f'
+                               and since_manifest <= :manifest and until_manifest > :manifest
+                             order by entry_no
+                             limit :limit)
+                            order by entry_no
+                            limit :limit) e
+                        join directory d on d.experiment_id = :experiment and d.directory_no = e.directory_no
+                        order by e.entry_no
+                        """)
+                .param("experiment", experimentId)
+                .param("manifest", manifest)
+                .param("after", afterEntry)
+                .param("limit", limit)
+                .query((row, n) -> new NumberedFile(
+                        row.getInt("entry_no"),
+                        FilePath.of(row.getBytes("path")).resolve(row.getBytes("name"))))
                 .list();
     }
 

@@ -4,7 +4,10 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import dozo.registry.Projects.Project;
 import dozo.registry.SourceList.Form;
+import dozo.registry.SourceRoots.Placed;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.ResultSet;
@@ -25,6 +28,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The experiments. */
@@ -45,13 +49,14 @@ public class Experiments {
             select e.*, p.code as project from experiment e join project p using (project_id)
             """;
 
-    private static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
+    static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
             row.getInt("experiment_id"),
             row.getString("project"),
             row.getString("code"),
             row.getString("title"),
             SourceKind.of(row.getString("source_kind")),
             FilePath.pathOf(row.getBytes("source_root")),
+            row.getBoolean("source_bound"),
             list(row),
             new Acquisition(
                     row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
@@ -69,6 +74,7 @@ public class Experiments {
      * @param project its project's code
      * @param code opaque; with the project's it names the folder at a site
      * @param source the folder its files are in
+     * @param bound whether the source lies below a root of the project: then there is no link on the way to it
      * @param list what says what the source holds; null: it is walked
      * @param acquisition what it was acquired with, and when, as far as that is known
      */
@@ -79,10 +85,19 @@ public class Experiments {
             String title,
             SourceKind kind,
             Path source,
+            boolean bound,
             @Nullable SourceList list,
             Acquisition acquisition,
             Instant registeredAt,
             String registeredBy) {
+
+        /**
+         * The path to open the source by, without following a link. Of one that is bound, that is what it was registered by: a link
+         * that somebody has put there since leads nowhere. Of all others it is where the links on the way lead now.
+         */
+        public Path opened() {
+            return bound ? source : withoutLinks(source);
+        }
 
         /** {@code project/experiment}: how people and the ledger name it, and its folder at a site. */
         public String name() {
@@ -97,20 +112,26 @@ public class Experiments {
         this.clock = clock;
     }
 
-    /** Registers an experiment that is walked, and of which it is unknown what it was acquired with, and when. */
+    /**
+     * Registers an experiment that is walked, and of which it is unknown what it was acquired with, and when, for somebody who
+     * may register everything.
+     */
     @Transactional
     public Experiment register(String project, String code, String title, Path source, String actor) {
-        return register(project, code, title, source, null, Acquisition.UNKNOWN, actor);
+        return register(Sight.EVERYTHING, project, code, title, source, null, Acquisition.UNKNOWN, actor);
     }
 
     /**
      * Registers an experiment whose files are in a folder of the service's machine.
      *
-     * @throws Refusal when the project is not there, the code is malformed or taken, the folder is not there or another
-     *     experiment's, the list is not there, or it was acquired in the future
+     * @param sight what of all there is whoever asks may see: if not everything, folder and list have to lie below a root of the
+     *     project
+     * @throws Refusal when the project is not there, the code is malformed or taken, the folder is not there, in none of the roots
+     *     or another experiment's, the list is not there or in none of the roots, or it was acquired in the future
      */
     @Transactional
     public Experiment register(
+            Sight sight,
             String project,
             String code,
             String title,
@@ -121,22 +142,28 @@ public class Experiments {
         Code.checked("code", code);
         checkDay(acquisition, clock);
         Code.checkedTitle(title);
-        int projectId =
-                projects.find(project).orElseThrow(() -> noProject(project)).id();
-        Path root = checkedSource(source);
-        SourceList checkedList = list == null ? null : checkedList(list);
-        refuseDuplicate(project, code, root);
+        Project owner =
+                projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        SourceRoots roots = new SourceRoots(project, owner.roots());
+        Placed placed = roots.place("source", checkedPath("source", source), sight);
+        Path root = placed.path();
+        refuseDuplicate(sight, project, code, root);
+        checkedFolder("source", root);
+        SourceList checkedList = list == null ? null : checkedList(roots, list, sight);
         try {
             jdbc.sql("""
-                            insert into experiment (project_id, code, title, source_kind, source_root, list_file, list_form,
-                                                    modality, scanner, acquired_on, registered_at, registered_by)
-                            values (:project, :code, :title, 'filesystem', :root, :list, :form,
+                            insert into experiment (project_id, code, title, source_kind, source_root, source_bound, list_file,
+                                                    list_form, list_bound, modality, scanner, acquired_on, registered_at,
+                                                    registered_by)
+                            values (:project, :code, :title, 'filesystem', :root, :bound, :list, :form, :listBound,
                                     :modality, :scanner, :day, :now, :actor)
                             """)
-                    .param("project", projectId)
+                    .param("project", owner.id())
                     .param("code", code)
                     .param("title", title)
                     .param("root", FilePath.rawBytes(root))
+                    .param("bound", placed.bound())
+                    .param("listBound", checkedList != null && checkedList.bound())
                     .param("list", checkedList == null ? null : FilePath.rawBytes(checkedList.file()), Types.BINARY)
                     .param(
                             "form",
@@ -149,7 +176,7 @@ public class Experiments {
                     .param("actor", actor)
                     .update();
         } catch (DuplicateKeyException e) {
-            throw new Refusal(
+            throw Refusal.taken(
                     "code", "experiment %s/%s or its folder was registered just now".formatted(project, code));
         }
         Experiment registered = find(project, code).orElseThrow();
@@ -157,16 +184,33 @@ public class Experiments {
         return registered;
     }
 
+    /** Has others wait who would change the experiment, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String project, String code) {
+        jdbc.sql("""
+                        select from experiment e join project p using (project_id)
+                        where p.code = :project and e.code = :code for no key update of e
+                        """).param("project", project).param("code", code).query().listOfRows();
+    }
+
     /**
      * Sets what says what an experiment's source holds; it counts from the next look on.
      *
      * @param list null: it is walked
+     * @param sight if it is not of everything, the list has to lie below a root of the project
      * @return the experiment as it is now, nothing if there is none
-     * @throws Refusal when the list is not there
+     * @throws Refusal when the list is not there, or in none of the roots
      */
     @Transactional
-    public Optional<Experiment> setList(String project, String code, @Nullable SourceList list, String actor) {
-        SourceList checked = list == null ? null : checkedList(list);
+    public Optional<Experiment> setList(
+            Sight sight, String project, String code, @Nullable SourceList list, String actor) {
+        Optional<Project> owner = projects.find(project).filter(known -> sight.sees(project));
+        if (owner.isEmpty()) {
+            return Optional.empty();
+        }
+        SourceList checked = list == null
+                ? null
+                : checkedList(new SourceRoots(project, owner.get().roots()), list, sight);
         // Locked, so that the ledger's "before" is what this change replaces.
         Optional<Experiment> before = jdbc.sql(
                         SELECT + "where p.code = :project and e.code = :code for no key update of e")
@@ -177,7 +221,9 @@ public class Experiments {
         if (before.isEmpty() || Objects.equals(before.get().list(), checked)) {
             return before;
         }
-        jdbc.sql("update experiment set list_file = :list, list_form = :form where experiment_id = :id")
+        jdbc.sql(
+                        "update experiment set list_file = :list, list_form = :form, list_bound = :bound where experiment_id = :id")
+                .param("bound", checked != null && checked.bound())
                 .param("list", checked == null ? null : FilePath.rawBytes(checked.file()), Types.BINARY)
                 .param("form", checked == null ? null : checked.form().word(), Types.VARCHAR)
                 .param("id", before.get().id())
@@ -287,23 +333,34 @@ public class Experiments {
 
     private static @Nullable SourceList list(ResultSet row) throws SQLException {
         byte[] file = row.getBytes("list_file");
-        return file == null ? null : new SourceList(FilePath.pathOf(file), Form.of(row.getString("list_form")));
+        return file == null
+                ? null
+                : new SourceList(
+                        FilePath.pathOf(file), Form.of(row.getString("list_form")), row.getBoolean("list_bound"));
     }
 
-    private static SourceList checkedList(SourceList list) {
-        Path file = checkedPath("list", list.file());
-        if (!Files.isRegularFile(file)) {
-            throw new Refusal("list", "there is no file %s on the service's machine".formatted(shown(file)));
+    private static SourceList checkedList(SourceRoots roots, SourceList list, Sight sight) {
+        Placed placed = roots.place("list", checkedPath("list", list.file()), sight);
+        if (!Files.isRegularFile(placed.path())) {
+            throw new Refusal("list", "there is no file %s on the service's machine".formatted(shown(placed.path())));
         }
-        return new SourceList(file, list.form());
+        return new SourceList(placed.path(), list.form(), placed.bound());
     }
 
-    static Path checkedSource(Path source) {
-        Path root = checkedPath("source", source);
-        if (!Files.isDirectory(root)) {
-            throw new Refusal("source", "there is no folder %s on the service's machine".formatted(shown(root)));
+    static Path checkedFolder(String field, Path folder) {
+        if (!Files.isDirectory(folder)) {
+            throw new Refusal(field, "there is no folder %s on the service's machine".formatted(shown(folder)));
         }
-        return root;
+        return folder;
+    }
+
+    /** Where the links on the way to a path lead now; the path itself where nothing is there. */
+    static Path withoutLinks(Path path) {
+        try {
+            return path.toRealPath();
+        } catch (IOException notThere) {
+            return path;
+        }
     }
 
     static Path checkedPath(String field, Path path) {
@@ -322,16 +379,19 @@ public class Experiments {
         return new Refusal("project", "there is no project \"%s\"; create it first".formatted(code));
     }
 
-    private void refuseDuplicate(String project, String code, Path root) {
+    private void refuseDuplicate(Sight sight, String project, String code, Path root) {
         find(project, code).ifPresent(known -> {
-            throw new Refusal(
+            throw Refusal.taken(
                     "code",
                     "experiment %s is registered already (by %s, %s)"
                             .formatted(known.name(), known.registeredBy(), known.registeredAt()));
         });
         withSource(root).ifPresent(known -> {
-            throw new Refusal(
-                    "source", "folder %s is already the source of experiment %s".formatted(shown(root), known.name()));
+            throw Refusal.taken(
+                    "source",
+                    sight.sees(known.project())
+                            ? "folder %s is already the source of experiment %s".formatted(shown(root), known.name())
+                            : FOREIGN_SOURCE);
         });
     }
 

@@ -1,11 +1,16 @@
 package dozo.registry;
 
+import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
+import java.nio.file.Path;
+import java.sql.Array;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -13,6 +18,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The projects. */
@@ -24,6 +30,7 @@ public class Projects {
             row.getString("code"),
             row.getString("title"),
             new Threshold(row.getInt("tripwire_percent"), row.getInt("tripwire_entries")),
+            paths(row.getArray("source_roots")),
             row.getTimestamp("created_at").toInstant());
 
     private final JdbcClient jdbc;
@@ -55,8 +62,12 @@ public class Projects {
         }
     }
 
-    /** A project owns experiments; its code names its folder at a site. */
-    public record Project(int id, String code, String title, Threshold tripwire, Instant createdAt) {}
+    /**
+     * A project owns experiments; its code names its folder at a site.
+     *
+     * @param roots the folders below which its sources lie, as they were said
+     */
+    public record Project(int id, String code, String title, Threshold tripwire, List<Path> roots, Instant createdAt) {}
 
     public Projects(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -119,6 +130,60 @@ public class Projects {
                 code,
                 Map.of("before", before.get().tripwire().text(), "after", tripwire.text()));
         return Optional.of(after);
+    }
+
+    /**
+     * Sets below which folders the sources of a project lie. What is registered stays so, and stays bound if it is.
+     *
+     * @return the project as it is now, nothing if there is none of this code
+     * @throws Refusal when one of them is no folder of the service's machine, or they are too many
+     */
+    @Transactional
+    public Optional<Project> setRoots(String code, List<Path> roots, String actor) {
+        if (roots.size() > SourceRoots.ROOTS_MAX) {
+            throw new Refusal("roots", "%d: at most %d are accepted".formatted(roots.size(), SourceRoots.ROOTS_MAX));
+        }
+        List<Path> checked = roots.stream()
+                .map(root -> Experiments.checkedFolder("roots", Experiments.checkedPath("roots", root)))
+                .distinct()
+                .toList();
+        // Locked, so that the ledger's "before" is what this change replaces.
+        Optional<Project> before = jdbc.sql("select * from project where code = :code for no key update")
+                .param("code", code)
+                .query(PROJECT)
+                .optional();
+        if (before.isEmpty() || before.get().roots().equals(checked)) {
+            return before;
+        }
+        Project after = jdbc.sql("update project set source_roots = :roots::bytea[] where code = :code returning *")
+                .param("roots", checked.stream().map(FilePath::rawBytes).toArray(byte[][]::new))
+                .param("code", code)
+                .query(PROJECT)
+                .single();
+        ledger.append(
+                actor,
+                "project.changed",
+                code,
+                Map.of(
+                        "before",
+                        "source roots " + SourceRoots.text(before.get().roots()),
+                        "after",
+                        "source roots " + SourceRoots.text(checked)));
+        return Optional.of(after);
+    }
+
+    /** The paths in a column of the type {@code bytea[]}. */
+    static List<Path> paths(Array column) throws SQLException {
+        return Arrays.stream((byte[][]) column.getArray()).map(FilePath::pathOf).toList();
+    }
+
+    /** Has others wait who would change the project, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String code) {
+        jdbc.sql("select from project where code = :code for no key update")
+                .param("code", code)
+                .query()
+                .listOfRows();
     }
 
     public Optional<Project> find(String code) {

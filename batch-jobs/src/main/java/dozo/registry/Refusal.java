@@ -7,9 +7,26 @@ public final class Refusal extends RuntimeException {
 
     private final String field;
 
+    private final boolean taken;
+
     public Refusal(String field, String message) {
+        this(field, message, false);
+    }
+
+    private Refusal(String field, String message, boolean taken) {
         super(message);
         this.field = field;
+        this.taken = taken;
+    }
+
+    /** Refused because it is there already, or another's: it may be accepted at another time. */
+    static Refusal taken(String field, String message) {
+        return new Refusal(field, message, true);
+    }
+
+    /** Whether it is refused only because of what is there already. */
+    public boolean isTaken() {
+        return taken;
     }
 
     /** The field's name as in REST. */

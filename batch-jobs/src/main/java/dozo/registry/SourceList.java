@@ -8,8 +8,19 @@ import java.util.Locale;
  * The file list that says what a source holds, in place of a walk. It is read anew at every run; nothing makes it here.
  *
  * @param file where it lies on the service's machine
+ * @param bound whether it lies below a root of the project, without a link on the way
  */
-public record SourceList(Path file, Form form) {
+public record SourceList(Path file, Form form, boolean bound) {
+
+    /** One of which nothing is known yet but its path. */
+    public SourceList(Path file, Form form) {
+        this(file, form, false);
+    }
+
+    /** The path to open it by, without following a link: see {@link Experiments.Experiment#opened()}. */
+    public Path opened() {
+        return bound ? file : Experiments.withoutLinks(file);
+    }
 
     /** What wrote it. */
     public enum Form {

@@ -1,7 +1,9 @@
 package dozo.registry;
 
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.registry.RegistrationFile.Row;
+import dozo.registry.SourceRoots.Placed;
 import dozo.registry.Verdict.Outcome;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -9,9 +11,32 @@ import java.time.InstantSource;
 import java.time.LocalDate;
 import org.jspecify.annotations.Nullable;
 
-/** An experiment that a line of a file asks to have registered; each field by itself is accepted. */
-record Wish(int line, String project, String code, String title, Path source, Acquisition acquisition)
+/**
+ * An experiment that a line of a file asks to have registered; each field by itself is accepted.
+ *
+ * @param bound whether the source lies below a root of the project
+ * @param outside why it may not be registered where it lies; null: it may
+ */
+record Wish(
+        int line,
+        String project,
+        String code,
+        String title,
+        Path source,
+        boolean bound,
+        @Nullable Refusal outside,
+        Acquisition acquisition)
         implements JudgedLine {
+
+    /** The wish, with its source where it lies in fact. */
+    Wish placed(SourceRoots roots, Sight sight) {
+        try {
+            Placed placed = roots.place(RegistrationColumn.SOURCE.field(), source, sight);
+            return new Wish(line, project, code, title, placed.path(), placed.bound(), null, acquisition);
+        } catch (Refusal refusal) {
+            return new Wish(line, project, code, title, source, false, refusal, acquisition);
+        }
+    }
 
     /** What the row asks for, or why that cannot be had whatever else is registered. */
     static JudgedLine of(Row row, InstantSource clock) {
@@ -31,6 +56,8 @@ record Wish(int line, String project, String code, String title, Path source, Ac
                     Code.checked("code", required(row, RegistrationColumn.CODE)),
                     Code.checkedTitle(title == null ? "" : title),
                     source(row),
+                    false,
+                    null,
                     acquisition);
         } catch (Refusal refusal) {
             return refused(row, refusal);

@@ -200,7 +200,7 @@ class NightSteps {
 
     private void settle(long runId, int siteId, Experiment experiment) throws IOException, InterruptedException {
         Manifest manifest = manifests.current(experiment.id()).orElseThrow();
-        Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
+        Route route = Route.backup(experiment.opened(), experiment.name(), manifest.number());
         Sender sender = senders.of(runId, siteId);
         receipts.count(experiment.id());
         int back = putBack(sender, route, experiment, siteId);

@@ -14,8 +14,8 @@ import java.util.concurrent.Executors;
 
 /**
  * Walks a folder of this machine, several threads side by side, and tells what it holds. It is only ever read. Links are told,
- * never followed, not even those that somebody puts into the way meanwhile; names are raw bytes. The root itself may be a
- * link to a folder.
+ * never followed, not even those that somebody puts into the way meanwhile, nor on the way to the root: resolve those before.
+ * Names are raw bytes.
  *
  * <p>Memory grows with the names of the folders beside the way down ({@link Waiting}), not with files. Linux on x86-64
  * and aarch64 only: it asks the kernel itself (ADR 0017).
@@ -56,7 +56,7 @@ public final class Crawl {
             throw new IOException("a crawl needs Linux on x86-64 or aarch64");
         }
         try (Kernel kernel = new Kernel()) {
-            int folder = kernel.openRoot(FilePath.rawBytes(root));
+            int folder = openRoot(kernel);
             if (folder < 0) {
                 throw rootFailure(-folder);
             }
@@ -65,6 +65,18 @@ public final class Crawl {
             } finally {
                 kernel.close(folder);
             }
+        }
+    }
+
+    private int openRoot(Kernel kernel) {
+        int top = kernel.openTop();
+        if (top < 0) {
+            return top;
+        }
+        try {
+            return new FolderOpener(kernel, top).open(FilePath.between(Path.of("/"), root));
+        } finally {
+            kernel.close(top);
         }
     }
 

@@ -59,6 +59,8 @@ final class Kernel implements AutoCloseable {
     private static final int LINK = 0120000;
     private static final int MODE_MASK = 07777;
 
+    private static final byte[] TOP = {'/'};
+
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
     private static final StructLayout CAPTURED = Linker.Option.captureStateLayout();
@@ -109,9 +111,9 @@ final class Kernel implements AutoCloseable {
                 && Set.of("amd64", "aarch64").contains(MACHINE);
     }
 
-    /** Opens a folder by an absolute path, following links. */
-    int openRoot(byte[] absolute) {
-        return openat(AT_FDCWD, absolute, 0, absolute.length, O_DIRECTORY | O_CLOEXEC);
+    /** Opens the folder that all others are below. */
+    int openTop() {
+        return openat(AT_FDCWD, TOP, 0, TOP.length, O_DIRECTORY | O_CLOEXEC | O_PATH);
     }
 
     /**

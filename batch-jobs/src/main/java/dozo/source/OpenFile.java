@@ -4,8 +4,10 @@ import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -17,13 +19,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * A file of a source, open for reading: the one that had the name when it was opened, whatever becomes of the name. Below the
- * root no link is followed, also none that somebody has put into the way since the source was walked: what such a link leads to
- * is not the source's, and perhaps nobody else's either. Linux only, as {@link Crawl}; needs {@code /proc}.
+ * root and on the way to it no link is followed, also none that somebody has put there since the source was walked: what such a
+ * link leads to is not the source's, and perhaps nobody else's either. Linux only, as {@link Crawl}; needs {@code /proc}.
  */
 public final class OpenFile implements AutoCloseable {
 
     /** One is taken for each call and given back: there are no more than threads that call at the same time. */
     private static final Queue<Kernel> KERNELS = new ConcurrentLinkedQueue<>();
+
+    private static final Path TOP = Path.of("/");
 
     private final FilePath path;
     private final int opened;
@@ -54,20 +58,21 @@ public final class OpenFile implements AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param root the source's folder; it may itself be reached through links. Or the file itself, with the root's own path
+     * @param root the source's folder. Or the file itself, with the root's own path
      * @throws NoSuchFileException when nothing has the name
-     * @throws NoFile when something else has it
+     * @throws NoFile when something else has it, or there is a link on the way
      * @throws IOException when it cannot be read
      */
     public static OpenFile open(Path root, FilePath path) throws IOException {
-        Path above = root.toAbsolutePath().getParent();
-        if (path.isRoot() && above != null) {
-            return open(above, FilePath.between(above, root.toAbsolutePath()));
+        Path parent = root.toAbsolutePath().getParent();
+        if (path.isRoot() && parent != null) {
+            return open(parent, FilePath.between(parent, root.toAbsolutePath()));
         }
         return call(kernel -> {
-            int top = checked(kernel.openRoot(FilePath.rawBytes(root)), path);
+            int top = checked(kernel.openTop(), path);
             try {
-                int folder = checked(new FolderOpener(kernel, top).openToPass(path.parent()), path);
+                FilePath above = FilePath.between(TOP, root).resolve(path.parent());
+                int folder = checked(new FolderOpener(kernel, top).openToPass(above), path);
                 try {
                     return open(kernel, folder, path);
                 } finally {
@@ -108,6 +113,11 @@ public final class OpenFile implements AutoCloseable {
             checked(kernel.lookAtOpen(opened), path);
             return kernel.facts(EntryKind.FILE, null);
         });
+    }
+
+    /** All of it from its begin. Closing it closes the file to be read. */
+    public InputStream stream() {
+        return Channels.newInputStream(channel);
     }
 
     /** Fills the buffer from this place on, as far as the file reaches. */

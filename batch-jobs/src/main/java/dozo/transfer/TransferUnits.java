@@ -195,7 +195,7 @@ public class TransferUnits {
             case BUNDLE -> new Unit.Bundle(entries);
             case LARGE -> new Unit.Large(entries.getFirst());
         };
-        Route route = Route.backup(experiment.source(), experiment.name(), manifest.number());
+        Route route = Route.backup(experiment.opened(), experiment.name(), manifest.number());
         return Optional.of(new Claim(
                 row.unitId(),
                 row.experimentId(),

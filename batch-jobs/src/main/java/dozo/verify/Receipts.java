@@ -4,7 +4,10 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import java.sql.Timestamp;
 import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -236,6 +239,58 @@ public class Receipts {
                 .param("experiment", experimentId)
                 .param("now", Timestamp.from(clock.instant()))
                 .update();
+    }
+
+    /**
+     * What was computed at a site of these entries the last time they were proven; of one without a receipt, nothing. Costs the
+     * receipts whose entries' numbers reach between the lowest and the highest of these: give such as are near each other.
+     */
+    public Map<Integer, Digest> digests(int experimentId, int siteId, int[] entryNumbers) {
+        Map<Integer, Digest> digests = new HashMap<>();
+        if (entryNumbers.length == 0) {
+            return digests;
+        }
+        jdbc.sql("""
+                        select distinct on (entry_no) entry_no, digest from entry_receipt
+                        where experiment_id = :experiment and site_id = :site
+                          and lowest_of(entry_nos) <= :highest and highest_of(entry_nos) >= :lowest
+                          and entry_no = any(:numbers)
+                        order by entry_no, receipt_id desc
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("numbers", entryNumbers)
+                .param("lowest", Arrays.stream(entryNumbers).min().getAsInt())
+                .param("highest", Arrays.stream(entryNumbers).max().getAsInt())
+                .query(row -> {
+                    digests.put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));
+                });
+        return digests;
+    }
+
+    /**
+     * How many files of a manifest have no receipt of a site. At once where the kept sums say that there are none; else it reads
+     * the experiment's entries and receipts, as writing the bag's tag files does.
+     */
+    public long filesWithout(int experimentId, int siteId, int manifest) {
+        return jdbc.sql("""
+                        select case when exists (select from protection
+                                                 where experiment_id = :experiment and site_id = :site
+                                                   and manifest_no = :manifest and files_safe = files)
+                               then 0
+                               else (select count(*) from entry_version e
+                                     where e.experiment_id = :experiment and e.kind = 'f' and e.since_manifest <= :manifest
+                                       and (e.until_manifest is null or e.until_manifest > :manifest)
+                                       and not exists (select from entry_receipt r
+                                                       where r.experiment_id = :experiment and r.site_id = :site
+                                                         and r.entry_no = e.entry_no))
+                               end
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("manifest", manifest)
+                .query((row, n) -> row.getLong(1))
+                .single();
     }
 
     /**

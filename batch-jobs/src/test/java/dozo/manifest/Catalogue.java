@@ -5,6 +5,7 @@ import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Ingest.Walk;
 import dozo.registry.Acquisition;
@@ -60,7 +61,7 @@ final class Catalogue {
         transaction = new TransactionTemplate(new JdbcTransactionManager(database));
         projects.create("p", "", "test");
         experiment = new Experiments(jdbc, projects, ledger, () -> now)
-                .register("p", "E", "", source, list, Acquisition.UNKNOWN, "test");
+                .register(Sight.EVERYTHING, "p", "E", "", source, list, Acquisition.UNKNOWN, "test");
     }
 
     /** One more look at the source, a day after the last. */

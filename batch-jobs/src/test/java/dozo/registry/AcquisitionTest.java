@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -33,7 +34,7 @@ class AcquisitionTest {
         projects.create("p", "", "test");
         Acquisition acquisition = new Acquisition("MR", "T7-1", LocalDate.of(2026, 10, 2));
 
-        experiments.register("p", "E1", "", source, null, acquisition, "test");
+        experiments.register(Sight.EVERYTHING, "p", "E1", "", source, null, acquisition, "test");
 
         assertThat(experiments.find("p", "E1").orElseThrow().acquisition()).isEqualTo(acquisition);
         assertThat(ledger.after(1, 1).getFirst().detail()).contains("\"acquired\": \"2026-10-02\"");
@@ -53,7 +54,7 @@ class AcquisitionTest {
         projects.create("p", "", "test");
         Acquisition future = new Acquisition(null, null, LocalDate.of(2026, 10, 3));
 
-        assertThatThrownBy(() -> experiments.register("p", "E1", "", source, null, future, "test"))
+        assertThatThrownBy(() -> experiments.register(Sight.EVERYTHING, "p", "E1", "", source, null, future, "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("future");
     }

@@ -109,11 +109,15 @@ class CrawlIT {
     }
 
     @Test
-    void theRootMayBeALinkToAFolder() throws Exception {
+    void noLinkOnTheWayToTheRootIsFollowed() throws Exception {
         Files.createFile(root.resolve("file"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), root);
+        Path above = Files.createSymbolicLink(folder.resolve("above"), folder.toRealPath());
 
-        new Crawl(link).into(told);
+        assertThatThrownBy(() -> new Crawl(link).into(told)).isInstanceOf(NotDirectoryException.class);
+        assertThatThrownBy(() -> new Crawl(above.resolve(root.getFileName())).into(told))
+                .isInstanceOf(NotDirectoryException.class);
+        new Crawl(link.toRealPath()).into(told);
 
         assertThat(told.entries.keySet()).containsExactly(FilePath.of("file"));
     }

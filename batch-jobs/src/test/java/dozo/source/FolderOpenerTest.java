@@ -58,7 +58,9 @@ class FolderOpenerTest {
     /** The inode number of what is open then, or an error as a negative value. */
     private long opened(String path, boolean byNames) {
         try (Kernel kernel = new Kernel()) {
-            int top = kernel.openRoot(FilePath.rawBytes(root));
+            int machine = kernel.openTop();
+            int top = new FolderOpener(kernel, machine, byNames).open(FilePath.between(Path.of("/"), root));
+            kernel.close(machine);
             int folder = new FolderOpener(kernel, top, byNames).open(FilePath.of(path));
             try {
                 return folder < 0 || kernel.lookAtOpen(folder) < 0 ? folder : kernel.inode();

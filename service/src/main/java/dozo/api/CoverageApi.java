@@ -2,6 +2,7 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.Sheet.Column;
 import dozo.ledger.Audit;
 import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
@@ -19,7 +20,9 @@ import dozo.registry.Sites.Site;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -30,6 +33,18 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/coverage")
 class CoverageApi {
+
+    /** So many groups or experiments of a sheet are asked for at once. */
+    private static final int SHEET_PAGE = 5_000;
+
+    private static final List<Column<ShownCoverage>> TOTALS = Stream.concat(
+                    Stream.of(
+                            new Column<>("site", ShownCoverage::site),
+                            new Column<>("asOf", ShownCoverage::asOf),
+                            new Column<>("recordedSince", ShownCoverage::recordedSince),
+                            new Column<>("frozen", ShownCoverage::frozen)),
+                    AuditSheets.totals(ShownCoverage::totals).stream())
+            .toList();
 
     private final Coverage coverage;
     private final Audit audit;
@@ -68,44 +83,87 @@ class CoverageApi {
         this.moments = moments;
     }
 
+    /** What is safe at a site: totals, and sums by project. */
     @GetMapping
+    @Nullable
     ShownCoverage totals(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
-            Sight sight) {
-        int id = sites.idOf(site);
+            Sight sight,
+            Sheet sheet) {
+        Optional<Site> chosen = sites.of(site);
+        int id = chosen.map(Site::id).orElse(SiteChoice.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
-        return new ShownCoverage(
-                sites.of(site).map(Site::name).orElse(null),
+        List<Totals> projects = coverage.projects(sight, id, at);
+        ShownCoverage shown = new ShownCoverage(
+                chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
                 at == null ? freezes.count(sight) : null,
                 at == null ? findings.countOpen(sight, id) : null,
-                coverage.all(sight, id, at),
-                coverage.projects(sight, id, at));
+                Totals.together(projects),
+                projects);
+        if (sheet.wanted()) {
+            sheet.send("coverage", TOTALS, line -> line.accept(shown));
+            return null;
+        }
+        return shown;
     }
 
+    /** What is safe of each experiment. */
     @GetMapping("/experiments")
+    @Nullable
     Page<ExperimentCoverage> experiments(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         int id = sites.idOf(site);
+        if (sheet.wanted()) {
+            sheet.send(
+                    "coverage-experiments",
+                    AuditSheets.EXPERIMENTS,
+                    Sheet.paged(
+                            SHEET_PAGE,
+                            (last, most) ->
+                                    coverage.experiments(sight, id, last == null ? after : last.experimentId(), most)));
+            return null;
+        }
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
+    /** What is safe, summed up by something. */
     @GetMapping("/groups")
+    @Nullable
     Page<Group> groups(
             @RequestParam String by,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
             @RequestParam(defaultValue = "") String after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         Dimension dimension = dimension(by);
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
+        if (sheet.wanted()) {
+            // Only of experiments a page costs no more than it holds; all other groups are few.
+            int most = dimension == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
+            sheet.send(
+                    "coverage-by-" + by,
+                    AuditSheets.groups(at),
+                    Sheet.paged(
+                            most,
+                            (last, limited) -> coverage.groups(
+                                    sight,
+                                    dimension,
+                                    id,
+                                    at,
+                                    last == null ? after : requireNonNull(last.name()),
+                                    limited)));
+            return null;
+        }
         // The unknown has no name and comes last: no page comes after it.
         return Page.of(
                 limit,
@@ -115,35 +173,62 @@ class CoverageApi {
 
     /** The experiments that have waited longest; there is no second page. */
     @GetMapping("/unprotected")
+    @Nullable
     Page<Unprotected> unprotected(
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
+        if (sheet.wanted()) {
+            int id = sites.idOf(site);
+            sheet.send(
+                    "unprotected",
+                    AuditSheets.UNPROTECTED,
+                    line -> coverage.oldestUnprotected(sight, id, Integer.MAX_VALUE)
+                            .forEach(line));
+            return null;
+        }
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
+    /** What changed between two moments. */
     @GetMapping("/changes")
+    @Nullable
     Between<Change> changes(
             @RequestParam String from,
             @RequestParam String until,
             @RequestParam(defaultValue = "project") String by,
             @RequestParam(required = false) @Nullable String site,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        return new Between<>(first, last, audit.changes(sight, dimension(by), sites.idOf(site), first, last));
+        List<Change> found = audit.changes(sight, dimension(by), sites.idOf(site), first, last);
+        if (sheet.wanted()) {
+            sheet.send("changes-by-" + by, AuditSheets.changes(first, last), found::forEach);
+            return null;
+        }
+        return new Between<>(first, last, found);
     }
 
+    /** How long experiments waited to be safe. */
     @GetMapping("/waits")
+    @Nullable
     Between<Wait> waits(
             @RequestParam String from,
             @RequestParam String until,
             @RequestParam(defaultValue = "project") String by,
             @RequestParam(required = false) @Nullable String site,
-            Sight sight) {
+            Sight sight,
+            Sheet sheet) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        return new Between<>(first, last, audit.waits(sight, dimension(by), sites.idOf(site), first, last));
+        List<Wait> found = audit.waits(sight, dimension(by), sites.idOf(site), first, last);
+        if (sheet.wanted()) {
+            sheet.send("waits-by-" + by, AuditSheets.waits(first, last), found::forEach);
+            return null;
+        }
+        return new Between<>(first, last, found);
     }
 
     private static Dimension dimension(String word) {

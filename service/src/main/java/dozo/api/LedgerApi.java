@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.Sheet.Column;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
 import dozo.ledger.Ledger;
@@ -23,6 +24,18 @@ import tools.jackson.databind.json.JsonMapper;
 @RestController
 @RequestMapping("/api/v1/ledger")
 class LedgerApi {
+
+    /** So many rows of a sheet are asked for at once. */
+    private static final int SHEET_PAGE = 5_000;
+
+    private static final List<Column<LedgerEntry>> ROWS = List.of(
+            new Column<>("seq", LedgerEntry::seq),
+            new Column<>("at", LedgerEntry::at),
+            new Column<>("actor", LedgerEntry::actor),
+            new Column<>("action", LedgerEntry::action),
+            new Column<>("subject", LedgerEntry::subject),
+            new Column<>("detail", LedgerEntry::detail),
+            new Column<>("hash", LedgerEntry::hash));
 
     private final Ledger ledger;
     private final LedgerVerification verification;
@@ -51,7 +64,7 @@ class LedgerApi {
             @Nullable ShownHead head,
             List<Breach> breaches,
             long breachesLeftOff,
-            List<ShownSite> sites) {
+            List<ComparedSite> sites) {
 
         static ShownVerification of(Verified verified) {
             return new ShownVerification(
@@ -60,7 +73,7 @@ class LedgerApi {
                     verified.head() == null ? null : ShownHead.of(verified.head()),
                     verified.breaches(),
                     verified.breachesCount() - verified.breaches().size(),
-                    verified.sites().stream().map(ShownSite::of).toList());
+                    verified.sites().stream().map(ComparedSite::of).toList());
         }
     }
 
@@ -70,7 +83,7 @@ class LedgerApi {
      * @param compared whether all its anchors were read; if not, {@code trouble} says why
      * @param provenUpTo the last row that an anchor there bears witness to; missing: none
      */
-    record ShownSite(
+    record ComparedSite(
             String site,
             boolean compared,
             @Nullable String trouble,
@@ -79,8 +92,8 @@ class LedgerApi {
             List<Breach> breaches,
             long breachesLeftOff) {
 
-        static ShownSite of(AtSite site) {
-            return new ShownSite(
+        static ComparedSite of(AtSite site) {
+            return new ComparedSite(
                     site.site(),
                     site.trouble() == null,
                     site.trouble(),
@@ -98,22 +111,32 @@ class LedgerApi {
         this.json = json;
     }
 
-    /** Oldest first. */
+    /** What happened, oldest first. */
     @GetMapping
+    @Nullable
     Page<ShownRow> list(
             @RequestParam(required = false) @Nullable String subject,
             @RequestParam(required = false) @Nullable String action,
             @RequestParam(required = false) @Nullable String from,
             @RequestParam(required = false) @Nullable String until,
             @RequestParam(defaultValue = "0") long after,
-            @RequestParam(defaultValue = Page.LIMIT) int limit) {
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sheet sheet) {
         Wanted wanted = new Wanted(
                 subject, action, from == null ? null : moments.begin("from", from), moments.endOrNull("until", until));
+        if (sheet.wanted()) {
+            sheet.send(
+                    "ledger",
+                    ROWS,
+                    Sheet.paged(
+                            SHEET_PAGE, (last, most) -> ledger.page(wanted, last == null ? after : last.seq(), most)));
+            return null;
+        }
         return Page.of(limit, most -> ledger.page(wanted, after, most), LedgerEntry::seq)
                 .map(this::shown);
     }
 
-    /** Takes the longer the more rows there are. */
+    /** Whether the ledger is as it was written. Takes the longer the more rows there are. */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
         return ShownVerification.of(verification.verify());

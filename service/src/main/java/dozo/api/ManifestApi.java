@@ -7,13 +7,19 @@ import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
 import dozo.restore.Inventories;
 import dozo.restore.Inventory.Item;
+import dozo.transfer.Sha256Sums;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -25,9 +31,13 @@ import org.springframework.web.bind.annotation.RestController;
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
 class ManifestApi {
 
+    /** How many files a list lacks. */
+    private static final String FILES_MISSING = "Dozo-Files-Missing";
+
     private final Experiments experiments;
     private final Manifests manifests;
     private final Inventories inventories;
+    private final Sha256Sums sums;
     private final SiteChoice sites;
     private final Moments moments;
 
@@ -88,15 +98,21 @@ class ManifestApi {
     }
 
     ManifestApi(
-            Experiments experiments, Manifests manifests, Inventories inventories, SiteChoice sites, Moments moments) {
+            Experiments experiments,
+            Manifests manifests,
+            Inventories inventories,
+            Sha256Sums sums,
+            SiteChoice sites,
+            Moments moments) {
         this.experiments = experiments;
         this.manifests = manifests;
         this.inventories = inventories;
+        this.sums = sums;
         this.sites = sites;
         this.moments = moments;
     }
 
-    /** Latest first; with a moment only the one that was the current one then. */
+    /** The manifests of an experiment, latest first; with a moment only the one that was the current one then. */
     @GetMapping
     Page<ShownManifest> list(
             @PathVariable String project, @PathVariable String code, @RequestParam @Nullable String asOf) {
@@ -112,12 +128,14 @@ class ManifestApi {
                 null);
     }
 
+    /** One manifest's totals. */
     @GetMapping("/{number}")
     ShownManifest one(@PathVariable String project, @PathVariable String code, @PathVariable int number) {
         Experiment experiment = experiment(project, code);
         return ShownManifest.of(experiment, manifest(experiment, number));
     }
 
+    /** What a manifest holds, and where the copies lie, by folder and name. */
     @GetMapping("/{number}/entries")
     Page<ShownItem> entries(
             @PathVariable String project,
@@ -134,6 +152,47 @@ class ManifestApi {
                         item -> Base64.getEncoder()
                                 .encodeToString(item.entry().path().bytes()))
                 .map(ShownItem::of);
+    }
+
+    /**
+     * The files with their digests, for {@code sha256sum -c} in the source. Of no charset: names are the bytes they are.
+     *
+     * @param partial also a list that lacks files is wanted: it says so in its first line and in a header
+     */
+    @GetMapping(path = "/{number}/sha256sums", produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
+    void sha256sums(
+            @PathVariable String project,
+            @PathVariable String code,
+            @PathVariable int number,
+            @RequestParam @Nullable String site,
+            @RequestParam(defaultValue = "false") boolean partial,
+            HttpServletRequest request,
+            HttpServletResponse response) {
+        Experiment experiment = experiment(project, code);
+        Manifest manifest = manifest(experiment, number);
+        int siteId = sites.idOf(site);
+        long missing = sums.missing(manifest, siteId);
+        String lacks = "%d of %d files of %s, manifest %d, have no receipt at %s"
+                .formatted(
+                        missing,
+                        manifest.files(),
+                        experiment.name(),
+                        number,
+                        sites.of(site).map(Site::name).orElse("any site"));
+        if (missing > 0 && !partial) {
+            throw Conflict.unless(
+                    false,
+                    new Refusal(
+                            "partial", lacks + ": the list would not be whole; true is accepted, for what there is"));
+        }
+        response.setHeader(FILES_MISSING, String.valueOf(missing));
+        String name = "%s.%s.manifest-%d.sha256".formatted(project, code, number);
+        Download.send(request, response, MediaType.APPLICATION_OCTET_STREAM, name, out -> {
+            if (missing > 0) {
+                out.write("# NOT WHOLE: %s\n".formatted(lacks).getBytes(StandardCharsets.UTF_8));
+            }
+            sums.write(out, manifest, siteId, partial);
+        });
     }
 
     private Experiment experiment(String project, String code) {

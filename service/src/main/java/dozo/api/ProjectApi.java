@@ -1,5 +1,8 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
@@ -8,9 +11,13 @@ import dozo.registry.Refusal;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
+import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -19,6 +26,7 @@ import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Projects. */
@@ -27,6 +35,7 @@ import org.springframework.web.bind.annotation.RestController;
 class ProjectApi {
 
     private final Projects projects;
+    private final Editions editions;
 
     record NewProject(
             @NotBlank(message = "a code is needed") String code,
@@ -47,17 +56,56 @@ class ProjectApi {
         }
     }
 
-    record ShownProject(String code, String title, Threshold tripwire, Instant createdAt) {
+    /** Source roots in whole: absolute paths as text, or in base64 where one is no UTF-8. */
+    record NewRoots(@Nullable List<String> roots, @Nullable List<byte[]> rootsBytes) {
 
-        static ShownProject of(Project project) {
-            return new ShownProject(project.code(), project.title(), project.tripwire(), project.createdAt());
+        List<Path> paths() {
+            if ((roots == null) == (rootsBytes == null)) {
+                throw new Refusal("roots", "either roots or rootsBytes is needed: a list of absolute paths");
+            }
+            return roots != null
+                    ? roots.stream()
+                            .map(root -> ExperimentApi.path("roots", root, null))
+                            .toList()
+                    : requireNonNull(rootsBytes).stream()
+                            .map(root -> ExperimentApi.path("rootsBytes", null, root))
+                            .toList();
         }
     }
 
-    ProjectApi(Projects projects) {
-        this.projects = projects;
+    /**
+     * A project.
+     *
+     * @param roots the folders below which its sources lie, as text
+     */
+    record ShownProject(
+            String code,
+            String title,
+            Threshold tripwire,
+            List<String> roots,
+            List<byte[]> rootsBytes,
+            Instant createdAt)
+            implements Edited {
+
+        static ShownProject of(Project project) {
+            List<byte[]> roots =
+                    project.roots().stream().map(FilePath::rawBytes).toList();
+            return new ShownProject(
+                    project.code(),
+                    project.title(),
+                    project.tripwire(),
+                    roots.stream().map(FilePath::render).toList(),
+                    roots,
+                    project.createdAt());
+        }
     }
 
+    ProjectApi(Projects projects, Editions editions) {
+        this.projects = projects;
+        this.editions = editions;
+    }
+
+    /** The projects, by code. */
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -67,20 +115,46 @@ class ProjectApi {
                 .map(ShownProject::of);
     }
 
+    /** One project. */
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
-        return projects.find(project).map(ShownProject::of).orElseThrow(Missing.thing("project", project));
+        return shown(project).orElseThrow(Missing.thing("project", project));
+    }
+
+    private Optional<ShownProject> shown(String project) {
+        return projects.find(project).map(ShownProject::of);
     }
 
     /** Sets how much of an experiment may be lost in a night before it is frozen. */
     @PutMapping("/{project}/tripwire")
-    ShownProject setTripwire(@PathVariable String project, @RequestBody NewTripwire asked, Principal actor) {
-        return projects.setTripwire(project, asked.checked(), actor.getName())
+    ShownProject setTripwire(
+            @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
+        Threshold tripwire = asked.checked();
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setTripwire(project, tripwire, actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }
 
+    /** Sets below which folders lab managers may register. */
+    @PutMapping("/{project}/roots")
+    ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
+        List<Path> roots = asked.paths();
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setRoots(project, roots, actor.getName()))
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
+    /** Makes a project. */
     @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
         try {
             Project project =

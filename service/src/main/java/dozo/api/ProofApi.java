@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.Sheet.Column;
 import dozo.file.FilePath;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -11,6 +12,7 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -100,13 +102,16 @@ class ProofApi {
         this.sites = sites;
     }
 
+    /** How it is known that a file is safe: its contents, latest first, with their receipts. */
     @GetMapping
+    @Nullable
     ShownProofs proof(
             @PathVariable String project,
             @PathVariable String code,
             @RequestParam(required = false) @Nullable String path,
             @RequestParam(required = false) @Nullable String pathBytes,
-            @RequestParam(required = false) @Nullable String site) {
+            @RequestParam(required = false) @Nullable String site,
+            Sheet sheet) {
         Experiment experiment =
                 experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
         FilePath asked = path(path, pathBytes);
@@ -115,11 +120,43 @@ class ProofApi {
             throw Missing.thing("entry of any manifest of " + experiment.name() + " at", asked)
                     .get();
         }
-        return new ShownProofs(
+        ShownProofs shown = new ShownProofs(
                 experiment.name(),
                 asked.toString(),
                 asked.bytes(),
                 found.stream().map(ShownProof::of).toList());
+        if (sheet.wanted()) {
+            sheet.send("proof." + project + "." + code, columns(shown), shown.items()::forEach);
+            return null;
+        }
+        return shown;
+    }
+
+    private static List<Column<ShownProof>> columns(ShownProofs of) {
+        return List.of(
+                new Column<>("experiment", proof -> of.experiment()),
+                new Column<>("path", proof -> of.path()),
+                new Column<>("pathBytes", proof -> of.pathBytes()),
+                new Column<>("entry", ShownProof::entry),
+                new Column<>("kind", ShownProof::kind),
+                new Column<>("bytes", ShownProof::bytes),
+                new Column<>("modified", ShownProof::modified),
+                new Column<>("sinceManifest", ShownProof::sinceManifest),
+                new Column<>("sealedAt", ShownProof::sealedAt),
+                new Column<>("untilManifest", ShownProof::untilManifest),
+                new Column<>("goneAt", ShownProof::goneAt),
+                ofReceipt("receipt", ShownReceipt::id),
+                ofReceipt("run", ShownReceipt::run),
+                ofReceipt("unit", ShownReceipt::unit),
+                ofReceipt("sha256", ShownReceipt::sha256),
+                ofReceipt("method", ShownReceipt::method),
+                ofReceipt("worker", ShownReceipt::worker),
+                ofReceipt("verifiedAt", ShownReceipt::verifiedAt),
+                ofReceipt("damagedAt", ShownReceipt::damagedAt));
+    }
+
+    private static Column<ShownProof> ofReceipt(String heading, Function<ShownReceipt, @Nullable Object> value) {
+        return new Column<>(heading, proof -> proof.receipt() == null ? null : value.apply(proof.receipt()));
     }
 
     private static FilePath path(@Nullable String text, @Nullable String base64) {

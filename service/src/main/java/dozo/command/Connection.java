@@ -3,6 +3,9 @@ package dozo.command;
 import dozo.file.FilePath;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -38,6 +41,10 @@ final class Connection {
 
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
     private static final Duration ANSWER_LIMIT = Duration.ofMinutes(2);
+
+    /** Until the first byte: what is downloaded may have to be counted before. */
+    private static final Duration DOWNLOAD_LIMIT = Duration.ofMinutes(10);
+
     private static final String DEFAULT_URL = "http://127.0.0.1:8080";
 
     @Option(
@@ -66,6 +73,35 @@ final class Connection {
     /** For what may take long. */
     JsonNode get(String path, Duration limit) {
         return ask("GET", path, null, limit);
+    }
+
+    /** Takes what is downloaded. */
+    @FunctionalInterface
+    interface Taker {
+        void take(InputStream in) throws IOException;
+    }
+
+    /** Hands over a file of any length as it comes; one that breaks off is a failure, whatever was handed over. */
+    void download(String path, Taker taker) {
+        HttpRequest request = HttpRequest.newBuilder(address(path))
+                .timeout(DOWNLOAD_LIMIT)
+                .header("Authorization", authorization())
+                .build();
+        HttpResponse<InputStream> response = sent(request, BodyHandlers.ofInputStream());
+        try (InputStream in = response.body()) {
+            if (response.statusCode() != 200) {
+                throw refused(response.statusCode(), parsed(new String(in.readAllBytes(), StandardCharsets.UTF_8)));
+            }
+            taker.take(in);
+        } catch (IOException e) {
+            throw new Failure(Exit.UNAVAILABLE, "it broke off: what was printed is not all of it");
+        }
+    }
+
+    /** Prints the CSV of an answer; {@code path} has a query. */
+    void printCsv(String path, PrintWriter out) {
+        download(path + "&format=csv", in -> new InputStreamReader(in, StandardCharsets.UTF_8).transferTo(out));
+        out.flush();
     }
 
     JsonNode post(String path, Map<String, ?> body) {
@@ -127,15 +163,18 @@ final class Connection {
     }
 
     private JsonNode ask(String method, String path, String type, BodyPublisher body, Duration limit) {
-        URI address = address(path);
-        HttpRequest request = HttpRequest.newBuilder(address)
+        HttpRequest request = HttpRequest.newBuilder(address(path))
                 .timeout(limit)
                 .header("Authorization", authorization())
                 .header("Content-Type", type)
                 .method(method, body)
                 .build();
+        return answer(sent(request, BodyHandlers.ofString()));
+    }
+
+    private <T> HttpResponse<T> sent(HttpRequest request, HttpResponse.BodyHandler<T> body) {
         try {
-            return answer(client().send(request, BodyHandlers.ofString()));
+            return client().send(request, body);
         } catch (IOException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
@@ -162,8 +201,12 @@ final class Connection {
         if (status >= 200 && status < 300) {
             return body;
         }
+        throw refused(status, body);
+    }
+
+    private static Failure refused(int status, JsonNode body) {
         String said = visible(body.path("detail").asString("the service answered " + status));
-        throw switch (status) {
+        return switch (status) {
             case 401, 403 ->
                 new Failure(
                         Exit.NOT_ALLOWED,

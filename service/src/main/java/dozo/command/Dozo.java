@@ -36,6 +36,7 @@ import tools.jackson.databind.JsonNode;
             SourceCommand.class,
             SiteCommand.class,
             CoverageCommand.class,
+            ManifestCommand.class,
             ProveCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,

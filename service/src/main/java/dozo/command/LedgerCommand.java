@@ -70,7 +70,17 @@ final class LedgerCommand {
             name = "list",
             mixinStandardHelpOptions = true,
             description = "Lists what happened, oldest first: number, time, who, what, to what, more of it.")
-    int list(@Mixin Connection service, @Mixin Filter filter) {
+    int list(
+            @Mixin Connection service,
+            @Mixin Filter filter,
+            @Option(names = "--csv", description = "Print CSV, and nothing else.") boolean csv) {
+        if (csv && service.json()) {
+            throw new Failure(Exit.USAGE, "either --json or --csv");
+        }
+        if (csv) {
+            service.printCsv("/api/v1/ledger" + filter.query() + "&after=" + filter.after, out());
+            return Exit.WELL;
+        }
         String next = String.valueOf(filter.after);
         // Page by page: a ledger can be longer than the memory.
         while (next != null) {

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -12,7 +13,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
 /** Projects. */
-@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list, tripwire.")
+@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list, roots, tripwire.")
 final class ProjectCommand {
 
     @Spec
@@ -70,6 +71,43 @@ final class ProjectCommand {
                 "/api/v1/projects/%s/tripwire".formatted(Connection.encoded(code)),
                 Map.of("percent", percent, "entries", entries));
         Dozo.say(out(), service, project, "the tripwire of %s is at %s".formatted(code, threshold(project)));
+        return Exit.WELL;
+    }
+
+    @Command(
+            name = "roots",
+            mixinStandardHelpOptions = true,
+            description = "Shows below which folders lab managers may register, or sets them in whole.")
+    int roots(
+            @Mixin Connection service,
+            @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
+            @Parameters(
+                            index = "1..*",
+                            arity = "0..*",
+                            paramLabel = "FOLDER",
+                            description = "All of them, on the service's machine; none: they are shown.")
+                    @Nullable
+                    List<String> folders,
+            @Option(names = "--none", description = "There is to be none.") boolean none) {
+        if (none && folders != null) {
+            throw new Failure(Exit.USAGE, "either folders or --none");
+        }
+        String address = "/api/v1/projects/" + Connection.encoded(code);
+        List<byte[]> wanted = folders == null
+                ? List.of()
+                : folders.stream().map(RawArgument::path).toList();
+        JsonNode project = wanted.isEmpty() && !none
+                ? service.get(address)
+                : service.put(address + "/roots", Map.of("rootsBytes", wanted));
+        List<String> shown = new ArrayList<>();
+        project.path("roots").forEach(root -> shown.add(Connection.visible(root.asString())));
+        Dozo.say(
+                out(),
+                service,
+                project,
+                shown.isEmpty()
+                        ? "%s has no source roots: lab managers register nothing there".formatted(code)
+                        : String.join(System.lineSeparator(), shown));
         return Exit.WELL;
     }
 

@@ -37,16 +37,25 @@ final class ProveCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "PATH", description = "The file's path below the experiment's source.")
     private String path = "";
 
+    @Option(names = "--csv", description = "Print CSV, and nothing else.")
+    private boolean csv;
+
     @Override
     public Integer call() {
         var commandLine = java.util.Objects.requireNonNull(spec).commandLine();
-        JsonNode proofs = service.get("%s/proof?pathBytes=%s%s"
+        if (csv && service.json()) {
+            throw new Failure(Exit.USAGE, "either --json or --csv");
+        }
+        String address = "%s/proof?pathBytes=%s%s"
                 .formatted(
                         Dozo.experimentAddress(commandLine, experiment),
                         Connection.encoded(Base64.getEncoder().encodeToString(RawArgument.typed(path))),
-                        site == null ? "" : "&site=" + Connection.encoded(site)));
+                        site == null ? "" : "&site=" + Connection.encoded(site));
+        JsonNode proofs = service.get(address);
         PrintWriter out = commandLine.getOut();
-        if (service.json()) {
+        if (csv) {
+            service.printCsv(address, out);
+        } else if (service.json()) {
             out.println(Connection.JSON.writeValueAsString(proofs));
         } else {
             print(out, proofs);

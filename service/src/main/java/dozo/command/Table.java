@@ -1,11 +1,13 @@
 package dozo.command;
 
+import dozo.export.CsvLines;
 import dozo.file.Size;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  * right.
  */
 final class Table {
-
-    /** What a spreadsheet's formula can begin with; with a tab or line break before it, too, and as wide characters. */
-    private static final String FORMULA = "=+-@\t\r\n＝＋－＠";
 
     private final List<String> headings;
     private final List<Boolean> numbers;
@@ -68,13 +67,18 @@ final class Table {
     }
 
     void csv(PrintWriter out) {
-        out.println(headings.stream()
+        CsvLines csv = CsvLines.ofTerminal(out);
+        csv.line(headings.stream()
                 .map(heading -> heading.toLowerCase(java.util.Locale.ROOT).replace(' ', '_'))
-                .collect(Collectors.joining(",")));
+                .toList());
         for (List<Object> row : rows.subList(0, Math.min(sumAt, rows.size()))) {
-            out.println(row.stream().map(Table::exact).collect(Collectors.joining(",")));
+            csv.line(row.stream().map(Table::exact).toArray());
         }
-        out.flush();
+        try {
+            csv.flush();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String text(Object cell) {
@@ -86,24 +90,12 @@ final class Table {
         };
     }
 
-    private static String exact(Object cell) {
-        String text = switch (cell) {
-            case Bytes(long bytes) -> Long.toString(bytes);
-            case Minutes(Long minutes) -> minutes == null ? "" : minutes.toString();
-            case String said -> harmless(said);
-            default -> cell.toString();
+    private static @Nullable Object exact(Object cell) {
+        return switch (cell) {
+            case Bytes(long bytes) -> bytes;
+            case Minutes(Long minutes) -> minutes;
+            default -> cell;
         };
-        boolean plain = text.chars().noneMatch(c -> c == '"' || c == ',' || c == '\n' || c == '\r');
-        return plain ? text : '"' + text.replace("\"", "\"\"") + '"';
-    }
-
-    /**
-     * The text, such that a spreadsheet does not run it: with an apostrophe before what would be a formula to it. A dash alone is
-     * none.
-     */
-    private static String harmless(String said) {
-        boolean formula = !said.isEmpty() && FORMULA.indexOf(said.charAt(0)) >= 0 && !said.equals("-");
-        return formula ? "'" + said : said;
     }
 
     /** As {@code 3:05 h}, {@code 2 d 03 h}: cut off. */

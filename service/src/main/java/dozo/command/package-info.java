@@ -3,7 +3,8 @@
  * for programs.
  */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"copy", "file", "ledger", "plan", "remote", "restore", "run", "transfer"})
+@ApplicationModule(
+        allowedDependencies = {"copy", "export", "file", "ledger", "plan", "remote", "restore", "run", "transfer"})
 package dozo.command;
 
 import org.jspecify.annotations.NullMarked;

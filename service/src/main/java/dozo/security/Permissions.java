@@ -52,6 +52,7 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}         own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/entries own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/manifests/{number}/sha256sums own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
             GET    /api/v1/findings                                                own         all      all     all   read
@@ -71,6 +72,7 @@ public final class Permissions {
             GET    /api/v1/projects/{project}/members                              own         all      all     all   read
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write

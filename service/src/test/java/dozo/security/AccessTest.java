@@ -105,6 +105,7 @@ class AccessTest {
         }
         service.bean(Users.class).create("roleless", PASSWORD, Set.of(), "test");
         service.bean(Users.class).join(OWN, nameOf(Role.LAB_MANAGER), "test");
+        service.bean(Projects.class).setRoots(OWN, List.of(folder), "test");
         makeTokens();
     }
 

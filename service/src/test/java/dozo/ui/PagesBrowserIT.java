@@ -16,6 +16,7 @@ import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
 import dozo.RunningService;
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -134,6 +135,7 @@ class PagesBrowserIT {
     private static void register(String project, String code, String title, Path source) {
         service.bean(Experiments.class)
                 .register(
+                        Sight.EVERYTHING,
                         project,
                         code,
                         title,

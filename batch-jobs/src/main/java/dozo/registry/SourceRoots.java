@@ -1,0 +1,82 @@
+package dozo.registry;
+
+import dozo.ledger.Sight;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * The folders below which a project's sources lie. Whoever sees only some projects may register what is below them and nothing
+ * else; whatever is below them is bound: known by its path without links, and opened without following any, so that nothing that
+ * is put there later leads elsewhere (ADR 0031).
+ */
+final class SourceRoots {
+
+    static final int ROOTS_MAX = 100;
+
+    private final String project;
+    private final List<Path> said;
+
+    /** Without links. One that is not there now has nothing below it. */
+    private final List<Path> real;
+
+    /**
+     * A source or its list.
+     *
+     * @param path without links where it is bound, else as it was said
+     */
+    record Placed(Path path, boolean bound) {}
+
+    SourceRoots(String project, List<Path> said) {
+        this.project = project;
+        this.said = said;
+        this.real =
+                said.stream().map(SourceRoots::real).flatMap(Optional::stream).toList();
+    }
+
+    /**
+     * Where a path lies. That it is not below a root is said in the same way whether it is there or not.
+     *
+     * @param path absolute and plain
+     * @throws Refusal when it is not below a root and the sight is not of everything
+     */
+    Placed place(String field, Path path, Sight sight) {
+        Optional<Path> resolved = said.isEmpty() ? Optional.empty() : real(path);
+        boolean inside = resolved.isPresent()
+                ? real.stream().anyMatch(resolved.get()::startsWith)
+                : said.stream().anyMatch(path::startsWith);
+        if (inside) {
+            return new Placed(resolved.orElse(path), true);
+        }
+        if (sight.ofEverything()) {
+            return new Placed(path, false);
+        }
+        throw new Refusal(
+                field, "%s is not below a source root of project %s: %s".formatted(shown(path), project, accepted()));
+    }
+
+    private String accepted() {
+        return said.isEmpty()
+                ? "it has none yet, and an administrator sets them"
+                : "a folder in %s is accepted".formatted(text(said));
+    }
+
+    /** The roots for people and the ledger. */
+    static String text(List<Path> roots) {
+        return roots.isEmpty() ? "none" : roots.stream().map(SourceRoots::shown).collect(Collectors.joining(", "));
+    }
+
+    private static String shown(Path path) {
+        return Experiments.shown(path);
+    }
+
+    private static Optional<Path> real(Path path) {
+        try {
+            return Optional.of(path.toRealPath());
+        } catch (IOException notThereOrNotToBeSeen) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,264 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Told;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import tools.jackson.databind.JsonNode;
+
+/** The CSV of an answer says what its JSON says, whole, and nothing that a spreadsheet would run. */
+class SheetApiTest {
+
+    private static final String TITLE = "=HYPERLINK(\"x\",\"視覚, 野\")";
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        service.bean(Sites.class)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test");
+        assertThat(service.post("/api/v1/projects", "{\"code\": \"P1\"}").status())
+                .isEqualTo(201);
+        for (int i = 1; i <= 3; i++) {
+            Path source = Files.createDirectory(folder.resolve("source-" + i));
+            assertThat(service.post("/api/v1/experiments", """
+                            {"project": "P1", "code": "E%d", "title": "%s", "source": "%s", "modality": %s}
+                            """.formatted(
+                                            i, TITLE.replace("\"", "\\\""), source, i == 3 ? "null" : "\"MR\""))
+                            .status())
+                    .isEqualTo(201);
+        }
+        // As a night leaves them: E1 safe, of E2 half. Names: one that is none in UTF-8.
+        for (String sql : new String[] {
+            "insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,"
+                    + " entries_changed, entries_gone)"
+                    + " select experiment_id, 1, now() - interval '2 hours', 2, 10, 0, 0, 2, 0, 0 from experiment where code <> 'E3'",
+            "insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,"
+                    + " entries_safe, unprotected_since, counted_at)"
+                    + " select experiment_id, 1, 1, 2, 10, 2, case code when 'E1' then 2 else 1 end,"
+                    + " case code when 'E1' then 10 else 4 end, case code when 'E1' then 2 else 1 end,"
+                    + " case code when 'E1' then null else now() - interval '2 hours' end, now() from experiment where code <> 'E3'",
+            "insert into directory (experiment_id, directory_no, path) select experiment_id, 1, '' from experiment where code = 'E1'",
+            "insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind, name)"
+                    + " select experiment_id, 1, 1, 1, 5, 1, 420, 'f', '\\x2bff'::bytea from experiment where code = 'E1'"
+        }) {
+            service.bean(JdbcClient.class).sql(sql).update();
+        }
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "coverage? | ",
+                "coverage?asOf=DAY | ",
+                "coverage/experiments?limit=500 | items",
+                "coverage/groups?by=project | items",
+                "coverage/groups?by=experiment&asOf=DAY | items",
+                "coverage/groups?by=modality | items",
+                "coverage/groups?by=scanner | items",
+                "coverage/groups?by=month | items",
+                "coverage/unprotected? | items",
+                "coverage/changes?from=2020-01-01&until=DAY | items",
+                "coverage/waits?from=2020-01-01&until=DAY&by=modality | items",
+                "experiments/P1/E1/proof?pathBytes=K/8= | items",
+                "ledger?limit=500 | items"
+            })
+    void theFiguresAreThoseOfTheJson(String question, String list) {
+        String path = "/api/v1/" + question.replace("DAY", "2026-01-01");
+        Answer json = service.get(path);
+        assertThat(json.status()).as(json.text()).isEqualTo(200);
+        List<JsonNode> items = new ArrayList<>();
+        (list == null ? json.at("") : json.at("/" + list)).forEach(items::add);
+        if (list == null) {
+            items = List.of(json.at(""));
+        }
+
+        HttpResponse<String> csv = ask(path, "text/csv");
+
+        assertThat(csv.statusCode()).as(csv.body()).isEqualTo(200);
+        assertThat(header(csv, "Content-Type")).isEqualTo("text/csv;charset=UTF-8");
+        assertThat(header(csv, "Content-Disposition")).matches("attachment; filename=\"[a-zA-Z0-9.-]+\\.csv\"");
+        assertThat(csv.body()).endsWith("\r\n");
+        List<List<String>> lines = parsed(csv.body());
+        assertThat(lines).hasSize(items.size() + 1);
+        for (int i = 0; i < items.size(); i++) {
+            for (int column = 0; column < lines.getFirst().size(); column++) {
+                String heading = lines.getFirst().get(column);
+                String said = lines.get(i + 1).get(column);
+                if (!List.of("asOf", "recordedSince").contains(heading)) {
+                    assertThat(said)
+                            .as("%s of %s", heading, items.get(i))
+                            .isEqualTo(cell(json.at(""), items.get(i), heading));
+                }
+            }
+        }
+        assertThat(ask(path + "&format=csv", "text/html,*/*;q=0.8").body()).isEqualTo(csv.body());
+    }
+
+    @Test
+    void aSheetIsWholeHoweverManyPagesTheListHas() {
+        List<Told> many = IntStream.range(0, 12_000)
+                .mapToObj(i -> new Told("many-" + i, List.of("x")))
+                .toList();
+        service.bean(Ledger.class).appendAll("test", "test.many", List.of("key"), many);
+
+        HttpResponse<String> all = ask("/api/v1/ledger?action=test.many&limit=1&format=csv", "*/*");
+        List<List<String>> lines = parsed(all.body());
+
+        assertThat(lines).hasSize(12_001);
+        assertThat(lines.get(12_000).get(4)).isEqualTo("many-11999");
+        String seq = lines.get(11_990).getFirst();
+        assertThat(parsed(ask("/api/v1/ledger?action=test.many&format=csv&after=" + seq, "*/*")
+                        .body()))
+                .hasSize(11);
+        assertThat(parsed(ask("/api/v1/coverage/experiments?limit=1&format=csv", "*/*")
+                        .body()))
+                .hasSize(4);
+    }
+
+    @Test
+    void textsThatWouldBeRunAreTextsAndNamesAreBytesToo() {
+        String titles = ask("/api/v1/coverage/experiments?format=csv", "*/*").body();
+        String proof = ask("/api/v1/experiments/P1/E1/proof?pathBytes=K/8=&format=csv", "*/*")
+                .body();
+
+        assertThat(titles).contains(",\"'=HYPERLINK(\"\"x\"\",\"\"視覚, 野\"\")\",");
+        assertThat(proof).contains(",'+\\xFF,K/8=,");
+    }
+
+    @Test
+    void aMarkForSpreadsheetsIsThereWhenItIsAskedFor() {
+        assertThat(ask("/api/v1/coverage?format=csv&bom=true", "*/*").body()).startsWith("\uFEFFsite,");
+        assertThat(ask("/api/v1/coverage?format=csv", "*/*").body()).startsWith("site,");
+        assertThat(ask("/api/v1/coverage?format=csv&bom=perhaps", "*/*").statusCode())
+                .isEqualTo(422);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "*/*",
+                "application/json",
+                "application/json, text/csv",
+                "text/csv;q=0.5, */*",
+                "text/*;q=0.1, application/*"
+            })
+    void jsonIsAnsweredWhereItIsAsWelcome(String accept) {
+        assertThat(header(ask("/api/v1/coverage", accept), "Content-Type")).startsWith("application/json");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"text/csv", "text/csv, application/json;q=0.9", "text/*, */*;q=0.1", "text/csv; charset=utf-8"})
+    void csvIsAnsweredWhereItIsMoreWelcome(String accept) {
+        assertThat(header(ask("/api/v1/coverage", accept), "Content-Type")).startsWith("text/csv");
+    }
+
+    @Test
+    void nothingElseIsAnswered() {
+        assertThat(ask("/api/v1/coverage", "application/xml").statusCode()).isEqualTo(406);
+        assertThat(ask("/api/v1/ledger", "application/pdf").statusCode()).isEqualTo(406);
+        assertThat(ask("/api/v1/projects", "text/csv").statusCode())
+                .as("it has no CSV")
+                .isEqualTo(406);
+        HttpResponse<String> format = ask("/api/v1/coverage?format=xml", "*/*");
+        assertThat(format.statusCode()).isEqualTo(422);
+        assertThat(format.body()).contains("\"field\":\"format\"");
+        HttpResponse<String> refused = ask("/api/v1/coverage/groups?by=colour", "text/csv");
+        assertThat(refused.statusCode()).isEqualTo(422);
+        assertThat(header(refused, "Content-Type")).startsWith("application/problem+json");
+    }
+
+    /** What JSON has of a column: in the item, in its sums or its receipt, or beside the items. */
+    private static String cell(JsonNode answer, JsonNode item, String heading) {
+        JsonNode found = heading.equals("receipt") ? item.at("/receipt/id") : item.path(heading);
+        for (JsonNode place : List.of(item.path("totals"), item.path("receipt"), answer)) {
+            found = found.isMissingNode() ? place.path(heading) : found;
+        }
+        if (found.isMissingNode() || found.isNull()) {
+            return "";
+        }
+        String text = found.isContainer() ? found.toString() : found.asString();
+        return heading.equals("detail")
+                ? text.replace("\":\"", "\": \"").replace("\",\"", "\", \"")
+                : text.startsWith("=") || text.startsWith("+") ? "'" + text : text;
+    }
+
+    /** The lines of RFC 4180. */
+    private static List<List<String>> parsed(String csv) {
+        List<List<String>> lines = new ArrayList<>();
+        List<String> line = new ArrayList<>();
+        StringBuilder cell = new StringBuilder();
+        boolean quoted = false;
+        for (int i = 0; i < csv.length(); i++) {
+            char c = csv.charAt(i);
+            if (c == '"' && quoted && i + 1 < csv.length() && csv.charAt(i + 1) == '"') {
+                cell.append(csv.charAt(++i));
+            } else if (c == '"') {
+                quoted = !quoted;
+            } else if (!quoted && (c == ',' || c == '\n')) {
+                line.add(cell.toString());
+                cell.setLength(0);
+                if (c == '\n') {
+                    lines.add(line);
+                    line = new ArrayList<>();
+                }
+            } else if (quoted || c != '\r') {
+                cell.append(c);
+            }
+        }
+        return lines;
+    }
+
+    private static String header(HttpResponse<?> response, String name) {
+        return response.headers().firstValue(name).orElse("");
+    }
+
+    private static HttpResponse<String> ask(String path, String accept) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(service.url() + path))
+                .header("Authorization", RunningService.basic("admin", service.password()))
+                .header("Accept", accept)
+                .build();
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            return http.send(request, BodyHandlers.ofString(StandardCharsets.UTF_8));
+        } catch (java.io.IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

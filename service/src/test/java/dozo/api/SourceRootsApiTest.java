@@ -1,0 +1,323 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.ledger.Ledger;
+import dozo.manifest.Ingest;
+import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.Manifests;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.security.Role;
+import dozo.security.Users;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whoever sees some projects only registers what is below their roots, and what is bound to a root leads nowhere else, ever. */
+class SourceRootsApiTest {
+
+    private static final String PASSWORD = "a password for tests";
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    @TempDir
+    static Path temporary;
+
+    private static RunningService service;
+
+    private String project = "";
+    private Path folder = Path.of("");
+    private Path root = Path.of("");
+    private Path outside = Path.of("");
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(temporary.resolve("work"));
+        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.bean(Users.class).create("operator", PASSWORD, Set.of(Role.OPERATOR), "test");
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @BeforeEach
+    void makeProject() throws IOException {
+        project = "P" + COUNT.incrementAndGet();
+        assertThat(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
+                        .status())
+                .isEqualTo(201);
+        service.bean(Users.class).join(project, "lab", "test");
+        folder = Files.createDirectory(temporary.toRealPath().resolve(project));
+        root = Files.createDirectories(folder.resolve("root"));
+        outside = Files.createDirectories(folder.resolve("outside"));
+        Files.createDirectories(root.resolve("visit"));
+        Files.writeString(outside.resolve("secret"), "another's");
+    }
+
+    @Test
+    void withoutRootsALabManagerRegistersNothingAndOthersWhatTheServiceReads() {
+        Answer refused = register("lab", "E1", root.resolve("visit"));
+
+        assertRefused(refused, "source");
+        assertThat(refused.text()).contains("has none yet");
+        assertThat(register("operator", "E1", root.resolve("visit")).status()).isEqualTo(201);
+        assertThat(register("admin", "E2", outside).status()).isEqualTo(201);
+    }
+
+    @Test
+    void rootsAreSetInWholeAndTheLedgerSaysFromWhatToWhat() throws IOException {
+        Path second = Files.createDirectory(folder.resolve("研究"));
+        Answer set = setRoots(root);
+        Answer both = service.put(
+                "/api/v1/projects/" + project + "/roots",
+                "{\"rootsBytes\": [\"%s\", \"%s\"]}".formatted(base64(root), base64(second)));
+
+        assertThat(set.at("/roots/0").asString()).isEqualTo(root.toString());
+        assertThat(both.at("/roots/1").asString()).isEqualTo(second.toString());
+        assertThat(service.askAs(as("lab"), "GET", "/api/v1/projects/" + project, null)
+                        .at("/rootsBytes/1")
+                        .asString())
+                .isEqualTo(base64(second));
+        assertThat(setRoots(root, second, root).at("/roots").size()).isEqualTo(2);
+        assertThat(service.bean(Ledger.class).after(0, 10_000))
+                .filteredOn(row -> row.subject().equals(project) && row.action().equals("project.changed"))
+                .hasSize(2)
+                .last()
+                .satisfies(row -> {
+                    assertThat(row.actor()).isEqualTo("admin");
+                    assertThat(row.detail())
+                            .contains("\"before\": \"source roots %s\"".formatted(root))
+                            .contains("\"after\": \"source roots %s, %s\"".formatted(root, second));
+                });
+        assertThat(service.askAs(as("operator"), "PUT", "/api/v1/projects/" + project + "/roots", "{\"roots\": []}")
+                        .status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void rootsThatCannotBeAreRefused() {
+        String address = "/api/v1/projects/" + project + "/roots";
+        assertRefused(service.put(address, "{}"), "roots");
+        assertRefused(service.put(address, "{\"roots\": [\"relative\"]}"), "roots");
+        assertRefused(service.put(address, "{\"roots\": [null]}"), "roots");
+        assertRefused(setRoots(root.resolve("nothing")), "roots");
+        assertRefused(setRoots(outside.resolve("secret")), "roots");
+        Path[] tooMany = new Path[101];
+        java.util.Arrays.fill(tooMany, root);
+        assertRefused(setRoots(tooMany), "roots");
+        assertThat(service.put("/api/v1/projects/nix/roots", "{\"roots\": []}").status())
+                .isEqualTo(404);
+    }
+
+    @Test
+    void whatIsBelowARootIsTheOneThatItIsInTheEnd() throws IOException {
+        setRoots(root);
+        Files.createDirectories(folder.resolve("rootX/visit"));
+        Files.createDirectories(folder.resolve("Root/visit"));
+        Files.createSymbolicLink(root.resolve("out"), outside);
+        Files.createSymbolicLink(root.resolve("in"), root.resolve("visit"));
+        Files.createSymbolicLink(folder.resolve("way"), root);
+
+        for (Path refused : new Path[] {
+            outside,
+            outside.resolve("nothing"),
+            folder,
+            folder.resolve("rootX/visit"),
+            folder.resolve("Root/visit"),
+            root.resolve("../outside"),
+            root.resolve("visit/../../outside"),
+            root.resolve("out"),
+            root.resolve("in/../../outside")
+        }) {
+            Answer answer = register("lab", "NO", refused);
+            assertRefused(answer, "source");
+            assertThat(answer.text()).contains("a folder in %s is accepted".formatted(root));
+        }
+        assertThat(register("lab", "NO", root.resolve("nothing")).text()).contains("there is no folder");
+        Answer byLink = register("lab", "E1", folder.resolve("way/in/"));
+        assertThat(byLink.status()).as(byLink.text()).isEqualTo(201);
+        assertThat(byLink.at("/source").asString())
+                .isEqualTo(root.resolve("visit").toString());
+        assertThat(register("operator", "E2", root.resolve("visit/.")).status())
+                .as("it is the same folder")
+                .isEqualTo(409);
+    }
+
+    @Test
+    void aRootMayBeALinkOrAllThereIs() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), root);
+        setRoots(link);
+        assertThat(register("lab", "E1", link.resolve("visit")).at("/source").asString())
+                .isEqualTo(root.resolve("visit").toString());
+        assertThat(register("lab", "E2", root).status()).isEqualTo(201);
+        assertRefused(register("lab", "E3", outside), "source");
+
+        setRoots(Path.of("/"));
+        assertThat(register("lab", "E3", outside).status()).isEqualTo(201);
+    }
+
+    @Test
+    void aFileOfExperimentsIsHeldAgainstTheRootsToo() throws IOException {
+        setRoots(root);
+        Files.createSymbolicLink(root.resolve("out"), outside);
+        Files.createSymbolicLink(folder.resolve("way"), root);
+        String csv = "project,code,source\n%1$s,E1,%2$s/way/visit\n%1$s,E2,%2$s/root/out\n%1$s,E3,%2$s/outside\n"
+                .formatted(project, folder);
+
+        Answer first = bulk("lab", csv);
+        Answer again = bulk("lab", csv);
+
+        assertThat(first.at("/lines/0/outcome").asString()).as(first.text()).isEqualTo("REGISTERED");
+        for (int line : new int[] {1, 2}) {
+            assertThat(first.at("/lines/%d/outcome".formatted(line)).asString()).isEqualTo("REFUSED");
+            assertThat(first.at("/lines/%d/field".formatted(line)).asString()).isEqualTo("source");
+            assertThat(first.at("/lines/%d/message".formatted(line)).asString()).contains(root.toString());
+        }
+        assertThat(again.at("/unchanged").asInt()).isEqualTo(1);
+        assertThat(experiment("E1").bound()).isTrue();
+        assertThat(experiment("E1").source()).isEqualTo(root.resolve("visit"));
+        assertThat(bulk("operator", csv).at("/lines/2/outcome").asString()).isEqualTo("REGISTERED");
+        assertThat(bulk("lab", csv).at("/unchanged").asInt())
+                .as("what is registered already is so for everybody")
+                .isEqualTo(3);
+    }
+
+    @Test
+    void aListIsHeldAgainstTheRootsToo() throws IOException {
+        setRoots(root);
+        Path inside = Files.createFile(root.resolve("list"));
+        Path foreign = Files.createFile(outside.resolve("list"));
+        Path link = Files.createSymbolicLink(root.resolve("link"), foreign);
+        assertThat(register("lab", "E1", root.resolve("visit")).status()).isEqualTo(201);
+
+        assertRefused(setList("lab", foreign), "list");
+        assertRefused(setList("lab", link), "list");
+        assertThat(setList("lab", inside).status()).isEqualTo(200);
+        assertThat(setList("operator", foreign).status()).isEqualTo(200);
+        Answer withList =
+                service.askAs(as("lab"), "POST", "/api/v1/experiments", """
+                {"project": "%s", "code": "E2", "source": "%s", "list": "%s", "listForm": "find"}
+                """.formatted(project, root, foreign));
+        assertRefused(withList, "list");
+    }
+
+    @Test
+    void aBoundSourceThatIsALinkLaterIsNotReadAndAnotherIs() throws Exception {
+        setRoots(root);
+        Path visit = Files.createDirectories(root.resolve("deep/visit"));
+        Files.writeString(visit.resolve("mine"), "mine");
+        Path way = Files.createSymbolicLink(folder.resolve("elsewhere"), outside);
+        assertThat(register("lab", "BOUND", visit).status()).isEqualTo(201);
+        assertThat(register("operator", "FREE", way).status()).isEqualTo(201);
+        assertThat(ingest("BOUND").sealed()).isTrue();
+
+        Files.move(visit, folder.resolve("moved"));
+        Files.createSymbolicLink(visit, outside);
+        Ingested swapped = ingest("BOUND");
+        Files.delete(visit);
+        Files.delete(root.resolve("deep"));
+        Files.createDirectory(outside.resolve("visit"));
+        Files.createSymbolicLink(root.resolve("deep"), outside);
+        Ingested above = ingest("BOUND");
+
+        for (Ingested refused : new Ingested[] {swapped, above}) {
+            assertThat(refused.sealed()).isFalse();
+            assertThat(refused.findings()).isNotEmpty();
+        }
+        assertThat(service.bean(Manifests.class).all(experiment("BOUND").id())).hasSize(1);
+        assertThat(ingest("FREE").sealed())
+                .as("an operator's link is the operator's")
+                .isTrue();
+    }
+
+    @Test
+    void aBoundListThatIsALinkLaterIsNotRead() throws Exception {
+        setRoots(root);
+        Path list = Files.createFile(root.resolve("list"));
+        assertThat(register("lab", "E1", root.resolve("visit")).status()).isEqualTo(201);
+        assertThat(setList("lab", list).status()).isEqualTo(200);
+        Files.delete(list);
+        Files.createSymbolicLink(list, outside.resolve("secret"));
+
+        Ingested refused = ingest("E1");
+
+        assertThat(refused.sealed()).isFalse();
+        assertThat(refused.findings())
+                .isNotEmpty()
+                .allSatisfy(finding -> assertThat(finding.message()).doesNotContain("another's"));
+    }
+
+    @Test
+    void whatIsBoundStaysSoWithoutRoots() throws Exception {
+        setRoots(root);
+        assertThat(register("operator", "E1", root.resolve("visit")).status()).isEqualTo(201);
+        setRoots();
+
+        assertThat(experiment("E1").bound()).isTrue();
+        Files.delete(root.resolve("visit"));
+        Files.createSymbolicLink(root.resolve("visit"), outside);
+        assertThat(ingest("E1").sealed()).isFalse();
+    }
+
+    private Ingested ingest(String code) {
+        return service.bean(Ingest.class).ingest(experiment(code));
+    }
+
+    private Experiment experiment(String code) {
+        return service.bean(Experiments.class).find(project, code).orElseThrow();
+    }
+
+    private Answer setRoots(Path... roots) {
+        String list = java.util.Arrays.stream(roots)
+                .map(each -> '"' + each.toString() + '"')
+                .collect(java.util.stream.Collectors.joining(", "));
+        return service.put("/api/v1/projects/" + project + "/roots", "{\"roots\": [%s]}".formatted(list));
+    }
+
+    private Answer register(String who, String code, Path source) {
+        return service.askAs(
+                as(who),
+                "POST",
+                "/api/v1/experiments",
+                "{\"project\": \"%s\", \"code\": \"%s\", \"source\": \"%s\"}".formatted(project, code, source));
+    }
+
+    private Answer setList(String who, Path list) {
+        return service.askAs(
+                as(who),
+                "PUT",
+                "/api/v1/experiments/" + project + "/E1/list",
+                "{\"list\": \"%s\", \"listForm\": \"find\"}".formatted(list));
+    }
+
+    private static Answer bulk(String who, String csv) {
+        return service.askCsvAs(
+                as(who), "/api/v1/experiments/bulk?mode=each", "text/csv", csv.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String as(String who) {
+        return RunningService.basic(who, who.equals("admin") ? service.password() : PASSWORD);
+    }
+
+    private static String base64(Path path) {
+        return Base64.getEncoder().encodeToString(path.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void assertRefused(Answer answer, String field) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+        assertThat(answer.at("/errors/0/field").asString()).isEqualTo(field);
+    }
+}

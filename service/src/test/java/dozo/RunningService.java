@@ -207,13 +207,8 @@ public final class RunningService implements AutoCloseable {
                 .cookieHandler(new CookieManager())
                 .followRedirects(HttpClient.Redirect.NORMAL)
                 .build();
-        String form = send(browser, page("/login", "en")).body();
-        Matcher token = Pattern.compile("name=\"_csrf\"[^>]*value=\"([^\"]+)\"").matcher(form);
-        if (!token.find()) {
-            throw new AssertionError("no token against forgery in " + form);
-        }
         String login =
-                "username=%s&password=%s&_csrf=%s".formatted(encoded(name), encoded(password), encoded(token.group(1)));
+                "username=%s&password=%s&_csrf=%s".formatted(encoded(name), encoded(password), encoded(token(browser)));
         send(
                 browser,
                 HttpRequest.newBuilder(URI.create(url() + "/login"))
@@ -225,6 +220,28 @@ public final class RunningService implements AutoCloseable {
 
     public HttpResponse<String> look(HttpClient browser, String path, String language) {
         return send(browser, page(path, language));
+    }
+
+    /** Sends a form as a page of this browser would: with the token against forgery. */
+    public HttpResponse<String> submit(HttpClient browser, String path, String form) {
+        String body = form + (form.isEmpty() ? "" : "&") + "_csrf=" + encoded(token(browser));
+        return send(
+                browser,
+                HttpRequest.newBuilder(URI.create(url() + path))
+                        .header("Accept", "text/html")
+                        .header("Accept-Language", "en")
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(body))
+                        .build());
+    }
+
+    private String token(HttpClient browser) {
+        String form = send(browser, page("/login", "en")).body();
+        Matcher token = Pattern.compile("name=\"_csrf\"[^>]*value=\"([^\"]+)\"").matcher(form);
+        if (!token.find()) {
+            throw new AssertionError("no token against forgery in " + form);
+        }
+        return token.group(1);
     }
 
     /** Registers a site by REST. */

@@ -103,6 +103,9 @@ public class Findings {
                             row.getTimestamp("acknowledged_at").toInstant(),
                             row.getString("acknowledged_reason")));
 
+    /** A reason, and how many findings have it. */
+    public record Reason(Problem reason, long count) {}
+
     public Findings(JdbcTemplate template, InstantSource clock) {
         this.template = template;
         this.jdbc = JdbcClient.create(template);
@@ -175,6 +178,39 @@ public class Findings {
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("run", runId)
                 .param("after", after)
+                .param("limit", limit)
+                .query(FINDING)
+                .list();
+    }
+
+    /** What needs a person at a site, by reason, the most frequent first. */
+    public List<Reason> openReasons(Sight sight, int siteId) {
+        return jdbc.sql("""
+                        select f.reason, count(*) as count
+                        from finding f
+                        join run r using (run_id)
+                        left join experiment e using (experiment_id)
+                        left join project p using (project_id)
+                        left join acknowledgement a using (finding_id)
+                        where r.site_id = :site and f.superseded_by is null and a.finding_id is null
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        group by f.reason
+                        order by count(*) desc, f.reason
+                        """)
+                .param("site", siteId)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query((row, n) -> new Reason(Problem.valueOf(row.getString("reason")), row.getLong("count")))
+                .list();
+    }
+
+    /** An experiment's latest findings, at most {@code limit}, the latest first. */
+    public List<KeptFinding> latest(int experimentId, int limit) {
+        return jdbc.sql(SELECT + """
+                        where f.experiment_id = :experiment
+                        order by f.finding_id desc
+                        limit :limit
+                        """)
+                .param("experiment", experimentId)
                 .param("limit", limit)
                 .query(FINDING)
                 .list();

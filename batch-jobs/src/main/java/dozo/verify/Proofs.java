@@ -7,7 +7,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -93,6 +96,28 @@ public class Proofs {
                 .param("limit", limit)
                 .query((row, n) -> proof(row))
                 .list();
+    }
+
+    /** Those of these entries that are proven at a site: with a receipt, and not found damaged since. */
+    public Set<Integer> proven(int experimentId, int siteId, int[] entryNumbers) {
+        // Named twice: the index knows of each receipt only between which numbers its entries lie.
+        return new HashSet<>(jdbc.sql("""
+                        select distinct n.entry_no
+                        from receipt r cross join lateral unnest(r.entry_nos) as n (entry_no)
+                        where r.experiment_id = :experiment and r.site_id = :site
+                          and lowest_of(r.entry_nos) <= :highest and highest_of(r.entry_nos) >= :lowest
+                          and n.entry_no = any(:numbers)
+                          and not exists (select from damage b
+                                          where b.experiment_id = :experiment and b.site_id = :site
+                                            and b.entry_no = n.entry_no and b.receipt_id >= r.receipt_id)
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("lowest", Arrays.stream(entryNumbers).min().orElse(0))
+                .param("highest", Arrays.stream(entryNumbers).max().orElse(0))
+                .param("numbers", entryNumbers)
+                .query((row, n) -> row.getInt(1))
+                .list());
     }
 
     private static FileProof proof(ResultSet row) throws SQLException {

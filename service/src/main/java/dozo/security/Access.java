@@ -32,6 +32,11 @@ class Access {
 
     private static final String NO_PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
 
+    /** What every page loads. The hashes in their names are of their content. */
+    private static final String[] ASSETS = {
+        "/dozo*.css", "/charts*.js", "/favicon*.svg", "/webjars/htmx.org/**", "/webjars/chartjs/**", "/error"
+    };
+
     private final Answers answers;
     private final TokenFilter tokens;
 
@@ -63,13 +68,13 @@ class Access {
         return headers(http)
                 .authorizeHttpRequests(requests -> requests.requestMatchers(EndpointRequest.to("health"))
                         .permitAll()
-                        .requestMatchers("/dozo.css", "/favicon.svg", "/error")
+                        .requestMatchers(ASSETS)
                         .permitAll()
                         .requestMatchers(pages())
                         .authenticated()
                         .anyRequest()
                         .denyAll())
-                .formLogin(form -> form.failureHandler(this::formFailed))
+                .formLogin(form -> form.loginPage("/login").permitAll().failureHandler(this::formFailed))
                 .logout(logout ->
                         logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
                 .build();

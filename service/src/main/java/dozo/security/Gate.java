@@ -6,6 +6,7 @@ import dozo.security.Permissions.Line;
 import dozo.security.Permissions.Reach;
 import dozo.security.Permissions.Token;
 import dozo.security.Users.User;
+import dozo.ui.Viewer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
@@ -143,6 +144,7 @@ class Gate implements HandlerInterceptor {
         Set<Role> roles = user.roles().stream()
                 .filter(role -> token == null || token.roles().contains(role))
                 .collect(Collectors.toSet());
+        request.setAttribute(Viewer.ATTRIBUTE, new Viewer(caller.name(), Permissions.allowed(roles)));
         return switch (line.get().of(roles)) {
             case NONE -> new Refused(HttpStatus.FORBIDDEN, noRole(line.get(), user, token != null));
             case OWN -> own(request, Sight.of(user.projects()));

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The one table of who may what: a line for each method and path that is answered. What has no line is refused to everybody,
@@ -23,6 +24,19 @@ public final class Permissions {
     private static final String TABLE = """
             method path                                                            LAB_MANAGER OPERATOR AUDITOR ADMIN token
             GET    /                                                               own         all      all     all   -
+            GET    /experiments                                                    own         all      all     all   -
+            GET    /experiments/{project}/{code}                                   own         all      all     all   -
+            GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
+            GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
+            GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
+            GET    /experiments/{project}/{code}/release                           -           all      -       all   -
+            POST   /experiments/{project}/{code}/release                           -           all      -       all   -
+            GET    /register                                                       own         all      -       all   -
+            POST   /register                                                       own         all      -       all   -
+            GET    /register/csv                                                   own         all      -       all   -
+            POST   /register/csv                                                   own         all      -       all   -
+            GET    /register/csv/preview                                           own         all      -       all   -
+            POST   /register/csv/preview                                           own         all      -       all   -
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
@@ -128,6 +142,14 @@ public final class Permissions {
     /** Who may use an endpoint; empty: nobody. */
     public static Optional<Line> of(Endpoint endpoint) {
         return Optional.ofNullable(LINES.get(endpoint));
+    }
+
+    /** What of it these roles may do at all, as {@code GET /path}: so pages show nothing else. */
+    static Set<String> allowed(Collection<Role> roles) {
+        return LINES.entrySet().stream()
+                .filter(line -> line.getValue().of(roles) != Reach.NONE)
+                .map(line -> line.getKey().method() + " " + line.getKey().path())
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     private static Map<Endpoint, Line> read() {

@@ -6,29 +6,59 @@ import dozo.ledger.Coverage.Totals;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** How pages write sizes, numbers, times and shares: the same everywhere. */
-public record Format(ZoneId zone) {
+/** How pages write sizes, numbers, times and shares: the same everywhere, in the reader's language and Dozo's time zone. */
+public record Format(ZoneId zone, Locale locale) {
 
-    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm", Locale.ROOT);
+    private static final String NOTHING = "–";
 
     private static final long DAY_SECONDS = 86_400;
     private static final long HOUR_SECONDS = 3_600;
+    private static final long NANOS = 1_000_000_000L;
 
+    /** In units of 1,024, at least two digits that count. */
     public String size(long bytes) {
         return Size.text(bytes);
     }
 
     public String number(long number) {
-        return String.format(Locale.ROOT, "%,d", number);
+        return String.format(locale, "%,d", number);
     }
 
+    /** To the minute. */
     public String time(@Nullable Instant time) {
-        return time == null ? "–" : TIME.format(time.atZone(zone));
+        return time == null ? NOTHING : formatter(day() + " HH:mm").format(time.atZone(zone));
+    }
+
+    /** To the second, for what is evidence. */
+    public String exactly(@Nullable Instant time) {
+        return time == null ? NOTHING : formatter(day() + " HH:mm:ss").format(time.atZone(zone));
+    }
+
+    /** A file's time, from nanoseconds since 1970. */
+    public String fileTime(long nanos) {
+        return time(Instant.ofEpochSecond(Math.floorDiv(nanos, NANOS), Math.floorMod(nanos, NANOS)));
+    }
+
+    public String date(@Nullable LocalDate day) {
+        return day == null ? NOTHING : formatter(day()).format(day);
+    }
+
+    private String day() {
+        return isJapanese() ? "uuuu/MM/dd" : "d MMM uuuu";
+    }
+
+    private boolean isJapanese() {
+        return locale.getLanguage().equals(Locale.JAPANESE.getLanguage());
+    }
+
+    private DateTimeFormatter formatter(String pattern) {
+        return DateTimeFormatter.ofPattern(pattern, locale);
     }
 
     /** Days, or hours where they are no whole days; told by their number and a message's name. */

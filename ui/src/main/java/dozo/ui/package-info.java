@@ -1,6 +1,6 @@
 /** The pages: a controller and a template for each, in the reader's language. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "registry", "ledger", "manifest", "run", "transfer"})
+@ApplicationModule(allowedDependencies = {"file", "registry", "ledger", "manifest", "run", "transfer", "verify"})
 package dozo.ui;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,47 @@
+package dozo.registry;
+
+import dozo.ledger.Sight;
+import java.sql.Types;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What the experiments that are seen were acquired with: what forms suggest. */
+@Component
+public class Acquisitions {
+
+    /** So many are suggested at most. */
+    private static final int KNOWN_MAX = 200;
+
+    private final JdbcClient jdbc;
+
+    public Acquisitions(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** The scanners' codes, by code. */
+    public List<String> scanners(Sight sight) {
+        return jdbc.sql("""
+                        select distinct e.scanner from experiment e join project p using (project_id)
+                        where e.scanner is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by e.scanner limit :limit
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("limit", KNOWN_MAX)
+                .query((row, n) -> row.getString(1))
+                .list();
+    }
+
+    /** The modalities, by code. */
+    public List<String> modalities(Sight sight) {
+        return jdbc.sql("""
+                        select distinct e.modality from experiment e join project p using (project_id)
+                        where e.modality is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by e.modality limit :limit
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("limit", KNOWN_MAX)
+                .query((row, n) -> row.getString(1))
+                .list();
+    }
+}

@@ -1,0 +1,63 @@
+package dozo.verify;
+
+import java.sql.Timestamp;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** How far an experiment has come at a site, and when: what is known, and nothing else. */
+@Component
+public class Milestones {
+
+    private final JdbcClient jdbc;
+
+    /**
+     * When what happened. Null: it has not.
+     *
+     * @param sealedAt the current manifest
+     * @param firstProvenAt the first receipt; {@code lastProvenAt} the last
+     * @param safeAt when the current manifest had become wholly safe
+     * @param readAt since when all that is stored was read again
+     */
+    public record Reached(
+            @Nullable Instant sealedAt,
+            @Nullable Instant firstProvenAt,
+            @Nullable Instant lastProvenAt,
+            @Nullable Instant safeAt,
+            @Nullable Instant readAt) {}
+
+    public Milestones(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** What an experiment has reached at a site. Costs its receipts. */
+    public Reached of(int experimentId, int siteId) {
+        return jdbc.sql("""
+                        select (select sealed_at from manifest
+                                where experiment_id = :experiment order by manifest_no desc limit 1) as sealed_at,
+                               r.first_proven_at, r.last_proven_at, r.read_at,
+                               (select c.since from protection t join coverage c using (experiment_id, site_id)
+                                where t.experiment_id = :experiment and t.site_id = :site and t.entries = t.entries_safe
+                                  and c.waited_seconds is not null
+                                order by c.since desc limit 1) as safe_at
+                        from (select min(r.verified_at) as first_proven_at, max(r.verified_at) as last_proven_at,
+                                     case when bool_and(s.last_read_at > r.verified_at) then min(s.last_read_at) end as read_at
+                              from receipt r left join stored s using (receipt_id)
+                              where r.experiment_id = :experiment and r.site_id = :site) r
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query((row, n) -> new Reached(
+                        instant(row.getTimestamp("sealed_at")),
+                        instant(row.getTimestamp("first_proven_at")),
+                        instant(row.getTimestamp("last_proven_at")),
+                        instant(row.getTimestamp("safe_at")),
+                        instant(row.getTimestamp("read_at"))))
+                .single();
+    }
+
+    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
+        return timestamp == null ? null : timestamp.toInstant();
+    }
+}

@@ -1,0 +1,504 @@
+package dozo.ui;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.Browser.NewContextOptions;
+import com.microsoft.playwright.BrowserContext;
+import com.microsoft.playwright.BrowserType.LaunchOptions;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Page.ScreenshotOptions;
+import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import com.microsoft.playwright.options.FilePayload;
+import dozo.RunningService;
+import dozo.file.FilePath;
+import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.LoopbackSite;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import java.io.InputStream;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** What people do with the pages, in a real browser and in both languages; every page for everybody, light and dark, wide and narrow. */
+class PagesBrowserIT {
+
+    /** What the system has, by the names that distributions give it. */
+    private static final List<String> BROWSERS = List.of("chromium", "chromium-browser", "google-chrome");
+
+    private static final Path SHOTS = Path.of("target", "pages");
+
+    private static final int WIDE = 1280;
+    private static final int NARROW = 320;
+
+    /** More than fit on a page of a folder. */
+    private static final int FILES = 230;
+
+    /** Shift-JIS, then what is no text in any encoding, and markup. */
+    private static final byte[] NO_TEXT = {(byte) 0x94, (byte) 0x5c, (byte) 0xff, ' ', '<', 'b', '>', '.', 'r', 'a', 'w'
+    };
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+    private static LoopbackSite site;
+    private static Playwright playwright;
+    private static Browser browser;
+    private static String login = "";
+    private static String axe = "";
+
+    private final List<BrowserContext> opened = new ArrayList<>();
+
+    @BeforeAll
+    static void start() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        service = RunningService.start(folder.resolve("work"));
+        site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
+        service.bean(Sites.class).save("dr", site.address(), "test");
+        service.bean(Projects.class).create("P001", "脳機能イメージング", "test");
+        service.bean(Projects.class).create("P002", "", "test");
+        back();
+        // A browser is there already: none is loaded.
+        Map<String, String> environment = new HashMap<>(System.getenv());
+        environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+        playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
+        browser = playwright
+                .chromium()
+                .launch(new LaunchOptions().setExecutablePath(chromium()).setArgs(List.of("--no-sandbox")));
+        login = loggedIn();
+        try (InputStream script = PagesBrowserIT.class.getResourceAsStream("/axe.min.js")) {
+            axe = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static Path chromium() {
+        return Arrays.stream(System.getenv("PATH").split(java.io.File.pathSeparator, -1))
+                .flatMap(folder -> BROWSERS.stream().map(name -> Path.of(folder, name)))
+                .filter(Files::isExecutable)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
+    }
+
+    /** Two nights, with changes between them; then something frozen, and something that waits. */
+    private static void back() throws Exception {
+        Path visit = Files.createDirectories(folder.resolve("visit"));
+        Path series = Files.createDirectories(visit.resolve("dicom"));
+        for (int i = 0; i < FILES; i++) {
+            Files.writeString(series.resolve("IM%04d.dcm".formatted(i)), "image " + i);
+        }
+        Files.writeString(FilePath.of(NO_TEXT).under(visit), "raw");
+        Files.writeString(visit.resolve("protocol.txt"), "first");
+        Files.createSymbolicLink(visit.resolve("latest"), Path.of("dicom"));
+        register("P001", "S0001", "視覚野のレチノトピー（7T パイロット）", visit);
+        register("P001", "S0002", "<b>resting state</b>", Files.createDirectories(folder.resolve("empty")));
+        night();
+        Files.writeString(visit.resolve("protocol.txt"), "second version");
+        Files.writeString(visit.resolve("new.txt"), "new");
+        night();
+        register("P002", "T0001", "", Files.createDirectories(folder.resolve("later")));
+    }
+
+    private static void register(String project, String code, String title, Path source) {
+        service.bean(Experiments.class)
+                .register(
+                        Sight.EVERYTHING,
+                        project,
+                        code,
+                        title,
+                        source,
+                        null,
+                        new Acquisition("MR", "S7T", LocalDate.of(2026, 10, 1)),
+                        "test");
+    }
+
+    private static void night() {
+        long run = service.bean(Operations.class).start("dr", "test").id();
+        Runs runs = service.bean(Runs.class);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> runs.find(run).orElseThrow().endedAt() != null);
+    }
+
+    private static String loggedIn() {
+        try (BrowserContext context = browser.newContext()) {
+            Page page = context.newPage();
+            page.navigate(service.url() + "/");
+            page.getByLabel("Name").fill("admin");
+            page.getByLabel("Password").fill(service.password());
+            page.getByRole(AriaRole.BUTTON).getByText("Log in").click();
+            assertThat(page.locator("h1")).containsText("not safe");
+            return context.storageState();
+        }
+    }
+
+    @AfterEach
+    void closePages() {
+        opened.forEach(BrowserContext::close);
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        playwright.close();
+        service.close();
+        site.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoAsksWhetherAllIsSafeSeesItAndFollowsABar(String language) throws Exception {
+        Page page = open(language, "/");
+        assertThat(page.locator(".whole")).containsText("%");
+        assertThat(page.locator("h1")).containsText("2");
+
+        page.getByRole(AriaRole.LINK, named("P001")).first().click();
+        assertThat(page).hasURL(Pattern.compile(".*/experiments\\?project=P001"));
+        assertThat(page.locator("tbody tr")).hasCount(2);
+        assertThat(page.locator("tbody")).containsText(word(language, "is.SAFE"));
+
+        page.getByRole(AriaRole.LINK, named("P001/S0001")).click();
+        assertThat(page.locator(".way li")).hasCount(4);
+        assertThat(page.locator(".way")).containsText(word(language, "way.verified"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoTypesFindsWhileTyping(String language) throws Exception {
+        Page page = open(language, "/experiments");
+        page.getByLabel(word(language, "find.text")).pressSequentially("レチノ");
+
+        assertThat(page.locator("tbody tr")).hasCount(1);
+        assertThat(page.locator("tbody")).containsText("P001/S0001");
+        assertThat(page).hasURL(Pattern.compile(".*q=%E3%83%AC.*"));
+
+        page.getByLabel(word(language, "find.text")).fill("nothing is like this");
+        assertThat(page.locator(".empty")).containsText(word(language, "find.nothing"));
+    }
+
+    @Test
+    void findingNeedsNoScript() throws Exception {
+        Page page = open("en", "/experiments", new NewContextOptions().setJavaScriptEnabled(false));
+        page.getByLabel(word("en", "find.state")).selectOption("unseen");
+        page.getByRole(AriaRole.BUTTON, named(word("en", "find"))).click();
+
+        assertThat(page.locator("tbody")).containsText("P002/T0001");
+        assertThat(page.getByLabel(word("en", "find.state"))).hasValue("unseen");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoRegistersOneKeepsWhatWasTyped(String language) throws Exception {
+        Path source = Files.createDirectories(folder.resolve("new-" + language));
+        Page page = open(language, "/register");
+        assertThat(page.locator("#project-known option")).hasCount(2);
+        field(page, language, "project").fill("P002");
+        field(page, language, "code").fill("not a code");
+        field(page, language, "source").fill(source.toString());
+        field(page, language, "title").fill("聴覚 oddball");
+        press(page, language, "register.yes");
+
+        assertThat(page.locator("#code-error")).containsText("1 to 64 letters");
+        assertThat(field(page, language, "code")).hasAttribute("aria-invalid", "true");
+        assertThat(field(page, language, "title")).hasValue("聴覚 oddball");
+        shoot(page, "register-refused", language);
+
+        field(page, language, "code").fill("N-" + language);
+        press(page, language, "register.yes");
+        assertThat(page.locator("h1")).hasText("P002/N-" + language);
+        assertThat(page.locator(".empty")).containsText(word(language, "manifests.none"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoRegistersManySeesEveryVerdictFirst(String language) throws Exception {
+        Path source = Files.createDirectories(folder.resolve("csv-" + language));
+        String csv = "project,code,source,title%nP002,C-%s,%s,脳波%nP002,no code,%s,%nNOWHERE,X,%s,%n"
+                .formatted(language, source, source, source);
+        Page page = open(language, "/register/csv");
+        page.locator("#file")
+                .setInputFiles(new FilePayload("visits.csv", "text/csv", csv.getBytes(StandardCharsets.UTF_8)));
+        press(page, language, "csv.judge");
+
+        assertThat(page.locator("tbody tr")).hasCount(3);
+        assertThat(page.locator("tbody")).containsText("no project");
+        assertThat(service.bean(Experiments.class).find("P002", "C-" + language))
+                .isEmpty();
+        shoot(page, "preview", language);
+        accessible(page, "preview", language);
+
+        page.locator(".confirm button").click();
+        assertThat(page.locator("h1")).containsText("1");
+        assertThat(page.locator("tbody")).containsText(word(language, "verdict.REGISTERED"));
+        assertThat(service.bean(Experiments.class).find("P002", "C-" + language))
+                .isPresent();
+    }
+
+    @Test
+    void aFileThatIsNoneIsRefusedAtItsField() throws Exception {
+        Page page = open("en", "/register/csv");
+        page.locator("#file").setInputFiles(new FilePayload("a.csv", "text/csv", "what,is,this\n1,2,3\n".getBytes()));
+        press(page, "en", "csv.judge");
+
+        assertThat(page.locator(".error").first()).isVisible();
+        assertThat(page).hasURL(service.url() + "/register/csv");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoLooksForAFileFindsItsProofWhateverItsName(String language) throws Exception {
+        Page page = open(language, "/experiments/P001/S0001");
+        page.getByRole(AriaRole.LINK, named(word(language, "manifests.files.of").replace("{0}", "2")))
+                .click();
+        page.getByText("<b>.raw").click();
+
+        assertThat(page.locator("h1")).hasText(word(language, "proof.title"));
+        assertThat(page.locator(".badge.safe")).hasText(word(language, "proven"));
+        assertThat(page.locator("dd code").first()).hasText(Pattern.compile("[0-9a-f]{64}"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void aLargeFolderIsLookedThroughPageByPage(String language) throws Exception {
+        Page page = open(language, "/experiments/P001/S0001/manifests/1");
+        page.getByText("dicom/").click();
+        assertThat(page.locator("tbody tr")).hasCount(200);
+
+        page.getByText(word(language, "pages.next")).click();
+        assertThat(page.locator("tbody tr")).hasCount(FILES - 200);
+        assertThat(page.locator("tbody tr").last()).containsText("IM0229.dcm");
+        page.getByText(word(language, "pages.first")).click();
+        assertThat(page.locator("tbody tr").first()).containsText("IM0000.dcm");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whatChangedBetweenTwoManifestsIsListed(String language) throws Exception {
+        Page page = open(language, "/experiments/P001/S0001");
+        page.getByRole(
+                        AriaRole.LINK,
+                        named(word(language, "manifests.changes.of").replace("{0}", "2")))
+                .click();
+
+        assertThat(page.locator("tbody")).containsText("new.txt");
+        assertThat(page.locator("tbody")).containsText(word(language, "change.NEW"));
+        assertThat(page.locator("tbody")).containsText("protocol.txt");
+        assertThat(page.locator("tbody")).containsText(word(language, "change.CHANGED"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoReleasesIsToldFirstWhatThatDoes(String language) throws Exception {
+        freeze();
+        Page page = open(language, "/experiments/P001/S0001");
+        page.getByText(word(language, "release"), new Page.GetByTextOptions().setExact(true))
+                .click();
+        assertThat(page.locator(".confirm li")).hasCount(4);
+        shoot(page, "release", language);
+        accessible(page, "release", language);
+
+        press(page, language, "release.yes");
+        assertThat(page.locator("h1")).hasText("P001/S0001");
+        assertThat(page.locator(".notice")).hasCount(0);
+    }
+
+    private static void freeze() {
+        service.bean(JdbcClient.class).sql("""
+                        insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                        select experiment_id, 2, now(), 1234, 567890, 'much is gone' from experiment where code = 'S0001'
+                        on conflict do nothing
+                        """).update();
+        service.bean(JdbcClient.class)
+                .sql("update frozen_experiment set released_at = null, released_by = null")
+                .update();
+    }
+
+    @Test
+    void languageAndLightAreRemembered() throws Exception {
+        Page page = open("en", "/experiments?project=P001");
+        page.getByText("日本語").click();
+        assertThat(page.locator("html")).hasAttribute("lang", "ja");
+        assertThat(page).hasURL(Pattern.compile(".*/experiments\\?project=P001"));
+        page.getByText(word("ja", "theme.dark")).click();
+        page.navigate(service.url() + "/");
+
+        assertThat(page.locator("html")).hasAttribute("lang", "ja");
+        assertThat(page.locator("html")).hasAttribute("data-theme", "dark");
+        assertThat(page.locator("body")).hasCSS("background-color", "rgb(20, 24, 27)");
+    }
+
+    @Test
+    void theKeyboardIsEnough() throws Exception {
+        Page page = open("en", "/experiments");
+        page.keyboard().press("Tab");
+        assertThat(page.locator(".skip")).isFocused();
+        page.keyboard().press("Enter");
+        page.keyboard().press("Tab");
+
+        assertThat(page.getByText(word("en", "register"))).isFocused();
+    }
+
+    @Test
+    void aTableIsDrawnInTheKitsStyle() throws Exception {
+        Page page = open("en", "/");
+        List<String> complaints = new ArrayList<>();
+        page.onConsoleMessage(message -> complaints.add(message.text()));
+        page.evaluate("""
+                document.querySelector("main").insertAdjacentHTML("beforeend",
+                    '<figure class="chart" data-chart="line"><canvas></canvas><table><thead><tr><th>Hour<th>MB/s<th>files/s</thead>'
+                    + '<tbody><tr><td>1<td>10<td data-value="2000">2,000<tr><td>2<td>20<td data-value="1000">1,000</tbody></table></figure>')
+                """);
+        page.addScriptTag(new Page.AddScriptTagOptions().setUrl(service.url() + "/webjars/chartjs/dist/chart.umd.js"));
+        page.addScriptTag(new Page.AddScriptTagOptions().setUrl(service.url() + "/charts.js"));
+        page.evaluate("document.dispatchEvent(new Event('DOMContentLoaded'))");
+
+        assertThat(page.locator("figure.drawn canvas")).isVisible();
+        assertThat(page.evaluate(
+                        "Chart.getChart(document.querySelector('canvas')).data.datasets.map(each => each.data)"))
+                .isEqualTo(List.of(List.of(10, 20), List.of(2000, 1000)));
+        assertThat(complaints).isEmpty();
+    }
+
+    @Test
+    void everyPageIsForEverybody() throws Exception {
+        for (String[] way : new String[][] {
+            {"en", "LIGHT", "" + WIDE},
+            {"en", "DARK", "" + NARROW},
+            {"ja", "DARK", "" + WIDE},
+            {"ja", "LIGHT", "" + NARROW}
+        }) {
+            int width = Integer.parseInt(way[2]);
+            NewContextOptions options = new NewContextOptions()
+                    .setColorScheme(ColorScheme.valueOf(way[1]))
+                    .setViewportSize(width, 800);
+            BrowserContext context = context(way[0], options);
+            Page page = context.newPage();
+            for (Map.Entry<String, String> each : pages().entrySet()) {
+                page.navigate(service.url() + each.getValue());
+                String name = "%s-%s-%d".formatted(each.getKey(), way[1].toLowerCase(java.util.Locale.ROOT), width);
+                shoot(page, name, way[0]);
+                fits(page, name, way[0]);
+                // Of the four ways two have all that axe-core looks at: light and dark, wide and narrow.
+                if (way[0].equals("en") == (width == WIDE)) {
+                    accessible(page, name, way[0]);
+                }
+            }
+        }
+    }
+
+    /** By what its screenshot is called. A new page gets a line. */
+    private static Map<String, String> pages() {
+        String experiment = "/experiments/P001/S0001";
+        Map<String, String> pages = new LinkedHashMap<>();
+        pages.put("overview", "/");
+        pages.put("experiments", "/experiments");
+        pages.put("experiments-none", "/experiments?q=nothing");
+        pages.put("experiments-wrong", "/experiments?from=yesterday");
+        pages.put("experiment", experiment);
+        pages.put("experiment-new", "/experiments/P002/T0001");
+        pages.put("manifest", experiment + "/manifests/2");
+        pages.put("changes", experiment + "/changes?from=1&to=2");
+        pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
+        pages.put("register", "/register");
+        pages.put("csv", "/register/csv");
+        pages.put("missing", "/experiments/P001/NEVER");
+        pages.put("login", "/login");
+        return pages;
+    }
+
+    /** No violation of WCAG 2.2 AA that axe-core knows of. */
+    private static void accessible(Page page, String name, String language) {
+        String what = name + "-" + language;
+        page.evaluate(axe);
+        Object violations = page.evaluate("""
+                async () => {
+                    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+                    const found = await axe.run({ runOnly: tags, resultTypes: ["violations"] });
+                    return found.violations.map(each => each.id + ": " + each.nodes.map(node => node.html).join(" "));
+                }
+                """);
+        assertThat((List<?>) Objects.requireNonNull(violations)).as(what).isEmpty();
+    }
+
+    /** Nothing is wider than the window, nothing untranslated. */
+    private static void fits(Page page, String name, String language) {
+        String what = name + "-" + language;
+        Object over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assertThat(over).as(what + " is too wide").isEqualTo(0);
+        assertThat(page.content()).as(what).doesNotContain("??");
+        assertThat(page.locator("html").getAttribute("lang")).as(what).isEqualTo(language);
+    }
+
+    private static void shoot(Page page, String name, String language) {
+        page.screenshot(new ScreenshotOptions()
+                .setFullPage(true)
+                .setPath(SHOTS.resolve("%s-%s.png".formatted(name, language))));
+    }
+
+    private Page open(String language, String path) throws Exception {
+        return open(language, path, new NewContextOptions().setViewportSize(WIDE, 800));
+    }
+
+    private Page open(String language, String path, NewContextOptions options) throws Exception {
+        Page page = context(language, options).newPage();
+        page.navigate(service.url() + path);
+        return page;
+    }
+
+    /** One in which the administrator has logged in. */
+    private BrowserContext context(String language, NewContextOptions options) throws Exception {
+        BrowserContext context = browser.newContext(options.setLocale(language).setStorageState(login));
+        context.setDefaultTimeout(Duration.ofSeconds(15).toMillis());
+        opened.add(context);
+        return context;
+    }
+
+    private static Locator field(Page page, String language, String name) throws Exception {
+        return page.getByLabel(word(language, name)).first();
+    }
+
+    private static void press(Page page, String language, String word) throws Exception {
+        page.getByRole(AriaRole.BUTTON, named(word(language, word))).click();
+    }
+
+    private static Page.GetByRoleOptions named(String name) {
+        return new Page.GetByRoleOptions().setName(name).setExact(true);
+    }
+
+    private static String word(String language, String key) throws Exception {
+        Properties words = WordsTest.words(language);
+        return Objects.requireNonNull(words.getProperty(key), key);
+    }
+}

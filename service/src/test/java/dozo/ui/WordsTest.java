@@ -1,0 +1,95 @@
+package dozo.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.manifest.Manifests.ChangeKind;
+import dozo.registry.ExperimentSearch.State;
+import dozo.registry.Verdict.Outcome;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What pages say: every word that is used is there in both languages, and none is there for nothing. */
+class WordsTest {
+
+    private static final Path UI = Path.of("..", "ui", "src", "main");
+
+    /** Named in the code: what an age is counted in. */
+    private static final List<String> BY_CODE = List.of("days", "hours");
+
+    @Test
+    void bothLanguagesHaveTheSameWords() throws Exception {
+        assertThat(words("ja").keySet()).isEqualTo(words("en").keySet());
+        assertThat(words("ja").values())
+                .allSatisfy(word -> assertThat((String) word).isNotBlank());
+    }
+
+    @Test
+    void everyWordThatIsUsedIsThere() throws Exception {
+        Set<String> used = found("#\\{([a-z][A-Za-z0-9_.]*)[}(]");
+        used.addAll(found("#messages\\.msg\\('([a-z][A-Za-z0-9_.]*)'\\)"));
+
+        assertThat(words("en").stringPropertyNames()).containsAll(used);
+    }
+
+    @Test
+    void noWordIsThereForNothing() throws Exception {
+        Set<String> named = found("#\\{([a-z][A-Za-z0-9_.]*)[}(]");
+        named.addAll(found("'([a-z][A-Za-z0-9_.]*[A-Za-z0-9_])'"));
+        Set<String> prefixes = found("'([a-z][A-Za-z0-9_.]*\\.)'");
+        Set<String> unused = new TreeSet<>(words("en").stringPropertyNames());
+        unused.removeIf(word -> named.contains(word)
+                || BY_CODE.contains(word)
+                || prefixes.stream().anyMatch(word::startsWith));
+
+        assertThat(unused).isEmpty();
+    }
+
+    @Test
+    void everyStateHasAWord() throws Exception {
+        Stream<String> needed = Stream.of(
+                        Arrays.stream(State.values()).map(each -> "is." + each),
+                        Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
+                        Arrays.stream(ChangeKind.values()).map(each -> "change." + each),
+                        Stream.of("registered", "sealed", "copied", "verified", "scrubbed")
+                                .map(each -> "way." + each))
+                .flatMap(each -> each);
+
+        assertThat(words("en").stringPropertyNames()).containsAll(needed.toList());
+    }
+
+    private static Set<String> found(String pattern) throws Exception {
+        try (Stream<Path> templates = Files.list(UI.resolve("resources/templates"))) {
+            StringBuilder all = new StringBuilder();
+            for (Path each : templates.toList()) {
+                all.append(Files.readString(each));
+            }
+            return Pattern.compile(pattern)
+                    .matcher(all)
+                    .results()
+                    .map(found -> found.group(1))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    static Properties words(String language) throws Exception {
+        String file = language.equals("ja") ? "/messages_ja.properties" : "/messages.properties";
+        Properties words = new Properties();
+        try (var in = new InputStreamReader(
+                Objects.requireNonNull(WordsTest.class.getResourceAsStream(file)), StandardCharsets.UTF_8)) {
+            words.load(in);
+        }
+        return words;
+    }
+}

@@ -1,0 +1,33 @@
+package dozo.ui;
+
+import dozo.ledger.Sight;
+import dozo.registry.Acquisitions;
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import java.util.List;
+import org.springframework.stereotype.Component;
+import org.springframework.ui.Model;
+
+/** What forms suggest: the projects, scanners and modalities that the viewer sees. */
+@Component
+class Choices {
+
+    private static final int PROJECTS_MAX = 500;
+
+    private final Projects projects;
+    private final Acquisitions acquisitions;
+
+    Choices(Projects projects, Acquisitions acquisitions) {
+        this.projects = projects;
+        this.acquisitions = acquisitions;
+    }
+
+    void addTo(Model model, Sight sight) {
+        List<String> codes = projects.page(sight, "", PROJECTS_MAX).stream()
+                .map(Project::code)
+                .toList();
+        model.addAttribute("projects", codes);
+        model.addAttribute("scanners", acquisitions.scanners(sight));
+        model.addAttribute("modalities", acquisitions.modalities(sight));
+    }
+}

@@ -1,0 +1,147 @@
+package dozo.ui;
+
+import dozo.ledger.Sight;
+import dozo.registry.BulkRegistration;
+import dozo.registry.BulkRegistration.Answer;
+import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.Refusal;
+import dozo.registry.Verdict;
+import dozo.registry.Verdict.Outcome;
+import jakarta.servlet.http.HttpSession;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.Serializable;
+import java.security.Principal;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.multipart.MultipartFile;
+
+/** Registers many experiments: a file is judged line by line first, and registered when somebody has seen that. */
+@Controller
+class CsvPage {
+
+    /** It waits in memory until it is confirmed, so it may be smaller than what REST takes. */
+    static final int BYTES_MAX = 4 * 1024 * 1024;
+
+    private static final int LINES_SHOWN = 200;
+
+    private static final String KEPT = CsvPage.class.getName() + ".upload";
+
+    private final BulkRegistration bulk;
+
+    /**
+     * A file that waits to be confirmed. A session keeps one.
+     *
+     * @param encoding as it was chosen; null: told by the bytes
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Upload(String name, byte[] bytes, @Nullable String encoding) implements Serializable {
+        private static final long serialVersionUID = 1L;
+    }
+
+    CsvPage(BulkRegistration bulk) {
+        this.bulk = bulk;
+    }
+
+    @GetMapping("/register/csv")
+    String form(Model model) {
+        return form(Form.EMPTY, model);
+    }
+
+    @PostMapping("/register/csv")
+    String upload(
+            @RequestParam MultipartFile file,
+            @RequestParam(defaultValue = "") String encoding,
+            HttpSession session,
+            Principal actor,
+            Sight sight,
+            Model model)
+            throws IOException {
+        try {
+            if (file.isEmpty()) {
+                throw new Refusal("file", "a file with a heading and a line for each experiment is accepted");
+            }
+            if (file.getSize() > BYTES_MAX) {
+                throw new Refusal(
+                        "file",
+                        "a file has at most %,d bytes here: divide it, or use the command dozo register --csv"
+                                .formatted(BYTES_MAX));
+            }
+            Upload upload = new Upload(
+                    String.valueOf(file.getOriginalFilename()), file.getBytes(), encoding.isBlank() ? null : encoding);
+            answer(upload, Mode.ALL, true, actor, sight);
+            session.setAttribute(KEPT, upload);
+            return "redirect:/register/csv/preview";
+        } catch (Refusal refused) {
+            return form(Form.refused(Map.of("encoding", encoding), refused), model);
+        }
+    }
+
+    /** @param after the line after which the page begins */
+    @GetMapping("/register/csv/preview")
+    String preview(
+            @RequestParam(defaultValue = "0") int after,
+            @RequestParam(defaultValue = "false") boolean refused,
+            HttpSession session,
+            Principal actor,
+            Sight sight,
+            Model model)
+            throws IOException {
+        if (!(session.getAttribute(KEPT) instanceof Upload upload)) {
+            return "redirect:/register/csv";
+        }
+        return answered(upload, answer(upload, Mode.ALL, true, actor, sight), true, after, refused, model);
+    }
+
+    /** Registers the file that was looked at. */
+    @PostMapping("/register/csv/preview")
+    String register(@RequestParam String mode, HttpSession session, Principal actor, Sight sight, Model model)
+            throws IOException {
+        if (!(session.getAttribute(KEPT) instanceof Upload upload)) {
+            return "redirect:/register/csv";
+        }
+        Answer answer = answer(upload, Mode.of(mode), false, actor, sight);
+        session.removeAttribute(KEPT);
+        return answered(upload, answer, false, 0, false, model);
+    }
+
+    private Answer answer(Upload upload, Mode mode, boolean dryRun, Principal actor, Sight sight) throws IOException {
+        return bulk.register(
+                sight, new ByteArrayInputStream(upload.bytes), upload.encoding, mode, dryRun, actor.getName());
+    }
+
+    private static String answered(
+            Upload upload, Answer answer, boolean preview, int after, boolean refused, Model model) {
+        Cut<Verdict> lines = Cut.of(
+                LINES_SHOWN, most -> lines(answer, after, refused, most), verdict -> String.valueOf(verdict.line()));
+        model.addAttribute("name", upload.name);
+        model.addAttribute("encoding", answer.encoding());
+        model.addAttribute("preview", preview);
+        model.addAttribute("onlyRefused", refused);
+        model.addAttribute("first", after == 0 ? null : "");
+        model.addAttribute("lines", lines);
+        for (Outcome outcome : Outcome.values()) {
+            model.addAttribute("count" + outcome, answer.count(outcome));
+        }
+        return "preview";
+    }
+
+    private static List<Verdict> lines(Answer answer, int after, boolean refused, int limit) {
+        return answer.lines().stream()
+                .filter(line -> line.line() > after && (!refused || line.outcome() == Outcome.REFUSED))
+                .limit(limit)
+                .toList();
+    }
+
+    private static String form(Form form, Model model) {
+        model.addAttribute("form", form);
+        model.addAttribute("bytesMax", BYTES_MAX);
+        return "csv";
+    }
+}

@@ -1,0 +1,124 @@
+package dozo.ui;
+
+import dozo.file.FilePath;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Findings;
+import dozo.manifest.Freezes;
+import dozo.manifest.Freezes.Freeze;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.ui.PageProblems.NotThere;
+import dozo.verify.Milestones;
+import dozo.verify.Milestones.Reached;
+import java.security.Principal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+
+/** One experiment: how far it has come at each site, what was found, and its manifests. */
+@Controller
+@RequestMapping("/experiments/{project}/{code}")
+class ExperimentPage {
+
+    private static final int FINDINGS_SHOWN = 20;
+    private static final int MANIFESTS_SHOWN = 30;
+
+    private final Experiments experiments;
+    private final Sites sites;
+    private final Coverage coverage;
+    private final Milestones milestones;
+    private final Freezes freezes;
+    private final Findings findings;
+    private final Manifests manifests;
+
+    /** How it stands at a site. */
+    record AtSite(Site site, @Nullable ExperimentCoverage coverage, List<Step> way) {}
+
+    /** A step on the way to a proven copy; its name is a message's. */
+    record Step(String name, @Nullable Instant at) {}
+
+    ExperimentPage(
+            Experiments experiments,
+            Sites sites,
+            Coverage coverage,
+            Milestones milestones,
+            Freezes freezes,
+            Findings findings,
+            Manifests manifests) {
+        this.experiments = experiments;
+        this.sites = sites;
+        this.coverage = coverage;
+        this.milestones = milestones;
+        this.freezes = freezes;
+        this.findings = findings;
+        this.manifests = manifests;
+    }
+
+    @GetMapping
+    String experiment(@PathVariable String project, @PathVariable String code, Model model) {
+        Experiment experiment = found(experiments, project, code);
+        List<Manifest> sealed = manifests.all(experiment.id());
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("source", FilePath.render(FilePath.rawBytes(experiment.source())));
+        model.addAttribute("freeze", frozen(experiment).orElse(null));
+        model.addAttribute(
+                "atSites",
+                sites.all().stream().map(site -> atSite(experiment, site)).toList());
+        model.addAttribute("findings", findings.latest(experiment.id(), FINDINGS_SHOWN));
+        model.addAttribute("manifests", sealed.subList(0, Math.min(sealed.size(), MANIFESTS_SHOWN)));
+        model.addAttribute("manifestsCount", sealed.size());
+        return "experiment";
+    }
+
+    private AtSite atSite(Experiment experiment, Site site) {
+        Reached reached = milestones.of(experiment.id(), site.id());
+        List<Step> way = new ArrayList<>();
+        way.add(new Step("registered", experiment.registeredAt()));
+        way.add(new Step("sealed", reached.sealedAt()));
+        way.add(new Step("copied", reached.lastProvenAt()));
+        way.add(new Step("verified", reached.safeAt()));
+        way.add(new Step("scrubbed", reached.readAt()));
+        return new AtSite(site, coverage.experiment(site.id(), experiment.id()).orElse(null), way);
+    }
+
+    /** What a release will do. */
+    @GetMapping("/release")
+    String askRelease(@PathVariable String project, @PathVariable String code, Model model) {
+        Experiment experiment = found(experiments, project, code);
+        Freeze freeze = frozen(experiment)
+                .orElseThrow(() -> new Refusal("experiment", "%s is not frozen".formatted(experiment.name())));
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("freeze", freeze);
+        return "release";
+    }
+
+    @PostMapping("/release")
+    String release(@PathVariable String project, @PathVariable String code, Principal actor) {
+        freezes.release(found(experiments, project, code), actor.getName());
+        return "redirect:/experiments/{project}/{code}";
+    }
+
+    private Optional<Freeze> frozen(Experiment experiment) {
+        return freezes.find(experiment.id()).filter(freeze -> !freeze.released());
+    }
+
+    static Experiment found(Experiments experiments, String project, String code) {
+        return experiments
+                .find(project, code)
+                .orElseThrow(() -> new NotThere("there is no experiment \"%s/%s\"".formatted(project, code)));
+    }
+}

@@ -1,0 +1,105 @@
+package dozo.ui;
+
+import dozo.ledger.Sight;
+import dozo.manifest.Freezes;
+import dozo.manifest.Freezes.Freeze;
+import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.Found;
+import dozo.registry.ExperimentSearch.State;
+import dozo.registry.ExperimentSearch.Wanted;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import java.time.LocalDate;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** Finds experiments: while somebody types, or with a plain form. */
+@Controller
+class ExperimentsPage {
+
+    private static final int SHOWN = 50;
+
+    private final ExperimentSearch search;
+    private final Freezes freezes;
+    private final Sites sites;
+    private final Choices choices;
+
+    ExperimentsPage(ExperimentSearch search, Freezes freezes, Sites sites, Choices choices) {
+        this.search = search;
+        this.freezes = freezes;
+        this.sites = sites;
+        this.choices = choices;
+    }
+
+    @GetMapping("/experiments")
+    String experiments(
+            @RequestParam Map<String, String> asked,
+            @RequestParam(defaultValue = "0") int after,
+            Sight sight,
+            Model model) {
+        Map<String, String> typed = asked.entrySet().stream()
+                .filter(each -> !each.getValue().isBlank())
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+        List<Site> all = sites.all();
+        Site site = all.stream()
+                .filter(each -> !typed.containsKey("site") || each.name().equals(typed.get("site")))
+                .findFirst()
+                .orElse(null);
+        choices.addTo(model, sight);
+        model.addAttribute("states", State.values());
+        model.addAttribute("sites", all);
+        model.addAttribute("site", site);
+        model.addAttribute("first", after == 0 ? null : "");
+        model.addAttribute("asked", !typed.isEmpty());
+        try {
+            addFound(model, sight, wanted(typed), site == null ? OverviewPage.NO_SITE : site.id(), after);
+            model.addAttribute("form", new Form(typed, Map.of()));
+        } catch (Refusal refused) {
+            model.addAttribute("found", new Cut<Found>(List.of(), null));
+            model.addAttribute("frozen", Set.of());
+            model.addAttribute("form", Form.refused(typed, refused));
+        }
+        return "experiments";
+    }
+
+    private void addFound(Model model, Sight sight, Wanted wanted, int siteId, int after) {
+        Cut<Found> found = Cut.of(
+                SHOWN,
+                most -> search.page(sight, wanted, siteId, after, most),
+                each -> String.valueOf(each.experiment().id()));
+        int[] ids =
+                found.items().stream().mapToInt(each -> each.experiment().id()).toArray();
+        model.addAttribute("found", found);
+        model.addAttribute(
+                "frozen", freezes.frozen(ids).stream().map(Freeze::experimentId).collect(Collectors.toSet()));
+    }
+
+    private static Wanted wanted(Map<String, String> typed) {
+        String state = typed.get("state");
+        return new Wanted(
+                typed.get("q"),
+                typed.get("project"),
+                typed.get("modality"),
+                typed.get("scanner"),
+                day("from", typed.get("from")),
+                day("until", typed.get("until")),
+                state == null ? null : State.of(state));
+    }
+
+    static @Nullable LocalDate day(String field, @Nullable String text) {
+        try {
+            return text == null || text.isBlank() ? null : LocalDate.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dozo.ui;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.ModelAndView;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.ViewControllerRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.support.RequestContextUtils;
+
+/** What every page has around its content: who looks, in which language and light, and how numbers are written. */
+@Configuration
+class Frame implements WebMvcConfigurer, HandlerInterceptor {
+
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    Frame(InstantSource clock, ZoneId zone) {
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    @Override
+    public void addInterceptors(InterceptorRegistry interceptors) {
+        interceptors.addInterceptor(this).excludePathPatterns("/api/**", "/actuator/**");
+    }
+
+    @Override
+    public void addViewControllers(ViewControllerRegistry pages) {
+        pages.addViewController("/login").setViewName("login");
+    }
+
+    /** Remembers what is chosen, and shows the page again without saying so in its address. */
+    @Override
+    public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+        if (!HttpMethod.GET.matches(request.getMethod())) {
+            return true;
+        }
+        boolean chosen = false;
+        for (Choice choice : Choice.values()) {
+            var cookie = choice.asked(request);
+            cookie.ifPresent(each -> response.addHeader(HttpHeaders.SET_COOKIE, each.toString()));
+            chosen |= cookie.isPresent();
+        }
+        if (chosen) {
+            response.setStatus(HttpServletResponse.SC_SEE_OTHER);
+            response.setHeader(
+                    HttpHeaders.LOCATION, Here.of(request).without(Choice.LANGUAGE.parameter, Choice.THEME.parameter));
+        }
+        return !chosen;
+    }
+
+    @Override
+    public void postHandle(
+            HttpServletRequest request, HttpServletResponse response, Object handler, @Nullable ModelAndView page) {
+        String view = page == null ? null : page.getViewName();
+        if (page != null && view != null && !view.startsWith("redirect:")) {
+            page.addAllObjects(around(request));
+        }
+    }
+
+    /** What templates find besides what their controllers give them. */
+    Map<String, Object> around(HttpServletRequest request) {
+        Map<String, Object> around = new LinkedHashMap<>();
+        around.put("format", new Format(zone, RequestContextUtils.getLocale(request)));
+        around.put("now", clock.instant());
+        around.put("here", Here.of(request));
+        around.put("theme", Choice.THEME.of(request).orElse("auto"));
+        around.put("viewer", request.getAttribute(Viewer.ATTRIBUTE) instanceof Viewer viewer ? viewer : Viewer.NOBODY);
+        return around;
+    }
+}

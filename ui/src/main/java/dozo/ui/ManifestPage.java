@@ -1,0 +1,198 @@
+package dozo.ui;
+
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Change;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.ui.PageProblems.NotThere;
+import dozo.verify.Proofs;
+import dozo.verify.Proofs.FileProof;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** What an experiment holds, folder by folder; what changed between two manifests; and the proof of one file. */
+@Controller
+@RequestMapping("/experiments/{project}/{code}")
+class ManifestPage {
+
+    private static final int ENTRIES_SHOWN = 200;
+    private static final int CHANGES_SHOWN = 200;
+    private static final int PROOFS_SHOWN = 100;
+
+    private final Experiments experiments;
+    private final Manifests manifests;
+    private final Proofs proofs;
+    private final Sites sites;
+
+    /** A path for people, and its bytes for links. */
+    record Shown(String text, String bytes) {
+
+        static Shown name(FilePath path) {
+            return new Shown(FilePath.render(path.name()), Bytes.of(path));
+        }
+
+        static Shown path(FilePath path) {
+            return new Shown(path.toString(), Bytes.of(path));
+        }
+    }
+
+    /**
+     * An entry of a folder.
+     *
+     * @param target a link's text; null: it is no link
+     */
+    record ShownEntry(Shown name, Entry entry, @Nullable String target, boolean proven) {}
+
+    record ShownChange(Shown path, Change change) {}
+
+    ManifestPage(Experiments experiments, Manifests manifests, Proofs proofs, Sites sites) {
+        this.experiments = experiments;
+        this.manifests = manifests;
+        this.proofs = proofs;
+        this.sites = sites;
+    }
+
+    /** @param after the last entry of the page before, as its path */
+    @GetMapping("/manifests/{number}")
+    String folder(
+            @PathVariable String project,
+            @PathVariable String code,
+            @PathVariable int number,
+            @RequestParam(defaultValue = "") String folder,
+            @RequestParam(defaultValue = "") String after,
+            @RequestParam(name = "site", required = false) @Nullable String siteName,
+            Model model) {
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        Manifest manifest = manifest(experiment, number);
+        FilePath path = Bytes.path("folder", folder);
+        byte[] last = after.isEmpty() ? new byte[0] : Bytes.path("after", after).name();
+        Site site = site(siteName);
+        Cut<Entry> entries = Cut.of(
+                ENTRIES_SHOWN,
+                most -> manifests.folder(experiment.id(), number, path, last, most),
+                entry -> Bytes.of(entry.path()));
+        Set<Integer> proven = proven(experiment, site, entries.items());
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("manifest", manifest);
+        model.addAttribute("folder", Shown.path(path));
+        model.addAttribute("above", above(path));
+        model.addAttribute("sites", sites.all());
+        model.addAttribute("site", site);
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        model.addAttribute("next", entries.next());
+        model.addAttribute(
+                "entries",
+                entries.items().stream()
+                        .map(entry -> shown(entry, proven.contains(entry.number())))
+                        .toList());
+        return "manifest";
+    }
+
+    private Set<Integer> proven(Experiment experiment, @Nullable Site site, List<Entry> entries) {
+        return site == null || entries.isEmpty()
+                ? Set.of()
+                : proofs.proven(
+                        experiment.id(),
+                        site.id(),
+                        entries.stream().mapToInt(Entry::number).toArray());
+    }
+
+    private static ShownEntry shown(Entry entry, boolean proven) {
+        byte[] target = entry.facts().linkTarget();
+        return new ShownEntry(Shown.name(entry.path()), entry, target == null ? null : FilePath.render(target), proven);
+    }
+
+    /** The folders that one is in, from the outermost to itself, without the source itself. */
+    private static List<Shown> above(FilePath folder) {
+        List<Shown> above = new ArrayList<>();
+        for (FilePath each = folder; !each.isRoot(); each = each.parent()) {
+            above.addFirst(Shown.name(each));
+        }
+        return above;
+    }
+
+    @GetMapping("/changes")
+    String changes(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam int from,
+            @RequestParam int to,
+            @RequestParam(defaultValue = "") String after,
+            Model model) {
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        if (from < 1 || to <= from) {
+            throw new Refusal("from", "an earlier manifest's number is accepted, and in \"to\" a later one's");
+        }
+        FilePath last = Bytes.path("after", after);
+        Cut<Change> changes = Cut.of(
+                CHANGES_SHOWN,
+                most -> manifests.changes(experiment.id(), from, to, last, most),
+                change -> Bytes.of(change.path()));
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("from", manifest(experiment, from));
+        model.addAttribute("to", manifest(experiment, to));
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        model.addAttribute("next", changes.next());
+        model.addAttribute(
+                "changes",
+                changes.items().stream()
+                        .map(change -> new ShownChange(Shown.path(change.path()), change))
+                        .toList());
+        return "changes";
+    }
+
+    @GetMapping("/proof")
+    String proof(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam String path,
+            @RequestParam(name = "site", required = false) @Nullable String siteName,
+            Model model) {
+        Experiment experiment = ExperimentPage.found(experiments, project, code);
+        FilePath asked = Bytes.path("path", path);
+        Site site = site(siteName);
+        List<FileProof> found = asked.isRoot()
+                ? List.of()
+                : proofs.of(experiment.id(), site == null ? OverviewPage.NO_SITE : site.id(), asked, PROOFS_SHOWN);
+        if (found.isEmpty()) {
+            throw new NotThere("no manifest of %s has ever held \"%s\"".formatted(experiment.name(), asked));
+        }
+        model.addAttribute("experiment", experiment);
+        model.addAttribute("path", Shown.path(asked));
+        model.addAttribute("folder", Bytes.of(asked.parent()));
+        model.addAttribute("proofs", found);
+        model.addAttribute("manifest", manifests.current(experiment.id()).orElse(null));
+        model.addAttribute("sites", sites.all());
+        model.addAttribute("site", site);
+        return "proof";
+    }
+
+    private Manifest manifest(Experiment experiment, int number) {
+        return manifests
+                .find(experiment.id(), number)
+                .orElseThrow(() ->
+                        new NotThere("%s has no manifest with the number %d".formatted(experiment.name(), number)));
+    }
+
+    /** The one that is named; the first one if none is; null while there is none. */
+    private @Nullable Site site(@Nullable String name) {
+        return sites.all().stream()
+                .filter(each -> name == null || each.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+}

@@ -1,0 +1,88 @@
+package dozo.ui;
+
+import dozo.registry.Refusal;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.http.HttpStatus;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.web.bind.ServletRequestBindingException;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import org.springframework.web.multipart.MultipartException;
+import org.springframework.web.multipart.support.MissingServletRequestPartException;
+import org.springframework.web.servlet.ModelAndView;
+
+/** What went wrong, as a page: with the way out. A form shows its own errors at its fields instead. */
+@ControllerAdvice(basePackageClasses = PageProblems.class)
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class PageProblems {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PageProblems.class);
+
+    private final Frame frame;
+
+    /** There is nothing at an address, or nothing that whoever asks may see. */
+    static final class NotThere extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        NotThere(String what) {
+            super(what);
+        }
+    }
+
+    PageProblems(Frame frame) {
+        this.frame = frame;
+    }
+
+    @ExceptionHandler
+    ModelAndView notThere(NotThere missing, HttpServletRequest request, HttpServletResponse response) {
+        return page(HttpStatus.NOT_FOUND, "missing", missing.getMessage(), request, response);
+    }
+
+    @ExceptionHandler
+    ModelAndView refused(Refusal refusal, HttpServletRequest request, HttpServletResponse response) {
+        return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", refusal.getMessage(), request, response);
+    }
+
+    @ExceptionHandler({
+        MethodArgumentTypeMismatchException.class,
+        ServletRequestBindingException.class,
+        MissingServletRequestPartException.class,
+        MultipartException.class
+    })
+    ModelAndView mistyped(Exception mistyped, HttpServletRequest request, HttpServletResponse response) {
+        return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", null, request, response);
+    }
+
+    @ExceptionHandler({DataAccessResourceFailureException.class, CannotCreateTransactionException.class})
+    ModelAndView databaseGone(RuntimeException failure, HttpServletRequest request, HttpServletResponse response) {
+        LOG.error("the database does not answer: {}", failure.getMessage());
+        return page(HttpStatus.SERVICE_UNAVAILABLE, "later", null, request, response);
+    }
+
+    @ExceptionHandler
+    ModelAndView defect(Exception defect, HttpServletRequest request, HttpServletResponse response) {
+        LOG.error("a page failed", defect);
+        return page(HttpStatus.INTERNAL_SERVER_ERROR, "defect", null, request, response);
+    }
+
+    private ModelAndView page(
+            HttpStatus status,
+            String kind,
+            @Nullable String detail,
+            HttpServletRequest request,
+            HttpServletResponse response) {
+        response.setStatus(status.value());
+        ModelAndView page = new ModelAndView("problem", frame.around(request), status);
+        page.addObject("kind", kind);
+        page.addObject("detail", detail);
+        return page;
+    }
+}

@@ -72,6 +72,15 @@ class ArchitectureTest {
             .because("copying without a service, benchmarks and the batch drive the same code");
 
     @ArchTest
+    static final ArchRule facesAskRooms = noClasses()
+            .that()
+            .resideInAPackage("dozo.ui..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.springframework.jdbc..", "org.springframework.transaction..", "java.sql..", "javax.sql..")
+            .because("what a page changes, a room changes with its row in the ledger, as for REST");
+
+    @ArchTest
     static final ArchRule timeIsInjected = noClasses()
             .that()
             .resideOutsideOfPackage("dozo.start..")

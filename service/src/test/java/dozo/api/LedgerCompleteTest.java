@@ -141,6 +141,8 @@ class LedgerCompleteTest {
                 .flatMap(mapping -> mapping.getMethodsCondition().getMethods().stream()
                         .flatMap(method -> mapping.getPatternValues().stream().map(path -> method.name() + " " + path)))
                 .filter(endpoint -> !endpoint.startsWith("GET "))
+                // Pages change by the same methods of the same rooms, and by nothing else (ArchitectureTest).
+                .filter(endpoint -> endpoint.contains(" /api/"))
                 .collect(Collectors.toCollection(TreeSet::new));
 
         Set<String> here = changes().stream().map(Change::endpoint).collect(Collectors.toCollection(TreeSet::new));

@@ -1,11 +1,12 @@
 package dozo.ui;
 
 import dozo.ledger.Sight;
+import dozo.file.FilePath;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
-import java.nio.file.InvalidPathException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
 import java.util.Map;
@@ -60,13 +61,9 @@ class RegistrationPage {
     }
 
     private static Path source(String text) {
-        try {
-            Path path = Path.of(text.strip());
-            if (path.isAbsolute()) {
-                return path;
-            }
-        } catch (InvalidPathException e) {
-            // Told as any other.
+        String path = text.strip();
+        if (path.startsWith("/") && path.indexOf('\0') < 0) {
+            return FilePath.pathOf(path.getBytes(StandardCharsets.UTF_8));
         }
         throw new Refusal("source", "\"%s\" is no absolute path: one that begins with / is accepted".formatted(text));
     }

@@ -15,6 +15,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -64,7 +65,12 @@ final class Emulator implements AutoCloseable {
     volatile String elsewhere = "http://localhost:9/elsewhere";
 
     /** Only what somebody may see of an Authorization header: who came, and that they brought something. */
-    final List<String> authorizations = java.util.Collections.synchronizedList(new ArrayList<>());
+    final List<String> authorizations = Collections.synchronizedList(new ArrayList<>());
+
+    /** Ranges that were asked for, as they were. */
+    final List<String> ranges = Collections.synchronizedList(new ArrayList<>());
+
+    private final Map<String, AtomicLong> downloads = new ConcurrentHashMap<>();
 
     private record Request(
             HttpExchange exchange, List<String> path, Map<String, String> query, Optional<Fault> fault) {}
@@ -108,6 +114,11 @@ final class Emulator implements AutoCloseable {
     /** How many requests came since it was asked last. */
     long takeRequests() {
         return requests.getAndSet(0);
+    }
+
+    /** How often a file's bytes were asked for. */
+    long downloads(String file) {
+        return downloads.getOrDefault(file, new AtomicLong()).get();
     }
 
     /** The path of a file's download, as it is written in a request. */
@@ -163,7 +174,7 @@ final class Emulator implements AutoCloseable {
                 exchange.sendResponseHeaders(302, -1);
             }
             case DROPPED -> {}
-            case TRUNCATED, FLIPPED, STALLED -> {
+            case TRUNCATED, FLIPPED, STALLED, WRONG_RANGE -> {
                 return false;
             }
         }
@@ -280,16 +291,24 @@ final class Emulator implements AutoCloseable {
         Predicate<Map<String, Object>> filter = query.containsKey("filter")
                 ? Filter.of(query.get("filter")).orElseThrow(() -> new Refused(422, "bad filter"))
                 : told -> true;
-        Stream<Map<String, Object>> found = all.filter(
-                        i -> after == null || Hierarchy.id(kind, i).compareTo(after) > 0)
+        int behind = after == null
+                ? -1
+                : hierarchy.index(after, kind).orElseThrow(() -> new Refused(422, "no such id: " + after));
+        Stream<Map<String, Object>> found = all.filter(i -> i > behind)
                 .filter(i -> !hierarchy.isRemoved(Hierarchy.id(kind, i)))
-                .mapToObj(i -> kind == Kind.FILE ? hierarchy.fileEntry(i) : hierarchy.container(kind, i))
+                .mapToObj(i -> kind == Kind.FILE ? hierarchy.fileFacts(i) : hierarchy.container(kind, i))
                 .filter(filter);
         if (query.containsKey("sort")) {
             found = found.sorted(order(query.get("sort")));
         }
         int skip = query.containsKey("page") ? limit * (positive(query.get("page")) - 1) : 0;
-        page(request, kind, found.skip(skip).limit(limit).toList());
+        page(
+                request,
+                kind,
+                found.skip(skip)
+                        .limit(limit)
+                        .map(told -> kind == Kind.FILE ? hierarchy.find((String) told.get("file_id")).orElseThrow() : told)
+                        .toList());
     }
 
     private void page(Request request, Kind kind, List<Map<String, Object>> results) throws IOException {
@@ -332,6 +351,9 @@ final class Emulator implements AutoCloseable {
             json(request, Map.of("ticket", ticket));
             return;
         }
+        downloads
+                .computeIfAbsent(String.valueOf(entry.get("file_id")), key -> new AtomicLong())
+                .incrementAndGet();
         byte[] content = hierarchy.content(
                 hierarchy.index(String.valueOf(entry.get("file_id")), Kind.FILE).orElseThrow());
         bytes(request, content);
@@ -340,6 +362,9 @@ final class Emulator implements AutoCloseable {
     private void bytes(Request request, byte[] content) throws IOException {
         HttpExchange exchange = request.exchange();
         String range = exchange.getRequestHeaders().getFirst("Range");
+        if (range != null) {
+            ranges.add(range);
+        }
         boolean view = "true".equals(request.query().get("view"));
         Matcher matcher = RANGE.matcher(range == null ? "" : range);
         int from = 0;
@@ -354,6 +379,7 @@ final class Emulator implements AutoCloseable {
             if (last < content.length) {
                 status = 206;
                 to = last + 1;
+                from -= request.fault().filter(fault -> fault == Fault.WRONG_RANGE).isPresent() ? 7 : 0;
                 exchange.getResponseHeaders()
                         .set("Content-Range", "bytes %d-%d/%d".formatted(from, last, content.length));
             } else {
@@ -367,7 +393,7 @@ final class Emulator implements AutoCloseable {
 
     private void write(OutputStream body, byte[] content, int from, int to, Optional<Fault> fault) throws IOException {
         int half = from + (to - from) / 2;
-        if (fault.isEmpty()) {
+        if (fault.isEmpty() || fault.get() == Fault.WRONG_RANGE) {
             body.write(content, from, to - from);
             return;
         }
@@ -460,6 +486,7 @@ final class Emulator implements AutoCloseable {
         if (request.fault().filter(fault -> fault == Fault.TRUNCATED).isPresent()) {
             request.exchange().sendResponseHeaders(200, bytes.length);
             request.exchange().getResponseBody().write(bytes, 0, bytes.length / 2);
+            request.exchange().getResponseBody().flush();
             return;
         }
         send(request.exchange(), 200, "application/json; charset=utf-8", bytes);

@@ -28,6 +28,8 @@ final class Faults {
         FLIPPED(200),
         /** The body begins and does not go on, until the emulator is closed or the client leaves. */
         STALLED(200),
+        /** A range is answered with another one, and it says so. */
+        WRONG_RANGE(206),
         /** The connection ends without an answer. */
         DROPPED(0),
         /** A redirect to another host. */

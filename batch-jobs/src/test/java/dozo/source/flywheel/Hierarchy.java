@@ -82,9 +82,10 @@ final class Hierarchy {
 
     /** 24 hexadecimal digits; a group's id is a readable name. */
     static String id(Kind kind, int index) {
+        HexFormat hex = HexFormat.of();
         return kind == Kind.GROUP
-                ? "group%d".formatted(index)
-                : "65%06x%08x%08x".formatted(kind.ordinal(), index, index);
+                ? "group" + index
+                : "65" + hex.toHexDigits(kind.ordinal(), 6) + hex.toHexDigits(index) + hex.toHexDigits(index);
     }
 
     static String session(int index) {
@@ -250,12 +251,17 @@ final class Hierarchy {
         return switch (kind) {
             case GROUP -> "Group " + index;
             case PROJECT -> "Study " + index;
-            case SUBJECT -> "sub-%05d".formatted(index);
-            case SESSION -> "ses-%05d".formatted(index);
-            case ACQUISITION -> "run-%d".formatted(index);
-            case ANALYSIS -> "fit-%d".formatted(index);
+            case SUBJECT -> "sub-" + padded(index);
+            case SESSION -> "ses-" + padded(index);
+            case ACQUISITION -> "run-" + index;
+            case ANALYSIS -> "fit-" + index;
             case FILE -> "";
         };
+    }
+
+    private static String padded(int index) {
+        String digits = String.valueOf(index);
+        return "0".repeat(Math.max(0, 5 - digits.length())) + digits;
     }
 
     private static Instant created(Kind kind, int index) {
@@ -308,16 +314,24 @@ final class Hierarchy {
 
     Map<String, Object> fileEntry(int index) {
         String id = id(Kind.FILE, index);
-        Place place = place(index);
         byte[] bytes = content(index);
+        Map<String, Object> told = fileFacts(index);
+        told.put("size", bytes.length);
+        told.put("hash", hashes.computeIfAbsent(id, key -> hash(bytes)));
+        told.putAll(changed.getOrDefault(id, Map.of()));
+        return told;
+    }
+
+    /** All but what the bytes have to be made for. */
+    Map<String, Object> fileFacts(int index) {
+        String id = id(Kind.FILE, index);
+        Place place = place(index);
         Map<String, Object> told = new LinkedHashMap<>();
-        told.put("_id", "00000000-0000-4000-8000-%012x".formatted(index));
+        told.put("_id", "00000000-0000-4000-8000-0000" + HexFormat.of().toHexDigits(index));
         told.put("file_id", id);
         told.put("name", name(place));
         told.put("type", "dicom");
         told.put("mimetype", "application/zip");
-        told.put("size", bytes.length);
-        told.put("hash", hashes.computeIfAbsent(id, key -> hash(bytes)));
         told.put("version", 1);
         told.put("created", written(created(place.kind(), place.container())));
         told.put("modified", written(created(place.kind(), place.container())));
@@ -336,7 +350,7 @@ final class Hierarchy {
             case SESSION -> "protocol.pdf";
             case ANALYSIS -> "fit.nii.gz";
             case GROUP, PROJECT, SUBJECT, ACQUISITION, FILE ->
-                "%d_%d_scan.dicom.zip".formatted(place.container(), place.number());
+                place.container() + "_" + place.number() + "_scan.dicom.zip";
         };
     }
 

@@ -176,7 +176,7 @@ final class FlywheelReads {
             case STATUS_429 -> emulator.faults.at(container, Fault.BUSY, 2);
             case STATUS_500 -> emulator.faults.at(bytes, Fault.BROKEN, 2);
             case SLOW_BODY -> emulator.faults.at(bytes, Fault.STALLED, 1);
-            case DROPPED -> emulator.faults.at(container + "/analyses", Fault.DROPPED, 1);
+            case DROPPED -> emulator.faults.at(container + "/analyses", Fault.DROPPED, 2);
             case DUPLICATE_LABEL, NON_ASCII_LABEL, WRONG_HASH -> null;
         };
         if (planned != null) {

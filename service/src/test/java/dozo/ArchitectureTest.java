@@ -103,7 +103,7 @@ class ArchitectureTest {
     private static DescribedPredicate<JavaClass> areOfTheEngine() {
         return DescribedPredicate.describe("are of the engine", type -> switch (type.getPackageName()) {
             // What a room may use is written on its package by an annotation of Spring's, which nothing needs to run.
-            case "dozo.copy", "dozo.file", "dozo.plan", "dozo.remote", "dozo.source" ->
+            case "dozo.copy", "dozo.file", "dozo.plan", "dozo.remote", "dozo.source", "dozo.source.flywheel" ->
                 !type.getSimpleName().equals("package-info");
             case "dozo.restore" ->
                 !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());

@@ -34,7 +34,11 @@ final class Download {
 
         private final FileChannel channel;
         private final long had;
+        // NB: the client's own buffers are small and hide their arrays, which makes a digest of them slow.
+        private final ByteBuffer gathered = ByteBuffer.allocate(COPY_BYTES);
         private @Nullable MessageDigest digest;
+        private long taken;
+        private boolean over;
 
         Arriving(FileChannel channel) throws IOException {
             this.channel = channel;
@@ -42,7 +46,7 @@ final class Download {
         }
 
         @Override
-        public Body.Sink begins(int status, HttpHeaders headers) throws IOException {
+        public synchronized Body.Sink begins(int status, HttpHeaders headers) throws IOException {
             long from = status == 206 ? had : 0;
             if (status == 206 && !rest().equals(headers.firstValue("Content-Range").orElse(""))) {
                 discard();
@@ -50,6 +54,8 @@ final class Download {
             }
             channel.truncate(from);
             channel.position(from);
+            gathered.clear();
+            taken = from;
             digest = hash == null ? null : hash.fresh();
             if (digest != null && from > 0) {
                 readInto(digest, from);
@@ -61,17 +67,35 @@ final class Download {
             return "bytes %d-%d/%d".formatted(had, file.sizeBytes() - 1, file.sizeBytes());
         }
 
-        private void take(ByteBuffer bytes) throws IOException {
-            if (file.sizeBytes() >= 0 && bytes.remaining() > file.sizeBytes() - channel.position()) {
+        private synchronized void take(ByteBuffer bytes) throws IOException {
+            if (file.sizeBytes() >= 0 && bytes.remaining() > file.sizeBytes() - taken) {
                 throw new FlywheelException(
                         Trouble.SIZE_DIFFERS, "more than the %d bytes it was told to have".formatted(file.sizeBytes()));
             }
-            if (digest != null) {
-                digest.update(bytes.duplicate());
+            if (over) {
+                throw new IOException("these bytes came when nobody waited for them any more");
             }
+            taken += bytes.remaining();
             while (bytes.hasRemaining()) {
-                channel.write(bytes);
+                if (!gathered.hasRemaining()) {
+                    flush();
+                }
+                int length = Math.min(bytes.remaining(), gathered.remaining());
+                gathered.put(gathered.position(), bytes, bytes.position(), length);
+                gathered.position(gathered.position() + length);
+                bytes.position(bytes.position() + length);
             }
+        }
+
+        private void flush() throws IOException {
+            gathered.flip();
+            if (digest != null) {
+                digest.update(gathered.array(), 0, gathered.limit());
+            }
+            while (gathered.hasRemaining()) {
+                channel.write(gathered);
+            }
+            gathered.clear();
         }
 
         private void readInto(MessageDigest known, long bytes) throws IOException {
@@ -86,6 +110,16 @@ final class Download {
             }
         }
 
+        /** Whatever came of the answer: what is here goes into the part, and nothing more. */
+        synchronized void end() throws FlywheelException {
+            over = true;
+            try {
+                flush();
+            } catch (IOException e) {
+                throw spoolFails(e);
+            }
+        }
+
         void check() throws IOException {
             if (file.sizeBytes() >= 0 && channel.size() < file.sizeBytes()) {
                 throw new FlywheelException(
@@ -97,7 +131,11 @@ final class Download {
                 throw new FlywheelException(
                         Trouble.HASH_DIFFERS, "the bytes that came have another %s".formatted(hash.algorithm()));
             }
-            channel.force(true);
+            try {
+                channel.force(true);
+            } catch (IOException e) {
+                throw spoolFails(e);
+            }
         }
 
         private void discard() throws IOException {
@@ -124,7 +162,7 @@ final class Download {
             Files.createDirectories(end.getParent());
             Files.move(part, end, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            throw new FlywheelException(Trouble.SPOOL, "the spool cannot be written: " + e, e);
+            throw spoolFails(e);
         }
         return bytes;
     }
@@ -154,6 +192,7 @@ final class Download {
                         SIZE_UNKNOWN_BYTES_MAX,
                         arriving);
             } catch (FlywheelException e) {
+                arriving.end();
                 if (resumes && e.trouble() == Trouble.REJECTED) {
                     // The server does not know this rest: the next try asks for all of it.
                     channel.truncate(0);
@@ -161,6 +200,7 @@ final class Download {
                 }
                 throw e;
             }
+            arriving.end();
             arriving.check();
             return channel.size();
         }
@@ -172,8 +212,12 @@ final class Download {
             return FileChannel.open(
                     part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         } catch (IOException e) {
-            throw new FlywheelException(Trouble.SPOOL, "the spool cannot be written: " + e, e);
+            throw spoolFails(e);
         }
+    }
+
+    private static FlywheelException spoolFails(IOException e) {
+        return new FlywheelException(Trouble.SPOOL, "the spool cannot be written: " + e, e);
     }
 
     /** Whether a file that is there already has these bytes; never without a hash. */

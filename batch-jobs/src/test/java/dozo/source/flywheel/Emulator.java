@@ -45,6 +45,7 @@ final class Emulator implements AutoCloseable {
     static final String KEY = "emulated-key-0123456789";
 
     private static final int LIMIT_DEFAULT = 100;
+    private static final int SLICE_BYTES = 1 << 16;
     private static final int RETRY_AFTER_SECONDS = 2;
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d*)");
     private static final JsonMapper JSON = new JsonMapper();
@@ -394,19 +395,26 @@ final class Emulator implements AutoCloseable {
     private void write(OutputStream body, byte[] content, int from, int to, Optional<Fault> fault) throws IOException {
         int half = from + (to - from) / 2;
         if (fault.isEmpty() || fault.get() == Fault.WRONG_RANGE) {
-            body.write(content, from, to - from);
+            slices(body, content, from, to);
             return;
         }
         if (fault.get() == Fault.FLIPPED) {
             byte[] flipped = content.clone();
             flipped[half] ^= 1;
-            body.write(flipped, from, to - from);
+            slices(body, flipped, from, to);
             return;
         }
-        body.write(content, from, half - from);
+        slices(body, content, from, half);
         body.flush();
         if (fault.get() == Fault.STALLED) {
             untilClosed();
+        }
+    }
+
+    /** NB: the JDK's server copies all that it is given at once. */
+    private static void slices(OutputStream body, byte[] content, int from, int to) throws IOException {
+        for (int at = from; at < to; at += SLICE_BYTES) {
+            body.write(content, at, Math.min(SLICE_BYTES, to - at));
         }
     }
 

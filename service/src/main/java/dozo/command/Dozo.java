@@ -37,6 +37,7 @@ import tools.jackson.databind.JsonNode;
             SiteCommand.class,
             CoverageCommand.class,
             ProveCommand.class,
+            FlywheelCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,

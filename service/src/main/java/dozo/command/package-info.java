@@ -3,7 +3,18 @@
  * for programs.
  */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"copy", "file", "ledger", "plan", "remote", "restore", "run", "transfer"})
+@ApplicationModule(
+        allowedDependencies = {
+            "copy",
+            "file",
+            "ledger",
+            "plan",
+            "remote",
+            "restore",
+            "run",
+            "source :: flywheel",
+            "transfer"
+        })
 package dozo.command;
 
 import org.jspecify.annotations.NullMarked;

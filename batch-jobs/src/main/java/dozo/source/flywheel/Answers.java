@@ -71,6 +71,12 @@ final class Answers {
                 hash.isEmpty() ? null : hash);
     }
 
+    static void checkId(String id) {
+        if (!ID.matcher(id).matches()) {
+            throw new IllegalArgumentException("no id: " + Item.shown(id));
+        }
+    }
+
     static String id(JsonNode node, String field) throws FlywheelException {
         String id = node.path(field).asString("");
         if (!ID.matcher(id).matches()) {

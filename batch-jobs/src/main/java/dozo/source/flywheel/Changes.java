@@ -114,10 +114,7 @@ public final class Changes {
                 throw e;
             }
             look.missing.add(new Item(
-                    "the list %s of what changed".formatted(path),
-                    path,
-                    e.trouble(),
-                    String.valueOf(e.getMessage())));
+                    "the list %s of what changed".formatted(path), path, e.trouble(), String.valueOf(e.getMessage())));
         }
     }
 }

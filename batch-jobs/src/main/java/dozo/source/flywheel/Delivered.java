@@ -38,7 +38,11 @@ final class Delivered {
     private boolean changed;
 
     /** Where a file lies, and what it was when it came. */
-    record Place(FilePath path, long version, long sizeBytes, @Nullable String hash) {
+    record Place(
+            FilePath path,
+            long version,
+            long sizeBytes,
+            @Nullable String hash) {
 
         boolean isOf(HeldFile file) {
             return version == file.version() && Objects.equals(hash, file.hash());

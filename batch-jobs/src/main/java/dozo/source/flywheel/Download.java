@@ -48,7 +48,8 @@ final class Download {
         @Override
         public synchronized Body.Sink begins(int status, HttpHeaders headers) throws IOException {
             long from = status == 206 ? had : 0;
-            if (status == 206 && !rest().equals(headers.firstValue("Content-Range").orElse(""))) {
+            if (status == 206
+                    && !rest().equals(headers.firstValue("Content-Range").orElse(""))) {
                 discard();
                 throw new FlywheelException(Trouble.TRUNCATED, "the server gave another range than the one asked for");
             }
@@ -209,8 +210,7 @@ final class Download {
     private FileChannel open() throws FlywheelException {
         try {
             Files.createDirectories(part.getParent());
-            return FileChannel.open(
-                    part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            return FileChannel.open(part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         } catch (IOException e) {
             throw spoolFails(e);
         }

@@ -11,8 +11,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -200,7 +200,8 @@ public final class Flywheel implements AutoCloseable {
             }
             uri = redirected(path, uri, response.headers());
         }
-        throw new FlywheelException(Trouble.REDIRECTED, "%s: sent on more than %d times".formatted(path, REDIRECTS_MAX));
+        throw new FlywheelException(
+                Trouble.REDIRECTED, "%s: sent on more than %d times".formatted(path, REDIRECTS_MAX));
     }
 
     private BodyHandler<Long> handler(long bytesMax, Receiver receiver, ByteArrayOutputStream error) {
@@ -209,8 +210,7 @@ public final class Flywheel implements AutoCloseable {
                 return new Body(into(error), ERROR_BYTES_MAX, limits.stall(), watch);
             }
             try {
-                return new Body(
-                        receiver.begins(info.statusCode(), info.headers()), bytesMax, limits.stall(), watch);
+                return new Body(receiver.begins(info.statusCode(), info.headers()), bytesMax, limits.stall(), watch);
             } catch (IOException e) {
                 // The client hands it on to whoever waits for the answer.
                 throw new UncheckedIOException(e);
@@ -330,9 +330,10 @@ public final class Flywheel implements AutoCloseable {
             throw new FlywheelException(
                     Trouble.REDIRECTED,
                     "%s: sent on to the host %s, which is not among those that downloads may come from"
-                            .formatted(path, FilePath.render(String.valueOf(to.getHost()).getBytes(StandardCharsets.UTF_8))));
+                            .formatted(
+                                    path,
+                                    FilePath.render(String.valueOf(to.getHost()).getBytes(StandardCharsets.UTF_8))));
         }
         return to;
     }
-
 }

@@ -20,8 +20,7 @@ public final class FlywheelException extends IOException {
         this(trouble, message, cause, null);
     }
 
-    FlywheelException(
-            Trouble trouble, String message, @Nullable Throwable cause, @Nullable Duration retryAfter) {
+    FlywheelException(Trouble trouble, String message, @Nullable Throwable cause, @Nullable Duration retryAfter) {
         super(message, cause);
         this.trouble = trouble;
         this.retryAfter = retryAfter;

@@ -13,7 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param hash as it is written there, null if there is none
  */
 public record HeldFile(
-        Container container, String id, String name, long version, long sizeBytes, @Nullable String hash) {
+        Container container,
+        String id,
+        String name,
+        long version,
+        long sizeBytes,
+        @Nullable String hash) {
 
     /** The path of its bytes below {@code /api}. */
     String path() {

@@ -45,6 +45,9 @@ final class SessionContents {
     Container read(String session) throws IOException, InterruptedException {
         JsonNode node = flywheel.get("/sessions/" + session);
         Container container = Answers.container(Level.SESSION, node);
+        if (!container.id().equals(session)) {
+            throw new FlywheelException(Trouble.UNPARSED, "asked for one session, Flywheel tells of another");
+        }
         addFiles(container, node);
         children(container, Level.ACQUISITION);
         children(container, Level.ANALYSIS);

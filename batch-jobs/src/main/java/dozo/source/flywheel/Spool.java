@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -53,9 +52,11 @@ public final class Spool {
      * Brings what is not here yet, and compares what Flywheel tells of with what is here.
      *
      * @throws FlywheelException when the key is not accepted any more: then nothing is known about any session
+     * @throws IllegalArgumentException if it is no id
      * @throws IOException when the spool itself cannot be read or written
      */
     public Reconciliation deliver(String session) throws IOException, InterruptedException {
+        Answers.checkId(session);
         SessionContents contents = new SessionContents(flywheel);
         Container container;
         try {
@@ -84,12 +85,14 @@ public final class Spool {
             delivered
                     .besides(contents.files())
                     .forEach((id, path) -> remarks.add(new Item(
-                            path.toString(), id, Trouble.NOT_TOLD, "Flywheel tells of it no more; what is here stays")));
+                            path.toString(),
+                            id,
+                            Trouble.NOT_TOLD,
+                            "Flywheel tells of it no more; what is here stays")));
         }
         delivered.save();
         sweep(home.resolve("incoming"), contents.files());
-        return new Reconciliation(
-                session.id(), Item.shown(session.label()), count, here, fetched, missing, remarks);
+        return new Reconciliation(session.id(), Item.shown(session.label()), count, here, fetched, missing, remarks);
     }
 
     private long bringAll(Path home, List<HeldFile> files, Delivered delivered, List<Item> missing)

@@ -52,16 +52,18 @@ final class SpoolName {
     }
 
     private static boolean stands(int point) {
-        return point != '/' && point != '~' && switch (Character.getType(point)) {
-            case Character.CONTROL,
-                    Character.FORMAT,
-                    Character.SURROGATE,
-                    Character.LINE_SEPARATOR,
-                    Character.PARAGRAPH_SEPARATOR,
-                    Character.UNASSIGNED,
-                    Character.PRIVATE_USE -> false;
-            default -> true;
-        };
+        return point != '/'
+                && point != '~'
+                && switch (Character.getType(point)) {
+                    case Character.CONTROL,
+                            Character.FORMAT,
+                            Character.SURROGATE,
+                            Character.LINE_SEPARATOR,
+                            Character.PARAGRAPH_SEPARATOR,
+                            Character.UNASSIGNED,
+                            Character.PRIVATE_USE -> false;
+                    default -> true;
+                };
     }
 
     private static void escape(int point, StringBuilder escaped) {

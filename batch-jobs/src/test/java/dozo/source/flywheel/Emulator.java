@@ -308,7 +308,9 @@ final class Emulator implements AutoCloseable {
                 kind,
                 found.skip(skip)
                         .limit(limit)
-                        .map(told -> kind == Kind.FILE ? hierarchy.find((String) told.get("file_id")).orElseThrow() : told)
+                        .map(told -> kind == Kind.FILE
+                                ? hierarchy.find((String) told.get("file_id")).orElseThrow()
+                                : told)
                         .toList());
     }
 
@@ -380,7 +382,11 @@ final class Emulator implements AutoCloseable {
             if (last < content.length) {
                 status = 206;
                 to = last + 1;
-                from -= request.fault().filter(fault -> fault == Fault.WRONG_RANGE).isPresent() ? 7 : 0;
+                from -= request.fault()
+                                .filter(fault -> fault == Fault.WRONG_RANGE)
+                                .isPresent()
+                        ? 7
+                        : 0;
                 exchange.getResponseHeaders()
                         .set("Content-Range", "bytes %d-%d/%d".formatted(from, last, content.length));
             } else {

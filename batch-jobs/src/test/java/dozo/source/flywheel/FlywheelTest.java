@@ -45,12 +45,14 @@ class FlywheelTest {
     void whatDoesNotPassIsGivenUp(Fault fault) {
         emulator.faults.always(SESSION, fault);
 
-        assertThat(troubleOf(SESSION)).isEqualTo(switch (fault) {
-            case BUSY -> Trouble.BUSY;
-            case BROKEN, PROXY -> Trouble.SERVER_FAULT;
-            case DROPPED, TRUNCATED -> Trouble.DROPPED;
-            default -> Trouble.UNPARSED;
-        });
+        assertThat(troubleOf(SESSION))
+                .isEqualTo(
+                        switch (fault) {
+                            case BUSY -> Trouble.BUSY;
+                            case BROKEN, PROXY -> Trouble.SERVER_FAULT;
+                            case DROPPED, TRUNCATED -> Trouble.DROPPED;
+                            default -> Trouble.UNPARSED;
+                        });
         assertThat(readers.waits).hasSize(Readers.LIMITS.tries() - 1);
         assertThat(emulator.takeRequests()).isGreaterThanOrEqualTo(Readers.LIMITS.tries());
     }
@@ -152,7 +154,8 @@ class FlywheelTest {
         FlywheelException gone = catchThrowableOfType(FlywheelException.class, () -> readers.flywheel.get(SESSION));
 
         assertThat(gone).hasMessageContaining("404").hasMessageContaining("There is no such thing");
-        assertThat(ApiKey.of(emulator.key()).without("you sent " + Emulator.KEY)).isEqualTo("you sent …");
+        assertThat(ApiKey.of(emulator.key()).without("you sent " + Emulator.KEY))
+                .isEqualTo("you sent …");
     }
 
     private Trouble troubleOf(String path) {

@@ -31,7 +31,7 @@ final class Readers {
     }
 
     Readers(ApiKey key, Set<String> storageHosts) {
-        flywheel = new Flywheel(
-                key, LIMITS, storageHosts, waits::add, new SplittableRandom(1), InstantSource.fixed(NOW));
+        flywheel =
+                new Flywheel(key, LIMITS, storageHosts, waits::add, new SplittableRandom(1), InstantSource.fixed(NOW));
     }
 }

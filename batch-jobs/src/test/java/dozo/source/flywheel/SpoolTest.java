@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -57,7 +58,9 @@ class SpoolTest {
         assertThat(came.filesDelivered()).isEqualTo(6);
         assertThat(came.remarks()).isEmpty();
         assertThat(came.bytesFetched())
-                .isEqualTo(tree().values().stream().mapToLong(bytes -> bytes.length).sum());
+                .isEqualTo(tree().values().stream()
+                        .mapToLong(bytes -> bytes.length)
+                        .sum());
         assertThat(tree())
                 .containsOnlyKeys(
                         "acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_0_scan.dicom.zip",
@@ -139,11 +142,13 @@ class SpoolTest {
         assertThat(came.missing()).singleElement().satisfies(item -> {
             assertThat(item.id()).isEqualTo(file);
             assertThat(item.name()).isEqualTo("acquisition run-1/1_0_scan.dicom.zip");
-            assertThat(item.trouble()).isEqualTo(switch (fault) {
-                case BROKEN -> Trouble.SERVER_FAULT;
-                case FLIPPED -> Trouble.HASH_DIFFERS;
-                default -> Trouble.valueOf(fault.name());
-            });
+            assertThat(item.trouble())
+                    .isEqualTo(
+                            switch (fault) {
+                                case BROKEN -> Trouble.SERVER_FAULT;
+                                case FLIPPED -> Trouble.HASH_DIFFERS;
+                                default -> Trouble.valueOf(fault.name());
+                            });
         });
         assertThat(tree()).hasSize(5);
     }
@@ -185,9 +190,7 @@ class SpoolTest {
     void aHashThatIsNotTheBytesIsNamed() throws Exception {
         hierarchy.tell(hierarchy.file(0, 0), "hash", "v0-sha384-" + "0".repeat(96));
 
-        assertThat(spool.deliver(SESSION).missing())
-                .extracting(Item::trouble)
-                .containsExactly(Trouble.HASH_DIFFERS);
+        assertThat(spool.deliver(SESSION).missing()).extracting(Item::trouble).containsExactly(Trouble.HASH_DIFFERS);
         assertThat(emulator.downloads(hierarchy.file(0, 0))).as("two looks").isEqualTo(2);
     }
 
@@ -229,7 +232,7 @@ class SpoolTest {
 
     @Test
     void aKeyThatIsRefusedSaysNothingAboutASession() {
-        Readers others = new Readers(ApiKey.of(emulator.key() + "x"), java.util.Set.of());
+        Readers others = new Readers(ApiKey.of(emulator.key() + "x"), Set.of());
 
         FlywheelException refused = catchThrowableOfType(
                 FlywheelException.class, () -> new Spool(others.flywheel, folder, 2).deliver(SESSION));
@@ -302,7 +305,8 @@ class SpoolTest {
 
         assertThat(again.isComplete()).isTrue();
         assertThat(again.bytesFetched()).isEqualTo("new content".length());
-        assertThat(spool.tree(SESSION).resolve("acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_0_scan.dicom.zip"))
+        assertThat(spool.tree(SESSION)
+                        .resolve("acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_0_scan.dicom.zip"))
                 .hasContent("new content");
     }
 
@@ -318,6 +322,22 @@ class SpoolTest {
                 .extracting(Item::trouble)
                 .containsExactly(Trouble.NOT_TOLD, Trouble.NOT_TOLD, Trouble.NOT_TOLD);
         assertThat(tree()).hasSize(6);
+    }
+
+    @Test
+    void anAnswerAboutAnotherSessionIsNotTaken() throws Exception {
+        hierarchy.tell(SESSION, "_id", Hierarchy.session(1));
+
+        assertThat(spool.deliver(SESSION).missing()).extracting(Item::trouble).containsExactly(Trouble.UNPARSED);
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "..", "../outside", "a/b", "a?b"})
+    void whatIsNoIdIsNotAskedFor(String text) {
+        assertThat(catchThrowableOfType(IllegalArgumentException.class, () -> spool.deliver(text)))
+                .isNotNull();
+        assertThat(emulator.takeRequests()).isZero();
     }
 
     @Test

@@ -77,7 +77,8 @@ class ArchitectureTest {
             .resideInAPackage("dozo.ui..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("org.springframework.jdbc..", "org.springframework.transaction..", "java.sql..", "javax.sql..")
+            .resideInAnyPackage(
+                    "org.springframework.jdbc..", "org.springframework.transaction..", "java.sql..", "javax.sql..")
             .because("what a page changes, a room changes with its row in the ledger, as for REST");
 
     @ArchTest
@@ -113,8 +114,13 @@ class ArchitectureTest {
     private static DescribedPredicate<JavaClass> areOfTheEngine() {
         return DescribedPredicate.describe("are of the engine", type -> switch (type.getPackageName()) {
             // What a room may use is written on its package by an annotation of Spring's, which nothing needs to run.
-            case "dozo.copy", "dozo.file", "dozo.plan", "dozo.remote", "dozo.source", "dozo.source.dicom" ->
-                !type.getSimpleName().equals("package-info");
+            case "dozo.copy",
+                    "dozo.file",
+                    "dozo.plan",
+                    "dozo.remote",
+                    "dozo.source",
+                    "dozo.source.dicom",
+                    "dozo.source.flywheel" -> !type.getSimpleName().equals("package-info");
             case "dozo.restore" ->
                 !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());
             case "dozo.transfer" ->

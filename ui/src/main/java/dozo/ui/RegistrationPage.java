@@ -1,7 +1,7 @@
 package dozo.ui;
 
-import dozo.ledger.Sight;
 import dozo.file.FilePath;
+import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;

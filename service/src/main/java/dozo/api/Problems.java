@@ -175,9 +175,18 @@ class Problems extends ResponseEntityExceptionHandler {
             ResponseEntity<ProblemDetail> answer = tooLong(tooLong);
             return handleExceptionInternal(unreadable, answer.getBody(), headers, answer.getStatusCode(), request);
         }
+        Optional<FieldError> field = field(unreadable);
+        if (unreadable.getCause() instanceof NoText && field.isPresent()) {
+            return handleExceptionInternal(
+                    unreadable,
+                    refused(HttpStatus.UNPROCESSABLE_CONTENT, List.of(field.get())),
+                    headers,
+                    HttpStatus.UNPROCESSABLE_CONTENT,
+                    request);
+        }
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 status, "the body is no JSON of the form that is accepted here; /api/v1/openapi describes it");
-        field(unreadable).ifPresent(field -> problem.setProperty("errors", List.of(field)));
+        field.ifPresent(named -> problem.setProperty("errors", List.of(named)));
         return handleExceptionInternal(unreadable, problem, headers, status, request);
     }
 

@@ -92,7 +92,7 @@ class BareErrorsTest {
     void textThatNoDatabaseKeepsIsRefusedWithItsField() {
         for (String text : List.of("\\u0000", "\\ud800")) {
             Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted(text));
-            assertThat(answer.status()).isEqualTo(400);
+            assertThat(answer.status()).isEqualTo(422);
             assertThat(answer.at("/errors/0/field").asString()).isEqualTo("code");
         }
         Answer answer = service.get("/api/v1/projects?after=%00");

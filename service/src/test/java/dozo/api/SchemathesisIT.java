@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,15 +30,14 @@ class SchemathesisIT {
             [checks.not_a_server_error]
             expected-statuses = ["2xx", "3xx", "4xx", "502"]
 
-            """;
-
-    /** What is there, for requests to come past "there is no such thing". */
-    private static final String SEEDED = """
+            # What is there, for requests to come past "there is no such thing".
             [parameters]
             "path.project" = "P1"
             "path.code" = "E1"
             "query.site" = "dr"
             """;
+
+    private static final Pattern CASES = Pattern.compile("(\\d+) generated, (\\d+) passed");
 
     @TempDir
     static Path work;
@@ -68,27 +69,22 @@ class SchemathesisIT {
 
     @Test
     void itHoldsForAnAdministrator() throws IOException, InterruptedException {
-        fuzz("admin:" + service.password(), 8, "");
-    }
-
-    @Test
-    void itHoldsForWhatIsThere() throws IOException, InterruptedException {
-        fuzz("admin:" + service.password(), 4, SEEDED);
+        fuzz("admin:" + service.password(), "coverage,fuzzing", 5);
     }
 
     @Test
     void itHoldsForALabManager() throws IOException, InterruptedException {
-        fuzz("lm:a long password", 3, SEEDED);
+        fuzz("lm:a long password", "fuzzing", 5);
     }
 
-    private static void fuzz(String who, int examples, String settings) throws IOException, InterruptedException {
+    private static void fuzz(String who, String phases, int examples) throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory(work, "fuzz");
-        Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS + settings);
+        Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS);
         Path api = Files.writeString(
                 folder.resolve("openapi.json"), service.get("/api/v1/openapi").text());
         List<String> arguments = new ArrayList<>(List.of(api.toString(), "--url", service.url()));
         arguments.addAll(List.of("--auth", who));
-        arguments.addAll(List.of("--phases", "coverage,fuzzing", "--checks", CHECKS));
+        arguments.addAll(List.of("--phases", phases, "--checks", CHECKS));
         arguments.addAll(List.of(
                 "--max-examples",
                 String.valueOf(examples),
@@ -102,7 +98,10 @@ class SchemathesisIT {
         Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments);
 
         assertThat(verdict.exitCode()).as(verdict.said()).isZero();
-        assertThat(verdict.said()).contains("No issues found");
+        Matcher cases = CASES.matcher(verdict.said());
+        assertThat(cases.find()).as(verdict.said()).isTrue();
+        assertThat(cases.group(2)).as(verdict.said()).isEqualTo(cases.group(1));
+        System.out.printf("schemathesis, %s: %s%n", who.substring(0, who.indexOf(':')), cases.group());
     }
 
     private static void made(RunningService.Answer answer) {

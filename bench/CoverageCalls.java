@@ -28,9 +28,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
 import org.postgresql.PGConnection;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
@@ -44,22 +42,20 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
  */
 final class CoverageCalls {
 
-    private static final Instant BEGIN = Instant.parse("2016-01-01T00:00:00Z");
-    private static final int DAYS = 3_650;
+    private static final Instant BEGIN = MadeCatalogue.BEGIN;
+    private static final int DAYS = MadeCatalogue.DAYS;
     private static final int WARM_UP = 20;
     private static final int PAGE = 500;
     private static final int GIANT = 1;
 
     private final DataSource database;
-    private final int experiments;
-    private final long entries;
+    private final MadeCatalogue catalogue;
     private final int calls;
     private final Random random = new Random(4711);
 
-    private CoverageCalls(DataSource database, int experiments, long entries, int calls) {
+    private CoverageCalls(DataSource database, MadeCatalogue catalogue, int calls) {
         this.database = database;
-        this.experiments = experiments;
-        this.entries = entries;
+        this.catalogue = catalogue;
         this.calls = calls;
     }
 
@@ -67,24 +63,15 @@ final class CoverageCalls {
         Path folder = Path.of(arguments[0]);
         try (EmbeddedDatabase server = EmbeddedDatabase.start(folder.resolve("postgres"));
                 PrintWriter plans = new PrintWriter(folder.resolve("plans.txt").toFile())) {
-            PGSimpleDataSource login = new PGSimpleDataSource();
-            login.setUrl(server.url());
-            login.setUser(server.user());
-            login.setPassword(server.password());
-            Flyway.configure().dataSource(login).load().migrate();
-            new CoverageCalls(
-                            login,
-                            Integer.parseInt(arguments[1]),
-                            Long.parseLong(arguments[2]),
-                            Integer.parseInt(arguments[3]))
-                    .measure(plans);
+            MadeCatalogue catalogue = new MadeCatalogue(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2]));
+            new CoverageCalls(MadeCatalogue.migrated(server), catalogue, Integer.parseInt(arguments[3])).measure(plans);
         }
     }
 
     private void measure(PrintWriter plans) throws SQLException {
         long started = System.nanoTime();
         try (Connection connection = database.getConnection()) {
-            fill(connection);
+            catalogue.fill(connection);
             System.out.printf(
                     "{\"made\": %.1f, \"experiments\": %d, \"entries\": %d, \"receipts\": %d, \"periods\": %d, \"findings\": %d}%n",
                     (System.nanoTime() - started) / 1e9,
@@ -177,7 +164,7 @@ final class CoverageCalls {
             all.put("by %s, now".formatted(by.word()), () -> coverage.groups(by, 1, null, after(by), PAGE));
             all.put("by %s, as of a day".formatted(by.word()), () -> coverage.groups(by, 1, day(), after(by), PAGE));
         }
-        all.put("a page of experiments, now", () -> coverage.experiments(1, random.nextInt(experiments), PAGE));
+        all.put("a page of experiments, now", () -> coverage.experiments(1, random.nextInt(catalogue.experiments()), PAGE));
         all.put("the 50 unprotected longest", () -> coverage.oldestUnprotected(1, 50));
         all.put("begin of the record", () -> List.of(coverage.recordedSince(1)));
         all.put("changes of a day, by project", () -> changes(audit, Dimension.PROJECT, 1));
@@ -185,8 +172,8 @@ final class CoverageCalls {
         all.put("changes of a year, by month", () -> changes(audit, Dimension.MONTH, 365));
         all.put("time to protection in a year, by project", () -> waits(audit, Dimension.PROJECT, 365));
         all.put("time to protection ever, by modality", () -> audit.waits(Dimension.MODALITY, 1, BEGIN, BEGIN.plus(DAYS, ChronoUnit.DAYS)));
-        all.put("proof of a file", () -> proofs.of(2 + random.nextInt(experiments - 1), 1, file(usual()), 100));
-        all.put("proof of a file of the largest", () -> proofs.of(GIANT, 1, file(giant()), 100));
+        all.put("proof of a file", () -> proofs.of(2 + random.nextInt(catalogue.experiments() - 1), 1, file(catalogue.usual()), 100));
+        all.put("proof of a file of the largest", () -> proofs.of(GIANT, 1, file(catalogue.giant()), 100));
         return all;
     }
 
@@ -214,14 +201,6 @@ final class CoverageCalls {
         return FilePath.of("folder%d/scan%d.dcm".formatted((number - 1) / 100 + 1, number));
     }
 
-    private long giant() {
-        return entries / 10;
-    }
-
-    private long usual() {
-        return (entries - giant()) / (experiments - 1);
-    }
-
     private static long count(Connection connection, String table) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery("select count(*) from " + table)) {
@@ -229,106 +208,6 @@ final class CoverageCalls {
             return row.getLong(1);
         }
     }
-
-    /**
-     * One experiment has a tenth of all entries. Of every hundred entries, five came with a later manifest. Bundles of four
-     * partitions alternate, so that the spans of receipts overlap. Four manifests an experiment, each settled three hours
-     * later, but the last ones of the latest fiftieth.
-     */
-    private void fill(Connection connection) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("set synchronous_commit = off");
-            statement.execute("alter table protection disable trigger protection_is_remembered");
-            for (String sql : List.of(REGISTRY, ENTRIES, MANIFESTS, RECEIPTS, TOTALS, FINDINGS)) {
-                statement.execute(sql.replace(":experiments", String.valueOf(experiments))
-                        .replace(":giant", String.valueOf(giant()))
-                        .replace(":usual", String.valueOf(usual()))
-                        .replace(":days", String.valueOf(DAYS))
-                        .replace(":begin", "timestamptz '" + BEGIN + "'"));
-            }
-            statement.execute("alter table protection enable trigger protection_is_remembered");
-            statement.execute("vacuum analyze");
-            statement.execute("checkpoint");
-        }
-    }
-
-    private static final String REGISTRY = """
-            insert into project (code, created_at) select 'P' || to_char(n, 'FM000'), :begin from generate_series(1, 200) n;
-            insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
-            values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', :begin);
-            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
-            select 'nightlyBackup', 1, 'COMPLETE', 'dozo', :begin + n * interval '1 day', :begin + n * interval '1 day 5 hours'
-            from generate_series(1, :days) n;
-            insert into experiment (project_id, code, source_kind, source_root, registered_at, registered_by, modality, scanner,
-                                    acquired_on)
-            select 1 + n % 200, 'S' || n, 'filesystem', convert_to('/data/S' || n, 'UTF8'), at, 'importer',
-                   case when n % 20 > 0 then (array['MR', 'MR', 'MR', 'MEG', 'EEG'])[1 + n % 5] end,
-                   case when n % 20 > 0 then 'T' || n % 11 end, case when n % 50 > 0 then (at - interval '1 day')::date end
-            from (select n, :begin + interval '1 day' * (n::float8 * (:days - 100) / :experiments) as at
-                  from generate_series(1, :experiments) n) e;
-            """;
-
-    private static final String ENTRIES = """
-            insert into directory (experiment_id, directory_no, path, first_entry_no, last_entry_no)
-            select e, d, convert_to('folder' || d, 'UTF8'), 100 * d - 99, 100 * d
-            from generate_series(1, :experiments) e,
-                 generate_series(1, (case e when 1 then :giant else :usual end - 1) / 100 + 1) d;
-            insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
-                               kind, name)
-            select e, k, (k - 1) / 100 + 1, case when k % 20 = 0 then 2 + k / 20 % 3 else 1 end, 300000, 0, 420, 'f',
-                   convert_to('scan' || k || '.dcm', 'UTF8')
-            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k;
-            """;
-
-    private static final String MANIFESTS = """
-            insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
-                                  entries_changed, entries_gone)
-            select experiment_id, m, registered_at + interval '20 hours' + (m - 1) * interval '24 days 1 second',
-                   sum(came) over w, 300000 * sum(came) over w, 0, 0, came, 0, 0
-            from (select experiment_id, since_manifest as m, count(*) as came from entry group by 1, 2) counted
-            join experiment using (experiment_id)
-            window w as (partition by experiment_id order by m)
-            order by 3;
-            """;
-
-    private static final String RECEIPTS = """
-            insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
-            select e, 1, 'BUNDLE', array_agg(k), 300000 * count(*), 'VERIFIED', 1 + e % :days, k % 4
-            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k
-            group by e, k / 800, k % 4
-            order by e, k / 800, k % 4;
-            insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
-            select experiment_id, 1, unit_id, run_id, entry_nos, decode(repeat('5a', 32 * cardinality(entry_nos)), 'hex'),
-                   'exec sha256sum', 'worker', :begin + run_id * interval '1 day 3 hours'
-            from transfer_unit order by unit_id;
-            """;
-
-    private static final String TOTALS = """
-            insert into coverage (experiment_id, site_id, manifest_no, since, until, unprotected_since, files, bytes, entries,
-                                  files_safe, bytes_safe, entries_safe, files_proven, bytes_proven, waited_seconds)
-            select experiment_id, 1, manifest_no, since,
-                   coalesce(lead(since) over (partition by experiment_id order by since), 'infinity'),
-                   case when not safe then sealed_at end, files, bytes, files,
-                   files - came, 300000 * (files - came), files - came, case when safe then entries_new else 0 end,
-                   case when safe then 300000 * entries_new else 0 end, case when safe then 10800 + experiment_id % 9999 end
-            from (select m.*, false as safe, sealed_at as since, entries_new as came from manifest m
-                  union all
-                  select m.*, true, sealed_at + interval '3 hours', 0 from manifest m
-                  where manifest_no < 4 or experiment_id < 0.98 * :experiments) m
-            order by since;
-            insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
-                                    entries_safe, safe_manifest, unprotected_since, counted_at)
-            select experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe, entries_safe,
-                   manifest_no - num_nonnulls(unprotected_since), unprotected_since, since
-            from coverage where until = 'infinity';
-            """;
-
-    private static final String FINDINGS = """
-            insert into finding (run_id, experiment_id, reason, path, message, found_at)
-            select 1 + n % :days, 1 + n % :experiments, 'UNREADABLE', 'path', 'cannot be read',
-                   :begin + n % :days * interval '1 day 1 second'
-            from generate_series(1, 5 * :experiments) n;
-            """;
 
     /** A connection whose queries are explained before they are run, with the same parameters. */
     private static final class Explained {

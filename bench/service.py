@@ -35,7 +35,7 @@ class Service:
         }
 
     def __enter__(self):
-        self.folder.mkdir(mode=0o700)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
         with open(self.log, 'wb') as log:
             self.process = subprocess.Popen(
                 [TOP / 'dozo', 'serve'],

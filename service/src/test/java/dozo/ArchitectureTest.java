@@ -33,7 +33,8 @@ class ArchitectureTest {
     }
 
     /** What the room has around the engine: all else in it is the engine. */
-    private static final Set<String> TRANSFER_FOR_THE_BATCH = Set.of("TransferUnits", "TagFiles", "package-info");
+    private static final Set<String> TRANSFER_FOR_THE_BATCH =
+            Set.of("TransferUnits", "TagFiles", "Sha256Sums", "package-info");
 
     private static final Set<String> RESTORE_FOR_THE_SERVICE = Set.of("Inventories", "package-info");
 
@@ -71,6 +72,16 @@ class ArchitectureTest {
             .because("copying without a service, benchmarks and the batch drive the same code");
 
     @ArchTest
+    static final ArchRule facesAskRooms = noClasses()
+            .that()
+            .resideInAnyPackage("dozo.ui..", "dozo.administration..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.springframework.jdbc..", "org.springframework.transaction..", "java.sql..", "javax.sql..")
+            .because("what a page changes, a room changes with its row in the ledger, as for REST");
+
+    @ArchTest
     static final ArchRule timeIsInjected = noClasses()
             .that()
             .resideOutsideOfPackage("dozo.start..")
@@ -103,8 +114,13 @@ class ArchitectureTest {
     private static DescribedPredicate<JavaClass> areOfTheEngine() {
         return DescribedPredicate.describe("are of the engine", type -> switch (type.getPackageName()) {
             // What a room may use is written on its package by an annotation of Spring's, which nothing needs to run.
-            case "dozo.copy", "dozo.file", "dozo.plan", "dozo.remote", "dozo.source" ->
-                !type.getSimpleName().equals("package-info");
+            case "dozo.copy",
+                    "dozo.file",
+                    "dozo.plan",
+                    "dozo.remote",
+                    "dozo.source",
+                    "dozo.source.dicom",
+                    "dozo.source.flywheel" -> !type.getSimpleName().equals("package-info");
             case "dozo.restore" ->
                 !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());
             case "dozo.transfer" ->

@@ -152,15 +152,36 @@ public final class RunningService implements AutoCloseable {
         return ask(authorization, "POST", path, type, BodyPublishers.ofByteArray(body));
     }
 
+    /** Asks as the administrator with more headers: a name, its value, and so on. */
+    public Answer askWith(String method, String path, @Nullable String body, String... headers) {
+        return askAsWith(basic("admin", password()), method, path, body, headers);
+    }
+
+    /** The same with this header {@code Authorization}. */
+    public Answer askAsWith(
+            String authorization, String method, String path, @Nullable String body, String... headers) {
+        return ask(
+                authorization,
+                method,
+                path,
+                "application/json",
+                body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body),
+                headers);
+    }
+
     private Answer ask(
             @Nullable String authorization,
             String method,
             String path,
             String bodyType,
-            HttpRequest.BodyPublisher body) {
+            HttpRequest.BodyPublisher body,
+            String... headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))
                 .header("Content-Type", bodyType)
                 .method(method, body);
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
         if (authorization != null) {
             request.header("Authorization", authorization);
         }

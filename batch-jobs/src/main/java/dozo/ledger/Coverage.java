@@ -7,8 +7,11 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -97,6 +100,31 @@ public class Coverage {
             long bytesSafe,
             @Nullable Instant oldestUnprotected,
             long experimentsUnseen) {
+
+        /** The sums of several: as they were at one moment, which asking for each would not be. */
+        public static Totals together(List<Totals> parts) {
+            long experiments = sum(parts, Totals::experiments);
+            long experimentsSafe = sum(parts, Totals::experimentsSafe);
+            return new Totals(
+                    null,
+                    experiments > 0 && experiments == experimentsSafe,
+                    experiments,
+                    experimentsSafe,
+                    sum(parts, Totals::files),
+                    sum(parts, Totals::filesSafe),
+                    sum(parts, Totals::bytes),
+                    sum(parts, Totals::bytesSafe),
+                    parts.stream()
+                            .map(Totals::oldestUnprotected)
+                            .filter(Objects::nonNull)
+                            .min(Comparator.naturalOrder())
+                            .orElse(null),
+                    sum(parts, Totals::experimentsUnseen));
+        }
+
+        private static long sum(List<Totals> parts, ToLongFunction<Totals> value) {
+            return parts.stream().mapToLong(value).sum();
+        }
 
         /**
          * What is safe in percent, by bytes; by experiments where all bytes that are known of are safe. Cut off: 100 only if all

@@ -183,7 +183,7 @@ public class Findings {
                 .list();
     }
 
-    /** What the findings at a site that need a person are, the most frequent first. */
+    /** What needs a person at a site, by reason, the most frequent first. */
     public List<Reason> openReasons(Sight sight, int siteId) {
         return jdbc.sql("""
                         select f.reason, count(*) as count

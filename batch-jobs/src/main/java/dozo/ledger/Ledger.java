@@ -172,6 +172,7 @@ public class Ledger {
                 .sql("select seq, hash, at from ledger where seq = any(:seqs) and octet_length(hash) = 32")
                 .param("seqs", seqs.toArray(Long[]::new))
                 .query(ANCHOR)
+                .list()
                 .stream()
                 .collect(Collectors.toMap(Anchor::seq, row -> row));
     }

@@ -7,9 +7,7 @@ import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -22,7 +20,6 @@ public class ExperimentSearch {
     public static final int TEXT_LENGTH_MAX = 200;
 
     private final JdbcClient jdbc;
-    private final Experiments experiments;
 
     /** How an experiment stands at a site. */
     public enum State {
@@ -88,11 +85,8 @@ public class ExperimentSearch {
      */
     public record Found(Experiment experiment, State state) {}
 
-    private record Hit(int id, State state) {}
-
-    public ExperimentSearch(JdbcClient jdbc, Experiments experiments) {
+    public ExperimentSearch(JdbcClient jdbc) {
         this.jdbc = jdbc;
-        this.experiments = experiments;
     }
 
     public List<Found> page(Wanted wanted, int site, int after, int limit) {
@@ -105,24 +99,13 @@ public class ExperimentSearch {
      * @param site at which their state counts; at none they are unseen
      */
     public List<Found> page(Sight sight, Wanted wanted, int site, int after, int limit) {
-        List<Hit> hits = hits(sight, wanted, site, after, limit);
-        Map<Integer, Experiment> found = experiments
-                .of(hits.stream().mapToInt(Hit::id).toArray())
-                .stream()
-                .collect(Collectors.toMap(Experiment::id, Function.identity()));
-        return hits.stream()
-                .filter(hit -> found.containsKey(hit.id))
-                .map(hit -> new Found(java.util.Objects.requireNonNull(found.get(hit.id)), hit.state))
-                .toList();
-    }
-
-    private List<Hit> hits(Sight sight, Wanted wanted, int site, int after, int limit) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         State state = wanted.state;
         return jdbc.sql("""
-                        select e.experiment_id, t.experiment_id is not null as seen, t.entries = t.entries_safe as safe
+                        select e.*, p.code as project, t.experiment_id is not null as seen, t.entries = t.entries_safe as safe
                         from experiment e
+                        join project p using (project_id)
                         left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
                         where e.experiment_id > :after
                           and (:seen::text[] is null
@@ -165,8 +148,8 @@ public class ExperimentSearch {
                 .param("code", text == null || slash < 0 ? null : literally(text.substring(slash + 1)) + "%")
                 .param("state", state == null ? null : state.name())
                 .param("limit", limit)
-                .query((row, n) -> new Hit(
-                        row.getInt("experiment_id"),
+                .query((row, n) -> new Found(
+                        Objects.requireNonNull(Experiments.EXPERIMENT.mapRow(row, n)),
                         row.getBoolean("safe") ? State.SAFE : row.getBoolean("seen") ? State.NOT_SAFE : State.UNSEEN))
                 .list();
     }

@@ -28,6 +28,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The experiments. */
@@ -48,7 +49,7 @@ public class Experiments {
             select e.*, p.code as project from experiment e join project p using (project_id)
             """;
 
-    private static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
+    static final RowMapper<Experiment> EXPERIMENT = (row, n) -> new Experiment(
             row.getInt("experiment_id"),
             row.getString("project"),
             row.getString("code"),
@@ -181,6 +182,15 @@ public class Experiments {
         Experiment registered = find(project, code).orElseThrow();
         ledger.append(actor, REGISTERED, registered.name(), detail(registered));
         return registered;
+    }
+
+    /** Has others wait who would change the experiment, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String project, String code) {
+        jdbc.sql("""
+                        select from experiment e join project p using (project_id)
+                        where p.code = :project and e.code = :code for no key update of e
+                        """).param("project", project).param("code", code).query().listOfRows();
     }
 
     /**

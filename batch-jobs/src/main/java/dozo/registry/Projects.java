@@ -18,6 +18,7 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The projects. */
@@ -174,6 +175,15 @@ public class Projects {
     /** The paths in a column of the type {@code bytea[]}. */
     static List<Path> paths(Array column) throws SQLException {
         return Arrays.stream((byte[][]) column.getArray()).map(FilePath::pathOf).toList();
+    }
+
+    /** Has others wait who would change the project, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String code) {
+        jdbc.sql("select from project where code = :code for no key update")
+                .param("code", code)
+                .query()
+                .listOfRows();
     }
 
     public Optional<Project> find(String code) {

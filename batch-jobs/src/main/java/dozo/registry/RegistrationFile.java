@@ -7,6 +7,7 @@ import de.siegmar.fastcsv.reader.CsvRecordHandler;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -17,11 +18,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A CSV file of experiments to register, as spreadsheets write it: what its cells say, nothing of what that means.
+ * A CSV file of experiments to register, as spreadsheets write it.
  *
- * @param rows without those that have nothing in any cell
+ * @param lines what the rows ask for, each by itself, without those that have nothing in any cell
  */
-record RegistrationFile(String encoding, char separator, List<Row> rows) {
+record RegistrationFile(String encoding, char separator, List<JudgedLine> lines) {
 
     /** Rows with something in them. */
     static final int LINES_MAX = 100_000;
@@ -58,9 +59,9 @@ record RegistrationFile(String encoding, char separator, List<Row> rows) {
      *
      * @throws Refusal when the encoding cannot be told, the heading is not understood, or there are too many rows
      */
-    static RegistrationFile read(CsvText text) {
+    static RegistrationFile read(CsvText text, InstantSource clock) {
         Heading heading = heading(text);
-        List<Row> rows = new ArrayList<>();
+        List<JudgedLine> lines = new ArrayList<>();
         try (CsvReader<CsvRecord> reader = reader(text, heading.separator)) {
             var records = reader.iterator();
             records.next();
@@ -72,25 +73,22 @@ record RegistrationFile(String encoding, char separator, List<Row> rows) {
                     }
                     record = records.next();
                 } catch (CsvParseException broken) {
-                    rows.add(broken(broken));
+                    lines.add(Wish.of(broken(broken), clock));
                     break;
                 }
-                add(rows, heading, record, text.encoding());
+                if (record.getFields().stream().allMatch(String::isBlank)) {
+                    continue;
+                }
+                if (lines.size() == LINES_MAX) {
+                    throw new Refusal("file", "there are more than %,d lines: divide it".formatted(LINES_MAX));
+                }
+                // NB: at once, so that no cells are kept: of a hundred thousand lines they would fill the heap.
+                lines.add(Wish.of(row(heading, record, text.encoding()), clock));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return new RegistrationFile(text.encoding(), heading.separator, rows);
-    }
-
-    private static void add(List<Row> rows, Heading heading, CsvRecord record, String encoding) {
-        if (record.getFields().stream().allMatch(String::isBlank)) {
-            return;
-        }
-        if (rows.size() == LINES_MAX) {
-            throw new Refusal("file", "there are more than %,d lines: divide it".formatted(LINES_MAX));
-        }
-        rows.add(row(heading, record, encoding));
+        return new RegistrationFile(text.encoding(), heading.separator, lines);
     }
 
     private static Row row(Heading heading, CsvRecord record, String encoding) {

@@ -11,6 +11,7 @@ import java.util.Optional;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The DR sites. */
@@ -75,6 +76,15 @@ public class Sites {
                         "before", before.map(site0 -> describe(site0.address())).orElse(""),
                         "after", describe(address)));
         return site;
+    }
+
+    /** Has others wait who would change the site, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String name) {
+        jdbc.sql("select from site where name = :name for no key update")
+                .param("name", name)
+                .query()
+                .listOfRows();
     }
 
     public Optional<Site> find(String name) {

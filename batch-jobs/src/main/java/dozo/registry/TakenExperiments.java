@@ -12,12 +12,20 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 
 /** Which names and folders of a file's experiments are taken: by what is registered, and by lines before. */
 final class TakenExperiments {
+
+    private static final int FETCH = 1_000;
+
+    private static final String TAKEN_SELECT = """
+            select p.code as project, e.code, e.source_root, e.title, e.modality, e.scanner, e.acquired_on
+            """;
 
     private static final RowMapper<Taken> TAKEN = (row, n) -> new Taken(
             row.getString("project") + "/" + row.getString("code"),
@@ -40,7 +48,7 @@ final class TakenExperiments {
         }
     }
 
-    /** Asks for all of them at once: three questions, however many there are. */
+    /** Asks for all of them at once: three questions, however many there are. In a transaction, so that answers are streamed. */
     TakenExperiments(JdbcClient jdbc, Sight sight, List<Wish> wishes) {
         this.sight = sight;
         String[] projectCodes = wishes.stream().map(Wish::project).toArray(String[]::new);
@@ -48,29 +56,26 @@ final class TakenExperiments {
                 .param("codes", wishes.stream().map(Wish::project).distinct().toArray(String[]::new))
                 .query((row, n) -> row.getString(1))
                 .list());
-        jdbc
-                .sql("""
-                        select p.code as project, e.*
+        addAll(jdbc.sql(TAKEN_SELECT + """
                         from unnest(:projects::text[], :codes::text[]) as w (project, code)
                         join project p on p.code = w.project
                         join experiment e on e.project_id = p.project_id and e.code = w.code
                         """)
                 .param("projects", projectCodes)
-                .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new))
-                .query(TAKEN)
-                .stream()
-                .forEach(this::add);
-        jdbc
-                .sql("""
-                        select p.code as project, e.*
+                .param("codes", wishes.stream().map(Wish::code).toArray(String[]::new)));
+        addAll(jdbc.sql(TAKEN_SELECT + """
                         from unnest(:digests::bytea[]) as w (digest)
                         join experiment e on e.source_kind = 'filesystem' and sha256(e.source_root) = w.digest
                         join project p using (project_id)
                         """)
-                .param("digests", wishes.stream().map(TakenExperiments::digest).toArray(byte[][]::new))
-                .query(TAKEN)
-                .stream()
-                .forEach(this::add);
+                .param("digests", wishes.stream().map(TakenExperiments::digest).toArray(byte[][]::new)));
+    }
+
+    private void addAll(StatementSpec question) {
+        // NB: until it is closed, a stream keeps its connection.
+        try (Stream<Taken> all = question.withFetchSize(FETCH).query(TAKEN).stream()) {
+            all.forEach(this::add);
+        }
     }
 
     /** The wish, if it can be had beside all that came before; else its verdict. */
@@ -110,8 +115,8 @@ final class TakenExperiments {
     }
 
     private void add(Taken taken) {
-        byName.put(taken.name, taken);
-        bySource.put(taken.source, taken);
+        Taken known = byName.putIfAbsent(taken.name, taken);
+        bySource.putIfAbsent(taken.source, known != null && known.source.equals(taken.source) ? known : taken);
     }
 
     /** What a line says otherwise than what is registered with its name and folder; null: nothing. */

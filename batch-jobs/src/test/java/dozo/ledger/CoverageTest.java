@@ -31,6 +31,20 @@ class CoverageTest {
     }
 
     @Test
+    void theSumsOfProjectsTogetherAreThoseOverEverything() {
+        assertThat(Totals.together(coverage.projects(1))).isEqualTo(coverage.all(1));
+        int experiment = nights.at("2026-09-01T00:00:00Z").experiment(1, "A", "MR", null, null);
+        nights.at("2026-09-01T20:00:00Z").seal(experiment, 3);
+        nights.prove(experiment, 1, 2, 3);
+        nights.at("2026-09-01T22:00:00Z").settle(experiment);
+        assertThat(Totals.together(coverage.projects(1))).isEqualTo(coverage.all(1));
+        nights.at("2026-09-03T00:00:00Z").experiment(2, "B", null, null, null);
+        nights.seal(nights.at("2026-09-02T00:00:00Z").experiment(2, "C", null, null, null), 2);
+
+        assertThat(Totals.together(coverage.projects(1))).isEqualTo(coverage.all(1));
+    }
+
+    @Test
     void groupsAreReadPageByPageAndTheUnknownComesLast() {
         nights.experiment(1, "A", "MR", null, null);
         nights.experiment(1, "B", "EEG", null, null);

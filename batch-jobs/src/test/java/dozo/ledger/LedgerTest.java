@@ -1,9 +1,11 @@
 package dozo.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dozo.db.TestDatabase;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -40,5 +42,19 @@ class LedgerTest {
                         .single())
                 .as("equal rows, different hashes")
                 .isEqualTo(2);
+    }
+
+    @Test
+    void noConnectionIsKeptForRowsThatAreLookedUp() {
+        ledger.append("a", "test.done", "x", Map.of());
+
+        assertThat(ledger.rows(List.of(1L, 2L))).containsOnlyKeys(1L);
+
+        // The server takes a moment to forget a connection that was closed.
+        await().untilAsserted(() -> assertThat(
+                        jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
+                                .query((row, n) -> row.getInt(1))
+                                .single())
+                .isEqualTo(1));
     }
 }

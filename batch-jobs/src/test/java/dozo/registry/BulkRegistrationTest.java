@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
@@ -413,6 +414,17 @@ class BulkRegistrationTest {
     }
 
     @Test
+    void noConnectionToTheDatabaseIsKept() throws IOException {
+        String csv = "project,code,source\nP1,E1,%s/a\n";
+
+        register(csv, UTF_8, Mode.ALL, true);
+        register(csv, UTF_8, Mode.ALL, false);
+
+        // The server takes a moment to forget a connection that was closed.
+        await().untilAsserted(() -> assertThat(connections()).isEqualTo(1));
+    }
+
+    @Test
     @Timeout(120)
     void aHundredThousandLinesAreRegisteredTogetherAndNoMoreAreTaken() throws IOException {
         StringBuilder csv = new StringBuilder("project,code,source,title,modality\n");
@@ -437,6 +449,12 @@ class BulkRegistrationTest {
         assertThatThrownBy(() -> bulk.register(of(csv.toString().getBytes(UTF_8)), null, Mode.EACH, false, "lab"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("more than 100,000 lines");
+    }
+
+    private int connections() {
+        return jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
+                .query((row, n) -> row.getInt(1))
+                .single();
     }
 
     private Answer each(String csv) throws IOException {

@@ -28,7 +28,7 @@ class ExperimentSearchTest {
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
     private final Ledger ledger = new Ledger(jdbc, CLOCK);
     private final Experiments experiments = new Experiments(jdbc, new Projects(jdbc, ledger, CLOCK), ledger, CLOCK);
-    private final ExperimentSearch search = new ExperimentSearch(jdbc, experiments);
+    private final ExperimentSearch search = new ExperimentSearch(jdbc);
 
     @BeforeEach
     void register() {

@@ -120,8 +120,9 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 // Who started it stops it, after everything that still writes; a hook would not wait for that.
                 .setRegisterShutdownHook(false)
                 .setPGStartupWait(START_LIMIT)
-                // The library starts servers for tests, with fsync off: a receipt must survive a power cut.
+                // The library starts servers for tests, which wait for no disk: a receipt must survive a power cut.
                 .setServerConfig("fsync", durable ? "on" : "off")
+                .setServerConfig("synchronous_commit", durable ? "on" : "off")
                 .setServerConfig("listen_addresses", "127.0.0.1")
                 .setServerConfig("max_connections", "100")
                 .setServerConfig("shared_buffers", "256MB")

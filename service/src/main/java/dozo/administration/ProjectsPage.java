@@ -10,7 +10,7 @@ import dozo.security.Users;
 import dozo.security.Users.User;
 import dozo.ui.Cut;
 import dozo.ui.Form;
-import java.nio.file.InvalidPathException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
 import java.util.HashMap;
@@ -165,11 +165,10 @@ class ProjectsPage {
     }
 
     private static Path path(String text) {
-        try {
-            return Path.of(text);
-        } catch (InvalidPathException e) {
-            throw new Refusal("roots", "an absolute path on the service's machine is accepted, one a line");
+        if (text.startsWith("/") && text.indexOf('\0') < 0) {
+            return FilePath.pathOf(text.getBytes(StandardCharsets.UTF_8));
         }
+        throw new Refusal("roots", "\"%s\": absolute paths on the service's machine are accepted, one a line".formatted(text));
     }
 
     private Project find(String code) {

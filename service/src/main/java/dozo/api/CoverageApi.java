@@ -20,6 +20,7 @@ import dozo.registry.Sites.Site;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -82,6 +83,7 @@ class CoverageApi {
         this.moments = moments;
     }
 
+    /** What is safe at a site: totals, and sums by project. */
     @GetMapping
     @Nullable
     ShownCoverage totals(
@@ -89,16 +91,18 @@ class CoverageApi {
             @RequestParam(required = false) @Nullable String asOf,
             Sight sight,
             Sheet sheet) {
-        int id = sites.idOf(site);
+        Optional<Site> chosen = sites.of(site);
+        int id = chosen.map(Site::id).orElse(SiteChoice.NO_SITE);
         Instant at = moments.endOrNull("asOf", asOf);
+        List<Totals> projects = coverage.projects(sight, id, at);
         ShownCoverage shown = new ShownCoverage(
-                sites.of(site).map(Site::name).orElse(null),
+                chosen.map(Site::name).orElse(null),
                 at,
                 coverage.recordedSince(id).orElse(null),
                 at == null ? freezes.count(sight) : null,
                 at == null ? findings.countOpen(sight, id) : null,
-                coverage.all(sight, id, at),
-                coverage.projects(sight, id, at));
+                Totals.together(projects),
+                projects);
         if (sheet.wanted()) {
             sheet.send("coverage", TOTALS, line -> line.accept(shown));
             return null;
@@ -106,6 +110,7 @@ class CoverageApi {
         return shown;
     }
 
+    /** What is safe of each experiment. */
     @GetMapping("/experiments")
     @Nullable
     Page<ExperimentCoverage> experiments(
@@ -128,6 +133,7 @@ class CoverageApi {
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
+    /** What is safe, summed up by something. */
     @GetMapping("/groups")
     @Nullable
     Page<Group> groups(
@@ -185,6 +191,7 @@ class CoverageApi {
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
+    /** What changed between two moments. */
     @GetMapping("/changes")
     @Nullable
     Between<Change> changes(
@@ -204,6 +211,7 @@ class CoverageApi {
         return new Between<>(first, last, found);
     }
 
+    /** How long experiments waited to be safe. */
     @GetMapping("/waits")
     @Nullable
     Between<Wait> waits(

@@ -34,9 +34,11 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.util.MimeTypeUtils;
 import org.springframework.web.bind.annotation.DeleteMapping;
@@ -48,6 +50,7 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Experiments. */
@@ -60,6 +63,7 @@ class ExperimentApi {
     private final BulkRegistration bulk;
     private final Freezes freezes;
     private final SiteChoice sites;
+    private final Editions editions;
 
     /**
      * What is registered.
@@ -174,7 +178,8 @@ class ExperimentApi {
             Instant registeredAt,
             String registeredBy,
             @Nullable ShownFreeze frozen,
-            @Nullable String state) {
+            @Nullable String state)
+            implements Edited {
 
         static ShownExperiment of(Experiment experiment, @Nullable Freeze freeze) {
             return of(experiment, freeze, null);
@@ -228,14 +233,17 @@ class ExperimentApi {
             ExperimentSearch search,
             BulkRegistration bulk,
             Freezes freezes,
-            SiteChoice sites) {
+            SiteChoice sites,
+            Editions editions) {
         this.experiments = experiments;
         this.search = search;
         this.bulk = bulk;
         this.freezes = freezes;
         this.sites = sites;
+        this.editions = editions;
     }
 
+    /** The experiments that are searched for, by id. */
     @GetMapping
     Page<ShownExperiment> list(
             @RequestParam(required = false) @Nullable String q,
@@ -262,8 +270,8 @@ class ExperimentApi {
                 day("acquiredUntil", acquiredUntil),
                 state == null ? null : State.of(state));
         // Of several sites, experiments have a state at each; the list itself is no question about one of them.
-        boolean atOne = wanted.state() != null || sites.isClear(site);
-        int at = atOne ? sites.idOf(site) : SiteChoice.NO_SITE;
+        OptionalInt one = wanted.state() == null ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
+        int at = one.orElse(SiteChoice.NO_SITE);
         Page<Found> page = Page.of(
                 limit,
                 most -> search.page(sight, wanted, at, after, most),
@@ -273,7 +281,7 @@ class ExperimentApi {
         Map<Integer, Freeze> held =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
         return page.map(found -> ShownExperiment.of(
-                found.experiment(), held.get(found.experiment().id()), atOne ? found.state() : null));
+                found.experiment(), held.get(found.experiment().id()), one.isPresent() ? found.state() : null));
     }
 
     private Page<ShownExperiment> frozen(Sight sight, int after, int limit) {
@@ -321,30 +329,48 @@ class ExperimentApi {
         }
     }
 
+    /** One experiment. */
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
         return shown(project, code, experiments.find(project, code));
     }
 
-    /** From the next run on the source is what this list says. */
+    /** Takes a file list: from the next run on the source is what it says. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
             @PathVariable String project,
             @PathVariable String code,
             @RequestBody NewList list,
+            IfMatch seen,
             Principal actor,
             Sight sight) {
-        return shown(project, code, experiments.setList(sight, project, code, list.sourceList(), actor.getName()));
+        return changeList(project, code, list.sourceList(), seen, actor, sight);
     }
 
-    /** From the next run on the source is walked. */
+    /** Drops the file list: from the next run on the source is walked. */
     @DeleteMapping("/{project}/{code}/list")
-    ShownExperiment walk(@PathVariable String project, @PathVariable String code, Principal actor, Sight sight) {
-        return shown(project, code, experiments.setList(sight, project, code, null, actor.getName()));
+    ShownExperiment walk(
+            @PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor, Sight sight) {
+        return changeList(project, code, null, seen, actor, sight);
+    }
+
+    private ShownExperiment changeList(
+            String project, String code, @Nullable SourceList list, IfMatch seen, Principal actor, Sight sight) {
+        return shown(
+                project,
+                code,
+                editions.change(
+                        seen,
+                        () -> experiments.lock(project, code),
+                        () -> experiments.find(project, code).map(this::shown),
+                        () -> experiments.setList(sight, project, code, list, actor.getName())));
     }
 
     private ShownExperiment shown(String project, String code, Optional<Experiment> found) {
-        Experiment experiment = found.orElseThrow(Missing.thing("experiment", project + "/" + code));
+        return shown(found.orElseThrow(Missing.thing("experiment", project + "/" + code)));
+    }
+
+    private ShownExperiment shown(Experiment experiment) {
         Freeze freeze =
                 freezes.find(experiment.id()).filter(kept -> !kept.released()).orElse(null);
         return ShownExperiment.of(experiment, freeze);
@@ -363,7 +389,9 @@ class ExperimentApi {
         return ShownExperiment.of(experiment, null);
     }
 
+    /** Registers an experiment. */
     @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownExperiment> register(@Valid @RequestBody NewExperiment asked, Principal actor, Sight sight) {
         Path source = asked.folder();
         SourceList list = asked.sourceList();

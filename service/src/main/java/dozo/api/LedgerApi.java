@@ -64,7 +64,7 @@ class LedgerApi {
             @Nullable ShownHead head,
             List<Breach> breaches,
             long breachesLeftOff,
-            List<ShownSite> sites) {
+            List<ComparedSite> sites) {
 
         static ShownVerification of(Verified verified) {
             return new ShownVerification(
@@ -73,7 +73,7 @@ class LedgerApi {
                     verified.head() == null ? null : ShownHead.of(verified.head()),
                     verified.breaches(),
                     verified.breachesCount() - verified.breaches().size(),
-                    verified.sites().stream().map(ShownSite::of).toList());
+                    verified.sites().stream().map(ComparedSite::of).toList());
         }
     }
 
@@ -83,7 +83,7 @@ class LedgerApi {
      * @param compared whether all its anchors were read; if not, {@code trouble} says why
      * @param provenUpTo the last row that an anchor there bears witness to; missing: none
      */
-    record ShownSite(
+    record ComparedSite(
             String site,
             boolean compared,
             @Nullable String trouble,
@@ -92,8 +92,8 @@ class LedgerApi {
             List<Breach> breaches,
             long breachesLeftOff) {
 
-        static ShownSite of(AtSite site) {
-            return new ShownSite(
+        static ComparedSite of(AtSite site) {
+            return new ComparedSite(
                     site.site(),
                     site.trouble() == null,
                     site.trouble(),
@@ -111,7 +111,7 @@ class LedgerApi {
         this.json = json;
     }
 
-    /** Oldest first. */
+    /** What happened, oldest first. */
     @GetMapping
     @Nullable
     Page<ShownRow> list(
@@ -136,7 +136,7 @@ class LedgerApi {
                 .map(this::shown);
     }
 
-    /** Takes the longer the more rows there are. */
+    /** Whether the ledger is as it was written. Takes the longer the more rows there are. */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
         return ShownVerification.of(verification.verify());

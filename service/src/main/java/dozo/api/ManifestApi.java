@@ -112,7 +112,7 @@ class ManifestApi {
         this.moments = moments;
     }
 
-    /** Latest first; with a moment only the one that was the current one then. */
+    /** The manifests of an experiment, latest first; with a moment only the one that was the current one then. */
     @GetMapping
     Page<ShownManifest> list(
             @PathVariable String project, @PathVariable String code, @RequestParam @Nullable String asOf) {
@@ -128,12 +128,14 @@ class ManifestApi {
                 null);
     }
 
+    /** One manifest's totals. */
     @GetMapping("/{number}")
     ShownManifest one(@PathVariable String project, @PathVariable String code, @PathVariable int number) {
         Experiment experiment = experiment(project, code);
         return ShownManifest.of(experiment, manifest(experiment, number));
     }
 
+    /** What a manifest holds, and where the copies lie, by folder and name. */
     @GetMapping("/{number}/entries")
     Page<ShownItem> entries(
             @PathVariable String project,

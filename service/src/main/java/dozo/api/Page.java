@@ -14,7 +14,7 @@ record Page<T>(List<T> items, @Nullable String next) {
 
     static final String LIMIT = "100";
 
-    private static final int LIMIT_MAX = 500;
+    static final int LIMIT_MAX = 500;
 
     /** Gives at most so many things. */
     interface Listing<T> {

@@ -46,6 +46,7 @@ class PlanApi {
         this.sites = sites;
     }
 
+    /** How long it takes to send what is not safe yet. */
     @GetMapping
     ShownPlan plan(
             @RequestParam(required = false) @Nullable String site,

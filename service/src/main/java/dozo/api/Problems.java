@@ -6,23 +6,34 @@ import dozo.remote.RemoteException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
 import io.swagger.v3.oas.annotations.info.Info;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.security.web.firewall.RequestRejectedException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.web.bind.MethodArgumentNotValidException;
+import org.springframework.web.bind.MissingServletRequestParameterException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
+import org.springframework.web.multipart.MultipartException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+import org.springframework.web.servlet.resource.NoResourceFoundException;
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /** Errors as problem details (RFC 9457), those of a person's making with the field and what is accepted. */
 @RestControllerAdvice
@@ -36,33 +47,60 @@ class Problems extends ResponseEntityExceptionHandler {
     record FieldError(String field, String message) {}
 
     @ExceptionHandler
-    ProblemDetail refused(Refusal refusal) {
-        return refused(HttpStatus.UNPROCESSABLE_CONTENT, refusal);
+    ResponseEntity<ProblemDetail> refused(Refusal refusal) {
+        return answer(refused(HttpStatus.UNPROCESSABLE_CONTENT, refusal));
     }
 
     @ExceptionHandler
-    ProblemDetail conflicting(Conflict conflict) {
-        return refused(HttpStatus.CONFLICT, conflict.refusal());
+    ResponseEntity<ProblemDetail> conflicting(Conflict conflict) {
+        return answer(refused(HttpStatus.CONFLICT, conflict.refusal()));
     }
 
     @ExceptionHandler
-    ProblemDetail missing(Missing missing) {
-        return ProblemDetail.forStatusAndDetail(HttpStatus.NOT_FOUND, String.valueOf(missing.getMessage()));
+    ResponseEntity<ProblemDetail> missing(Missing missing) {
+        return answer(ProblemDetail.forStatusAndDetail(HttpStatus.NOT_FOUND, String.valueOf(missing.getMessage())));
     }
 
     @ExceptionHandler
-    ProblemDetail siteFailed(RemoteException failure) {
+    ResponseEntity<ProblemDetail> stale(Stale stale) {
+        return answer(
+                ProblemDetail.forStatusAndDetail(HttpStatus.PRECONDITION_FAILED, String.valueOf(stale.getMessage())));
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> underWay(Idempotency.UnderWay first) {
+        return ResponseEntity.status(HttpStatus.CONFLICT)
+                .header(HttpHeaders.RETRY_AFTER, "5")
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, String.valueOf(first.getMessage())));
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> tooLong(TooLong body) {
+        return answer(
+                ProblemDetail.forStatusAndDetail(HttpStatus.CONTENT_TOO_LARGE, String.valueOf(body.getMessage())));
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> siteFailed(RemoteException failure) {
         ProblemDetail problem =
                 ProblemDetail.forStatusAndDetail(HttpStatus.BAD_GATEWAY, String.valueOf(failure.getMessage()));
         problem.setProperty("reason", failure.reason());
-        return problem;
+        return answer(problem);
     }
 
     @ExceptionHandler({DataAccessResourceFailureException.class, CannotCreateTransactionException.class})
-    ProblemDetail databaseGone(RuntimeException failure) {
+    ResponseEntity<ProblemDetail> databaseGone(RuntimeException failure) {
         LOG.error("the database does not answer: {}", failure.getMessage());
-        return ProblemDetail.forStatusAndDetail(
-                HttpStatus.SERVICE_UNAVAILABLE, "the database does not answer; try again later");
+        return answer(ProblemDetail.forStatusAndDetail(
+                HttpStatus.SERVICE_UNAVAILABLE, "the database does not answer; try again later"));
+    }
+
+    /** Tomcat reads a query, and the firewall looks at it, when the first of its parameters is asked for. */
+    @ExceptionHandler({InvalidParameterException.class, RequestRejectedException.class})
+    ResponseEntity<ProblemDetail> unreadableQuery(RuntimeException unreadable) {
+        return answer(ProblemDetail.forStatusAndDetail(
+                HttpStatus.BAD_REQUEST, "the query is accepted as name=value&…, in UTF-8 with % for what is special"));
     }
 
     /** Thrown on, as it is, it cuts the connection: whatever was written here would look like a part of the file. */
@@ -72,10 +110,44 @@ class Problems extends ResponseEntityExceptionHandler {
     }
 
     @ExceptionHandler
-    ProblemDetail defect(Exception defect) {
+    ResponseEntity<ProblemDetail> unreadableForm(MultipartException unreadable) {
+        return answer(ProblemDetail.forStatusAndDetail(
+                HttpStatus.UNSUPPORTED_MEDIA_TYPE, "this is no form with parts that can be read"));
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> defect(Exception defect) {
         LOG.error("a request failed", defect);
-        return ProblemDetail.forStatusAndDetail(
-                HttpStatus.INTERNAL_SERVER_ERROR, "this is a defect of Dozo; its log says more");
+        return answer(ProblemDetail.forStatusAndDetail(
+                HttpStatus.INTERNAL_SERVER_ERROR, "this is a defect of Dozo; its log says more"));
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleMissingServletRequestParameter(
+            MissingServletRequestParameterException missing,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        ProblemDetail problem =
+                refused(HttpStatus.UNPROCESSABLE_CONTENT, new Refusal(missing.getParameterName(), "this is needed"));
+        return handleExceptionInternal(missing, problem, headers, HttpStatus.UNPROCESSABLE_CONTENT, request);
+    }
+
+    @Override
+    protected @Nullable ResponseEntity<Object> handleNoResourceFoundException(
+            NoResourceFoundException nothing, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, "there is nothing at this address");
+        return handleExceptionInternal(nothing, problem, headers, status, request);
+    }
+
+    /** NB: the type is set here, or an answer to who accepts something else, or says so wrongly, would be empty. */
+    @Override
+    protected ResponseEntity<Object> createResponseEntity(
+            @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        HttpHeaders typed = new HttpHeaders();
+        typed.putAll(headers);
+        typed.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+        return new ResponseEntity<>(body, typed, status);
     }
 
     @Override
@@ -98,20 +170,59 @@ class Problems extends ResponseEntityExceptionHandler {
             HttpHeaders headers,
             HttpStatusCode status,
             WebRequest request) {
+        // NB: thrown while a field is read, it comes wrapped.
+        if (NestedExceptionUtils.getRootCause(unreadable) instanceof TooLong tooLong) {
+            ResponseEntity<ProblemDetail> answer = tooLong(tooLong);
+            return handleExceptionInternal(unreadable, answer.getBody(), headers, answer.getStatusCode(), request);
+        }
+        Optional<FieldError> field = field(unreadable);
+        if (unreadable.getCause() instanceof NoText && field.isPresent()) {
+            return handleExceptionInternal(
+                    unreadable,
+                    refused(HttpStatus.UNPROCESSABLE_CONTENT, List.of(field.get())),
+                    headers,
+                    HttpStatus.UNPROCESSABLE_CONTENT,
+                    request);
+        }
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(
                 status, "the body is no JSON of the form that is accepted here; /api/v1/openapi describes it");
+        field.ifPresent(named -> problem.setProperty("errors", List.of(named)));
         return handleExceptionInternal(unreadable, problem, headers, status, request);
     }
 
+    /** Which field of the body is not accepted; empty where it is no JSON at all. */
+    private static Optional<FieldError> field(HttpMessageNotReadableException unreadable) {
+        if (!(unreadable.getCause() instanceof DatabindException failure)) {
+            return Optional.empty();
+        }
+        String path = failure.getPath().stream()
+                .map(step -> step.getPropertyName() == null ? "[" + step.getIndex() + "]" : step.getPropertyName())
+                .collect(Collectors.joining("."));
+        String message = failure instanceof UnrecognizedPropertyException unknown
+                ? "is no field here: %s are accepted".formatted(known(unknown))
+                : failure instanceof NoText ? NoText.ACCEPTED : "has not the form that is accepted";
+        return path.isEmpty() ? Optional.empty() : Optional.of(new FieldError(path, message));
+    }
+
+    private static String known(UnrecognizedPropertyException unknown) {
+        return unknown.getKnownPropertyIds().stream().map(String::valueOf).collect(Collectors.joining(", "));
+    }
+
     @ExceptionHandler
-    ProblemDetail mistyped(MethodArgumentTypeMismatchException mistyped) {
+    ResponseEntity<ProblemDetail> mistyped(MethodArgumentTypeMismatchException mistyped) {
         Class<?> wanted = mistyped.getRequiredType();
         boolean number = wanted != null && (wanted.isPrimitive() || Number.class.isAssignableFrom(wanted));
-        return refused(
+        return answer(refused(
                 HttpStatus.UNPROCESSABLE_CONTENT,
                 new Refusal(
                         mistyped.getName(),
-                        number ? "a whole number is accepted" : "this has not the form that is accepted"));
+                        number ? "a whole number is accepted" : "this has not the form that is accepted")));
+    }
+
+    private static ResponseEntity<ProblemDetail> answer(ProblemDetail problem) {
+        return ResponseEntity.status(problem.getStatus())
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(problem);
     }
 
     private static ProblemDetail refused(HttpStatus status, Refusal refusal) {

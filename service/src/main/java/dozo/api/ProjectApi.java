@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -24,6 +26,7 @@ import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Projects. */
@@ -32,6 +35,7 @@ import org.springframework.web.bind.annotation.RestController;
 class ProjectApi {
 
     private final Projects projects;
+    private final Editions editions;
 
     record NewProject(
             @NotBlank(message = "a code is needed") String code,
@@ -80,7 +84,8 @@ class ProjectApi {
             Threshold tripwire,
             List<String> roots,
             List<byte[]> rootsBytes,
-            Instant createdAt) {
+            Instant createdAt)
+            implements Edited {
 
         static ShownProject of(Project project) {
             List<byte[]> roots =
@@ -95,10 +100,12 @@ class ProjectApi {
         }
     }
 
-    ProjectApi(Projects projects) {
+    ProjectApi(Projects projects, Editions editions) {
         this.projects = projects;
+        this.editions = editions;
     }
 
+    /** The projects, by code. */
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -108,28 +115,46 @@ class ProjectApi {
                 .map(ShownProject::of);
     }
 
+    /** One project. */
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
-        return projects.find(project).map(ShownProject::of).orElseThrow(Missing.thing("project", project));
+        return shown(project).orElseThrow(Missing.thing("project", project));
+    }
+
+    private Optional<ShownProject> shown(String project) {
+        return projects.find(project).map(ShownProject::of);
     }
 
     /** Sets how much of an experiment may be lost in a night before it is frozen. */
     @PutMapping("/{project}/tripwire")
-    ShownProject setTripwire(@PathVariable String project, @RequestBody NewTripwire asked, Principal actor) {
-        return projects.setTripwire(project, asked.checked(), actor.getName())
+    ShownProject setTripwire(
+            @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
+        Threshold tripwire = asked.checked();
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setTripwire(project, tripwire, actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }
 
     /** Sets below which folders lab managers may register. */
     @PutMapping("/{project}/roots")
-    ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, Principal actor) {
-        return projects.setRoots(project, asked.paths(), actor.getName())
+    ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
+        List<Path> roots = asked.paths();
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> projects.setRoots(project, roots, actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }
 
+    /** Makes a project. */
     @PostMapping
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
         try {
             Project project =

@@ -102,6 +102,7 @@ class ProofApi {
         this.sites = sites;
     }
 
+    /** How it is known that a file is safe: its contents, latest first, with their receipts. */
     @GetMapping
     @Nullable
     ShownProofs proof(

@@ -10,6 +10,7 @@ import dozo.run.Runs.Run;
 import java.net.URI;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -17,6 +18,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Runs, their progress and their findings. */
@@ -43,7 +45,7 @@ class RunApi {
         this.view = view;
     }
 
-    /** Latest first. */
+    /** The runs, latest first. */
     @GetMapping
     Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after,
@@ -53,7 +55,9 @@ class RunApi {
         return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> view.of(sight, run));
     }
 
+    /** Starts a nightly backup. */
     @PostMapping
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
         try {
@@ -63,12 +67,15 @@ class RunApi {
         }
     }
 
+    /** One run, with its progress. */
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id, Sight sight) {
         return view.of(sight, find(sight, id));
     }
 
+    /** Stops a run: no more units are begun. */
     @PostMapping("/{id}/stop")
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
         return changed(sight, id, () -> operations.stop(id, actor.getName()));
     }
@@ -94,7 +101,7 @@ class RunApi {
         }
     }
 
-    /** In the order they were found. */
+    /** The findings of a run, in the order they were found. */
     @GetMapping("/{id}/findings")
     Page<ShownFinding> findings(
             @PathVariable long id,

@@ -31,12 +31,14 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** Reading stored copies again: starting it, whether an age can be promised, and how the promise stands. */
@@ -111,8 +113,9 @@ class ScrubApi {
         this.zone = zone;
     }
 
-    /** A scrub is a run: its progress, findings and end are those of the run. */
+    /** Starts a scrub. It is a run: its progress, findings and end are those of the run. */
     @PostMapping
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewScrub body, Principal actor, Sight sight) {
         NewScrub asked = body == null ? new NewScrub(null, null, null, null, null, null, null) : body;
@@ -134,7 +137,7 @@ class ScrubApi {
         }
     }
 
-    /** Of what is stored there, or of what is asked about as if it had been read just now. */
+    /** Whether an age can be promised, of what is stored there, or of what is asked about as if it had been read just now. */
     @GetMapping("/plan")
     ShownScrubPlan plan(
             @RequestParam(required = false) @Nullable String site,
@@ -163,11 +166,13 @@ class ScrubApi {
                 forecast);
     }
 
+    /** How the promise stands at a site. */
     @GetMapping("/promise")
     ShownPromise promise(@RequestParam(required = false) @Nullable String site, Sight sight) {
         return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sight, sites.idOf(site)));
     }
 
+    /** How the promise stands for each experiment. */
     @GetMapping("/promise/experiments")
     Page<ExperimentPromise> experiments(
             @RequestParam(required = false) @Nullable String site,

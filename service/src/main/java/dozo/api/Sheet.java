@@ -6,9 +6,11 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +25,17 @@ import org.springframework.util.MimeTypeUtils;
  */
 final class Sheet {
 
-    private static final MediaType CSV = new MediaType("text", "csv");
+    static final String TYPE = "text/csv";
+
+    private static final String FORMAT = "format";
+    private static final String MARK = "bom";
+
+    /** What may be asked for, and what it means. */
+    static final Map<String, String> PARAMETERS = Map.of(
+            FORMAT, "csv: the answer is CSV, as by Accept: text/csv",
+            MARK, "true: CSV begins with a byte order mark, as some spreadsheets want it");
+
+    private static final MediaType CSV = MediaType.parseMediaType(TYPE);
     private static final MediaType CSV_UTF8 = new MediaType(CSV, StandardCharsets.UTF_8);
 
     private static final char BYTE_ORDER_MARK = '\uFEFF';
@@ -45,6 +57,11 @@ final class Sheet {
     @FunctionalInterface
     interface Pages<T> {
         List<T> page(@Nullable T after, int limit);
+    }
+
+    /** Whether a handler can answer by one. */
+    static boolean isGivenBy(Method handler) {
+        return List.of(handler.getParameterTypes()).contains(Sheet.class);
     }
 
     Sheet(HttpServletRequest request, HttpServletResponse response) {
@@ -71,9 +88,9 @@ final class Sheet {
         if (always) {
             return true;
         }
-        String format = request.getParameter("format");
+        String format = request.getParameter(FORMAT);
         if (format != null && !format.equals("csv")) {
-            throw new Refusal("format", "\"%s\": csv is accepted; without it the answer is JSON".formatted(format));
+            throw new Refusal(FORMAT, "\"%s\": csv is accepted; without it the answer is JSON".formatted(format));
         }
         return format != null || welcome(CSV) > welcome(MediaType.APPLICATION_JSON);
     }
@@ -109,9 +126,9 @@ final class Sheet {
 
     /** Some spreadsheets take a file for UTF-8 only where it begins with a mark, and other programs stumble over it. */
     private boolean marked() {
-        String bom = request.getParameter("bom");
+        String bom = request.getParameter(MARK);
         if (bom != null && !bom.equals("true") && !bom.equals("false")) {
-            throw new Refusal("bom", "\"%s\": true and false are accepted".formatted(bom));
+            throw new Refusal(MARK, "\"%s\": true and false are accepted".formatted(bom));
         }
         return "true".equals(bom);
     }

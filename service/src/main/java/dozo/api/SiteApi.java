@@ -51,6 +51,7 @@ class SiteApi {
 
     private final Sites sites;
     private final Capabilities capabilities;
+    private final Editions editions;
 
     /**
      * Where a site is.
@@ -136,7 +137,8 @@ class SiteApi {
             String root,
             String identity,
             String hostKey,
-            @Nullable Capability capabilities) {
+            @Nullable Capability capabilities)
+            implements Edited {
 
         static ShownSite of(Site site, Optional<Capability> capabilities) {
             SiteAddress address = site.address();
@@ -198,24 +200,33 @@ class SiteApi {
         }
     }
 
-    SiteApi(Sites sites, Capabilities capabilities) {
+    SiteApi(Sites sites, Capabilities capabilities, Editions editions) {
         this.sites = sites;
         this.capabilities = capabilities;
+        this.editions = editions;
     }
 
+    /** All sites. */
     @GetMapping
     Page<ShownSite> list() {
         return new Page<>(sites.all().stream().map(this::shown).toList(), null);
     }
 
+    /** One site, with what it was last found to be able to do. */
     @GetMapping("/{name}")
     ShownSite one(@PathVariable String name) {
         return shown(find(name));
     }
 
+    /** Registers a site, or changes the address of the one of this name. */
     @PutMapping("/{name}")
-    ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress address, Principal actor) {
-        return shown(sites.save(name, address.checked(), actor.getName()));
+    ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress asked, IfMatch seen, Principal actor) {
+        SiteAddress address = asked.checked();
+        return shown(editions.change(
+                seen,
+                () -> sites.lock(name),
+                () -> sites.find(name).map(this::shown),
+                () -> sites.save(name, address, actor.getName())));
     }
 
     /** Looks at a site over one lane, and keeps what was found. */

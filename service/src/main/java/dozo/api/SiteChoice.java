@@ -2,7 +2,9 @@ package dozo.api;
 
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -27,9 +29,15 @@ class SiteChoice {
         return sites.only();
     }
 
-    /** Whether it is clear which one is meant: it is named, or there are not several. */
-    boolean isClear(@Nullable String name) {
-        return name != null || sites.all().size() <= 1;
+    /** As {@link #idOf} where it is clear which one is meant: it is named, or there are not several. */
+    OptionalInt idIfClear(@Nullable String name) {
+        if (name != null) {
+            return OptionalInt.of(idOf(name));
+        }
+        List<Site> all = sites.all();
+        return all.size() > 1
+                ? OptionalInt.empty()
+                : OptionalInt.of(all.stream().mapToInt(Site::id).findFirst().orElse(NO_SITE));
     }
 
     /** The site's id; one that no site has while none is registered. */

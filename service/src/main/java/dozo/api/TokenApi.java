@@ -85,12 +85,15 @@ class TokenApi {
         this.users = users;
     }
 
+    /** One's own tokens. */
     @GetMapping("/me/tokens")
     Page<ShownToken> own(Principal actor) {
         return shown(actor.getName());
     }
 
+    /** Makes a token; its secret is told this once. */
     @PostMapping("/me/tokens")
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
         try {
             NewToken made = tokens.create(
@@ -109,12 +112,14 @@ class TokenApi {
         }
     }
 
+    /** Revokes one of one's own tokens. */
     @DeleteMapping("/me/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revokeOwn(@PathVariable int id, Principal actor) {
         revoke(actor.getName(), id, actor);
     }
 
+    /** Another's tokens. */
     @GetMapping("/users/{name}/tokens")
     Page<ShownToken> of(@PathVariable String name) {
         if (users.find(name).isEmpty()) {
@@ -123,6 +128,7 @@ class TokenApi {
         return shown(name);
     }
 
+    /** Revokes one of another's tokens. */
     @DeleteMapping("/users/{name}/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {

@@ -36,6 +36,7 @@ class UserApi {
 
     private final Users users;
     private final Projects projects;
+    private final Editions editions;
 
     /** A local user; without roles they may do nothing yet. */
     record NewUser(
@@ -92,7 +93,8 @@ class UserApi {
             boolean disabled,
             boolean gone,
             Instant createdAt,
-            @Nullable Instant confirmedAt) {
+            @Nullable Instant confirmedAt)
+            implements Edited {
 
         static ShownUser of(User user) {
             return new ShownUser(
@@ -115,9 +117,10 @@ class UserApi {
         }
     }
 
-    UserApi(Users users, Projects projects) {
+    UserApi(Users users, Projects projects, Editions editions) {
         this.users = users;
         this.projects = projects;
+        this.editions = editions;
     }
 
     /** Who asks. */
@@ -126,20 +129,23 @@ class UserApi {
         return ShownUser.of(find(actor.getName()));
     }
 
-    /** Ends all sessions, this one too. */
+    /** Changes one's own password. Ends all sessions, this one too. */
     @PutMapping("/me/password")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void changePassword(@Valid @RequestBody NewPassword asked, Principal actor) {
         users.changeOwnPassword(actor.getName(), asked.present(), asked.password());
     }
 
+    /** The users, by name. */
     @GetMapping("/users")
     Page<ShownUser> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> users.page(after, most), User::name).map(ShownUser::of);
     }
 
+    /** Makes a local user. */
     @PostMapping("/users")
+    @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownUser> create(@Valid @RequestBody NewUser asked, Principal actor) {
         Set<Role> roles = asked.roles() == null ? Set.of() : Role.of(asked.roles());
         try {
@@ -151,23 +157,26 @@ class UserApi {
         }
     }
 
+    /** One user. */
     @GetMapping("/users/{name}")
     ShownUser one(@PathVariable String name) {
         return ShownUser.of(find(name));
     }
 
+    /** Changes what is given of a user, in whole. */
     @PatchMapping("/users/{name}")
-    ShownUser change(@PathVariable String name, @RequestBody UserChange asked, Principal actor) {
-        return users.change(
-                        name,
-                        asked.roles() == null ? null : Role.of(asked.roles()),
-                        asked.disabled(),
-                        asked.password(),
-                        actor.getName())
+    ShownUser change(@PathVariable String name, @RequestBody UserChange asked, IfMatch seen, Principal actor) {
+        Set<Role> roles = asked.roles() == null ? null : Role.of(asked.roles());
+        return editions.change(
+                        seen,
+                        () -> users.lock(name),
+                        () -> users.find(name).map(ShownUser::of),
+                        () -> users.change(name, roles, asked.disabled(), asked.password(), actor.getName()))
                 .map(ShownUser::of)
                 .orElseThrow(Missing.thing("user", name));
     }
 
+    /** Whose own a project is, by name. */
     @GetMapping("/projects/{project}/members")
     Page<Member> members(
             @PathVariable String project,
@@ -178,6 +187,7 @@ class UserApi {
                 .map(Member::of);
     }
 
+    /** Makes a project a user's own. */
     @PutMapping("/projects/{project}/members/{name}")
     Member join(@PathVariable String project, @PathVariable String name, Principal actor) {
         demandProject(project);
@@ -187,6 +197,7 @@ class UserApi {
         return Member.of(find(name));
     }
 
+    /** Makes a project not a user's own any more; what a group gives stays. */
     @DeleteMapping("/projects/{project}/members/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void leave(@PathVariable String project, @PathVariable String name, Principal actor) {

@@ -38,6 +38,7 @@ import tools.jackson.databind.JsonNode;
             CoverageCommand.class,
             ManifestCommand.class,
             ProveCommand.class,
+            FlywheelCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,

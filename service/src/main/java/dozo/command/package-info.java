@@ -4,7 +4,18 @@
  */
 @NullMarked
 @ApplicationModule(
-        allowedDependencies = {"copy", "export", "file", "ledger", "plan", "remote", "restore", "run", "transfer"})
+        allowedDependencies = {
+            "copy",
+            "export",
+            "file",
+            "ledger",
+            "plan",
+            "remote",
+            "restore",
+            "run",
+            "source :: flywheel",
+            "transfer"
+        })
 package dozo.command;
 
 import org.jspecify.annotations.NullMarked;

@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Component
 class Answers {
 
-    private static final String REST = "/api/";
+    static final String REST = "/api/";
 
     private final JsonMapper json;
 

@@ -40,6 +40,9 @@ class Gate implements HandlerInterceptor {
     static final String SIGHT = Gate.class.getName() + ".sight";
     static final String CALLER = Gate.class.getName() + ".caller";
 
+    /** The user of a token, who was looked up in this request already. */
+    static final String LOOKED_UP = Gate.class.getName() + ".user";
+
     private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
 
     private static final Duration SESSION_AGE_MAX = Duration.ofHours(12);
@@ -69,7 +72,7 @@ class Gate implements HandlerInterceptor {
         Optional<Caller> caller = caller();
         Optional<User> user;
         try {
-            user = caller.flatMap(this::user);
+            user = caller.flatMap(known -> user(request, known));
         } catch (NotNow later) {
             answers.refuse(request, response, later);
             return false;
@@ -113,10 +116,11 @@ class Gate implements HandlerInterceptor {
                 : Optional.empty();
     }
 
-    private Optional<User> user(Caller caller) {
-        return users.find(caller.userId())
-                .filter(found -> mayStillCome(caller, found))
-                .flatMap(confirmations::current);
+    private Optional<User> user(HttpServletRequest request, Caller caller) {
+        Optional<User> known = request.getAttribute(LOOKED_UP) instanceof User user && user.id() == caller.userId()
+                ? Optional.of(user)
+                : users.find(caller.userId());
+        return known.filter(found -> mayStillCome(caller, found)).flatMap(confirmations::current);
     }
 
     private static boolean mayStillCome(Caller caller, User user) {

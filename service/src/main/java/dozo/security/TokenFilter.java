@@ -55,6 +55,7 @@ final class TokenFilter extends OncePerRequestFilter {
         context.setAuthentication(UsernamePasswordAuthenticationToken.authenticated(
                 caller(token.orElseThrow(), user.orElseThrow()), null, List.of()));
         SecurityContextHolder.setContext(context);
+        request.setAttribute(Gate.LOOKED_UP, user.orElseThrow());
         chain.doFilter(request, response);
     }
 

@@ -23,6 +23,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** Who may log in, with their roles and projects. Every change is in the ledger; passwords and their hashes are not. */
@@ -301,6 +302,12 @@ public class Users {
     /** Whether a user could have this name. */
     static boolean isName(String name) {
         return NAME.matcher(name).matches() && !TAKEN.contains(name);
+    }
+
+    /** Has others wait who would change the user, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String name) {
+        locked(name);
     }
 
     /** The user of this name. */

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import tools.jackson.databind.JsonNode;
 
 /** Who may what: every endpoint × who asks × own and foreign project, held against the table that people read. */
 class AccessTest {
@@ -236,7 +237,17 @@ class AccessTest {
         assertThat(get(auditor, "/coverage").at("/totals/experiments").asInt()).isEqualTo(2);
         assertThat(get(manager, "/runs/" + run).at("/findings").asInt()).isEqualTo(1);
         assertThat(get(auditor, "/runs/" + run).at("/findings").asInt()).isEqualTo(2);
-        assertThat(get(manager, "/runs").at("/items/0/findings").asInt()).isEqualTo(1);
+        assertThat(findingsListed(get(manager, "/runs"))).isEqualTo(1);
+    }
+
+    /** How many findings the list tells of the run that has some; what others here have started may come before it. */
+    private static int findingsListed(Answer runs) {
+        for (JsonNode each : runs.at("/items")) {
+            if (each.at("/id").asLong() == run) {
+                return each.at("/findings").asInt();
+            }
+        }
+        throw new AssertionError(runs.text());
     }
 
     @Test
@@ -444,9 +455,7 @@ class AccessTest {
                 .replace("{name}", "dr")
                 .replace("{number}", "1")
                 .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
-        String query = endpoint.method().equals("GET")
-                ? "?from=2020-01-01&until=%s&by=project&path=a".formatted(LocalDate.now(ZoneId.systemDefault()))
-                : "";
+        String query = query(endpoint);
         if (!path.startsWith("/api/") && asker.token().isEmpty()) {
             HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name, PASSWORD));
             HttpResponse<String> page = endpoint.method().equals("GET")
@@ -459,6 +468,17 @@ class AccessTest {
         }
         String body = endpoint.method().startsWith("P") ? "[" : null;
         return service.askAs(asker.authorization(), endpoint.method(), path + query, body);
+    }
+
+    /** Without which the answer would be that it is missing. */
+    private static String query(Endpoint endpoint) {
+        String name = endpoint.path().substring(endpoint.path().lastIndexOf('/') + 1);
+        return switch (name) {
+            case "changes", "waits" -> "?by=project&from=2020-01-01&until=" + LocalDate.now(ZoneId.systemDefault());
+            case "groups" -> "?by=project";
+            case "proof" -> "?path=a";
+            default -> "";
+        };
     }
 
     private static List<Asker> askers() {

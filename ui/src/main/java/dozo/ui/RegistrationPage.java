@@ -1,15 +1,15 @@
 package dozo.ui;
 
+import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
-import java.nio.file.InvalidPathException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -45,45 +45,25 @@ class RegistrationPage {
     }
 
     private Experiment registered(Form form, String actor, Sight sight) {
-        String project = form.value("project").strip();
-        if (!sight.sees(project)) {
-            throw Experiments.noProject(project);
-        }
         Acquisition acquisition = new Acquisition(
                 known(form.value("modality")),
                 known(form.value("scanner")),
                 ExperimentsPage.day("acquired", form.value("acquired")));
-        Path source = source(form.value("source"));
-        try {
-            return experiments.register(
-                    sight,
-                    project,
-                    form.value("code").strip(),
-                    form.value("title").strip(),
-                    source,
-                    null,
-                    acquisition,
-                    actor);
-        } catch (Refusal refused) {
-            throw isForeign(refused, source, sight) ? new Refusal("source", Experiments.FOREIGN_SOURCE) : refused;
-        }
-    }
-
-    /** Whether the folder is an experiment's that whoever asks may not even know of. */
-    private boolean isForeign(Refusal refused, Path source, Sight sight) {
-        Optional<Experiment> holder = experiments.withSource(source.normalize());
-        return refused.field().equals("source")
-                && holder.filter(known -> !sight.sees(known.project())).isPresent();
+        return experiments.register(
+                sight,
+                form.value("project").strip(),
+                form.value("code").strip(),
+                form.value("title").strip(),
+                source(form.value("source")),
+                null,
+                acquisition,
+                actor);
     }
 
     private static Path source(String text) {
-        try {
-            Path path = Path.of(text.strip());
-            if (path.isAbsolute()) {
-                return path;
-            }
-        } catch (InvalidPathException e) {
-            // Told as any other.
+        String path = text.strip();
+        if (path.startsWith("/") && path.indexOf('\0') < 0) {
+            return FilePath.pathOf(path.getBytes(StandardCharsets.UTF_8));
         }
         throw new Refusal("source", "\"%s\" is no absolute path: one that begins with / is accepted".formatted(text));
     }

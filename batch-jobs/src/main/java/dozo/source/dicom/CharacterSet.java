@@ -1,0 +1,224 @@
+package dozo.source.dicom;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The character set that a file names for its texts (0008,0005). Text of another one is recognised as far as that is possible, and
+ * shown as a guess: Shift-JIS under the name of Latin-1 has control characters that Latin-1 does not; EUC-JP there has none, and
+ * passes for Latin-1.
+ */
+final class CharacterSet {
+
+    private static final Pattern REGISTERED = Pattern.compile("ISO(?:[ _-]2022)?[ _-]IR[ _-]([0-9]{1,3})");
+    private static final byte ESC = 0x1B;
+
+    private final List<String> terms;
+    /** The one of a set that is not made of code elements, such as UTF-8. */
+    private final @Nullable Charset whole;
+
+    private final Set<CodeElement> declared = EnumSet.of(CodeElement.ASCII);
+    private CodeElement lower = CodeElement.ASCII;
+    private @Nullable CodeElement upper;
+
+    private CharacterSet(List<String> terms) {
+        this.terms = terms;
+        whole = terms.stream().flatMap(term -> whole(term).stream()).findFirst().orElse(null);
+        for (int i = 0; i < terms.size(); i++) {
+            int registration = registration(terms.get(i));
+            Stream.of(CodeElement.values())
+                    .filter(element -> element.registration() == registration)
+                    .forEach(declared::add);
+            if (i == 0) {
+                start(registration);
+            }
+        }
+    }
+
+    /** The set of these terms; unknown ones declare nothing. */
+    static CharacterSet of(List<String> terms) {
+        return new CharacterSet(terms);
+    }
+
+    /** As the file has them. */
+    List<String> terms() {
+        return terms;
+    }
+
+    /** The texts of a value. Never fails: what is not of this set is guessed. */
+    Value value(byte[] bytes) {
+        boolean asciiIsRoman = lower == CodeElement.ROMAN && contains(bytes, (byte) '~');
+        if (Plain.isPlain(bytes) && !asciiIsRoman) {
+            return new Value(bytes, Plain.split(bytes), true);
+        }
+        try {
+            return whole == null
+                    ? new Walk(bytes).value()
+                    : new Value(bytes, split(decoded(whole, bytes, 0, bytes.length)), true);
+        } catch (CharacterCodingException notOfThisSet) {
+            return Plain.guessed(bytes);
+        }
+    }
+
+    /** What a value begins with, and returns to after control characters. */
+    private void start(int registration) {
+        for (CodeElement element : CodeElement.values()) {
+            if (element.registration() == registration && element.isUpper()) {
+                upper = element;
+            }
+        }
+        if (registration == CodeElement.ROMAN.registration()) {
+            lower = CodeElement.ROMAN;
+        }
+    }
+
+    private static Optional<Charset> whole(String term) {
+        return switch (term) {
+            case "GB18030" -> Optional.of(Charset.forName("GB18030"));
+            case "GBK" -> Optional.of(Charset.forName("GBK"));
+            default -> registration(term) == 192 ? Optional.of(StandardCharsets.UTF_8) : Optional.empty();
+        };
+    }
+
+    /** NB: "ISO-IR 100" and the like are met. */
+    private static int registration(String term) {
+        Matcher registered = REGISTERED.matcher(term);
+        return registered.matches() ? Integer.parseInt(registered.group(1)) : 0;
+    }
+
+    private static List<String> split(String text) {
+        List<String> texts = new ArrayList<>();
+        int start = 0;
+        for (int i = 0; i <= text.length(); i++) {
+            if (i == text.length() || text.charAt(i) == '\\') {
+                texts.add(Plain.visible(text.substring(start, i)));
+                start = i + 1;
+            }
+        }
+        return List.copyOf(texts);
+    }
+
+    private static boolean contains(byte[] bytes, byte wanted) {
+        for (byte b : bytes) {
+            if (b == wanted) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static String decoded(Charset charset, byte[] bytes, int from, int to) throws CharacterCodingException {
+        CharBuffer decoded = charset.newDecoder()
+                .onMalformedInput(CodingErrorAction.REPORT)
+                .onUnmappableCharacter(CodingErrorAction.REPORT)
+                .decode(ByteBuffer.wrap(bytes, from, to - from));
+        return decoded.toString();
+    }
+
+    /** One walk over the bytes of a value, from escape sequence to escape sequence. */
+    private final class Walk {
+
+        private final byte[] bytes;
+        private final List<String> texts = new ArrayList<>();
+        private final StringBuilder text = new StringBuilder();
+        private CodeElement below = lower;
+        private @Nullable CodeElement above = upper;
+        private boolean asDeclared = true;
+        private int at;
+
+        Walk(byte[] bytes) {
+            this.bytes = bytes;
+        }
+
+        Value value() throws CharacterCodingException {
+            while (at < bytes.length) {
+                byte b = bytes[at];
+                if (b == ESC) {
+                    change();
+                } else if (b == '\\' && below.bytesPerCharacter() == 1) {
+                    endText();
+                } else if (b >= 0 && (b <= ' ' || b == 0x7F)) {
+                    // A space is one in every set. Padding in the midst of two bytes ends here, too.
+                    text.append((char) b);
+                    at++;
+                    if (b != ' ') {
+                        startAgain();
+                    }
+                } else {
+                    run(b < 0);
+                }
+            }
+            texts.add(Plain.visible(text.toString()));
+            return new Value(bytes, List.copyOf(texts), asDeclared);
+        }
+
+        private void endText() {
+            texts.add(Plain.visible(text.toString()));
+            text.setLength(0);
+            at++;
+            startAgain();
+        }
+
+        /** Korean and Chinese stay where nothing else would be meant: not everybody names them again behind each value. */
+        private void startAgain() {
+            below = lower;
+            above = upper == null ? above : upper;
+        }
+
+        private void change() throws CharacterCodingException {
+            Optional<CodeElement> next = CodeElement.at(bytes, at + 1);
+            if (next.isEmpty()) {
+                throw new CharacterCodingException();
+            }
+            if (next.get().isUpper()) {
+                above = next.get();
+            } else {
+                below = next.get();
+            }
+            asDeclared &= declared.contains(next.get());
+            at += 1 + next.get().escape().length();
+        }
+
+        /** Bytes of one set, up to what means something else. */
+        private void run(boolean upperHalf) throws CharacterCodingException {
+            CodeElement element = upperHalf ? above : below;
+            if (element == null) {
+                throw new CharacterCodingException();
+            }
+            int step = element.bytesPerCharacter();
+            int end = at;
+            while (end < bytes.length && goesOn(end, upperHalf, step)) {
+                end = Math.min(bytes.length, end + step);
+            }
+            String run = decoded(element.charset(), bytes, at, end);
+            // Latin and its like have no characters there that anybody would write.
+            if (upperHalf && run.chars().anyMatch(c -> c >= 0x80 && c < 0xA0)) {
+                throw new CharacterCodingException();
+            }
+            // The JDK takes this set for ASCII with katakana.
+            text.append(element == CodeElement.ROMAN ? run.replace('~', '\u203E') : run);
+            at = end;
+        }
+
+        private boolean goesOn(int next, boolean upperHalf, int step) {
+            byte b = bytes[next];
+            if (upperHalf) {
+                return b < 0;
+            }
+            return b > ' ' && b != 0x7F && (b != '\\' || step == 2);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+package dozo.source.dicom;
+
+import dozo.source.dicom.Damaged.Damage;
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** Walks the elements of one file and keeps the values that are wanted, as bytes. All else is skipped. */
+final class Elements {
+
+    private static final int ITEM = 0xFFFE_E000;
+    private static final int ITEM_END = 0xFFFE_E00D;
+    private static final int SEQUENCE_END = 0xFFFE_E0DD;
+    private static final int GROUP_META = 0x0002;
+    private static final int GROUP_DELIMITERS = 0xFFFE;
+    private static final int GROUP_PADDING = 0xFFFC;
+    private static final long UNDEFINED = 0xFFFF_FFFFL;
+    private static final long NO_END = Long.MAX_VALUE;
+
+    private final Map<Tag, Raw> found = new EnumMap<>(Tag.class);
+    private Input input;
+    private int count;
+
+    /** A value as it stands; {@code vr} is 0 where the file does not say it. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record Raw(byte[] bytes, int vr, boolean bigEndian) {}
+
+    /** The head of an element; its value comes next. */
+    private record Head(int number, int vr, long length) {
+
+        boolean isUndefined() {
+            return length == UNDEFINED;
+        }
+    }
+
+    Elements(Input input) {
+        this.input = input;
+    }
+
+    /** Wanted values so far; the first one where a tag comes twice. */
+    Map<Tag, Raw> found() {
+        return found;
+    }
+
+    long offset() {
+        return input.offset();
+    }
+
+    /** What follows is in another form. */
+    void goOnWith(Input other) {
+        input = other;
+    }
+
+    /** Group 0002, as far as it reaches: the length that it claims for itself is wrong too often. */
+    void meta() throws IOException, Malformed {
+        while (input.has(2) && input.shortAt(0, false) == GROUP_META) {
+            element(head(Encoding.EXPLICIT_LITTLE), Encoding.EXPLICIT_LITTLE, Tag.AT_TOP, NO_END, 0);
+        }
+    }
+
+    /** The data set, up to the last tag that is wanted. */
+    void dataSet(Encoding encoding) throws IOException, Malformed {
+        while (!isAtEnd()) {
+            Head head = head(encoding);
+            if (Integer.compareUnsigned(head.number(), Tag.LAST) > 0) {
+                checkNumber(head, encoding);
+                return;
+            }
+            element(head, encoding, Tag.AT_TOP, NO_END, 0);
+        }
+    }
+
+    /** Some machines fill a file up with zeros. */
+    private boolean isAtEnd() throws IOException, Malformed {
+        if (input.has(8)) {
+            return false;
+        }
+        for (int i = 0; input.has(i + 1); i++) {
+            if (input.byteAt(i) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether we leave the data set because it goes on, and not because what stands there is anything at all. */
+    private void checkNumber(Head head, Encoding encoding) throws Malformed {
+        int group = head.number() >>> 16;
+        boolean isPadding = group == GROUP_PADDING || group == GROUP_DELIMITERS;
+        if (encoding.explicit() && !isPadding && !Vr.isPrintable(head.vr())) {
+            throw new Malformed(Damage.NO_ELEMENT, input.offset());
+        }
+    }
+
+    private Head head(Encoding encoding) throws IOException, Malformed {
+        if (!input.has(8)) {
+            throw new Malformed(Damage.CUT_OFF, input.offset());
+        }
+        boolean bigEndian = encoding.bigEndian();
+        int number = (input.shortAt(0, bigEndian) << 16) | input.shortAt(2, bigEndian);
+        int vr = input.shortAt(4, true);
+        Head head;
+        int bytes = 8;
+        if (!encoding.explicit() || number >>> 16 == GROUP_DELIMITERS || !Vr.isPrintable(vr)) {
+            // NB: also in explicit data sets: machines have put elements of the other kind among them.
+            head = new Head(number, 0, length(4, bigEndian));
+        } else if (Vr.hasLongLength(vr)) {
+            if (!input.has(12)) {
+                throw new Malformed(Damage.CUT_OFF, input.offset());
+            }
+            head = new Head(number, vr, length(8, bigEndian));
+            bytes = 12;
+        } else {
+            head = new Head(number, vr, input.shortAt(6, bigEndian));
+        }
+        countOne();
+        input.skip(bytes);
+        return head;
+    }
+
+    private void countOne() throws Malformed {
+        if (++count > HeaderReader.ELEMENTS_MAX) {
+            throw new Malformed(Damage.TOO_MUCH, input.offset());
+        }
+    }
+
+    private long length(int ahead, boolean bigEndian) {
+        return Integer.toUnsignedLong(input.intAt(ahead, bigEndian));
+    }
+
+    private void element(Head head, Encoding encoding, Map<Integer, Tag> wanted, long end, int depth)
+            throws IOException, Malformed {
+        if (!head.isUndefined() && head.length() > end - input.offset()) {
+            throw new Malformed(Damage.NO_ELEMENT, input.offset());
+        }
+        Tag tag = wanted.get(head.number());
+        if (head.number() == Tag.REQUEST_ATTRIBUTES && depth == 0) {
+            sequence(head, inside(head, encoding), Tag.IN_REQUEST, 1);
+        } else if (head.isUndefined()) {
+            sequence(head, inside(head, encoding), Map.of(), depth + 1);
+        } else if (tag == null || found.containsKey(tag)) {
+            input.skip(head.length());
+        } else {
+            found.put(tag, new Raw(value(head), head.vr(), encoding.bigEndian()));
+        }
+    }
+
+    /** A sequence whose kind was not known to who wrote it is always in the simplest form. */
+    private static Encoding inside(Head head, Encoding encoding) {
+        return head.vr() == Vr.UN ? Encoding.IMPLICIT_LITTLE : encoding;
+    }
+
+    private byte[] value(Head head) throws IOException, Malformed {
+        if (head.length() > HeaderReader.VALUE_BYTES_MAX) {
+            long from = input.offset();
+            input.skip(head.length());
+            throw new Malformed(Damage.TOO_LONG, from);
+        }
+        return input.take((int) head.length());
+    }
+
+    /** A sequence up to its end. Wanted are only tags of its first item. */
+    private void sequence(Head sequence, Encoding encoding, Map<Integer, Tag> wanted, int depth)
+            throws IOException, Malformed {
+        if (depth > HeaderReader.DEPTH_MAX) {
+            throw new Malformed(Damage.TOO_DEEP, input.offset());
+        }
+        long end = sequence.isUndefined() ? NO_END : input.offset() + sequence.length();
+        Map<Integer, Tag> still = wanted;
+        while (input.offset() < end) {
+            Head item = head(encoding);
+            if (item.number() == SEQUENCE_END && sequence.isUndefined()) {
+                return;
+            }
+            if (item.number() != ITEM) {
+                throw new Malformed(Damage.NO_ELEMENT, input.offset());
+            }
+            item(item, encoding, still, end, depth);
+            still = Map.of();
+        }
+    }
+
+    private void item(Head item, Encoding encoding, Map<Integer, Tag> wanted, long end, int depth)
+            throws IOException, Malformed {
+        if (!item.isUndefined() && item.length() > end - input.offset()) {
+            throw new Malformed(Damage.NO_ELEMENT, input.offset());
+        }
+        if (!item.isUndefined() && wanted.isEmpty()) {
+            input.skip(item.length());
+            return;
+        }
+        long itemEnd = item.isUndefined() ? end : input.offset() + item.length();
+        while (input.offset() < itemEnd) {
+            Head head = head(encoding);
+            if (head.number() == ITEM_END && item.isUndefined()) {
+                return;
+            }
+            if (head.number() >>> 16 == GROUP_DELIMITERS) {
+                throw new Malformed(Damage.NO_ELEMENT, input.offset());
+            }
+            element(head, encoding, wanted, itemEnd, depth);
+        }
+        if (item.isUndefined()) {
+            throw new Malformed(Damage.NO_ELEMENT, input.offset());
+        }
+    }
+}

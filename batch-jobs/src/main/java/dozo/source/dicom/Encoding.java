@@ -1,0 +1,58 @@
+package dozo.source.dicom;
+
+import java.io.IOException;
+
+/** How the elements of a data set are written. */
+enum Encoding {
+    IMPLICIT_LITTLE(false, false),
+    EXPLICIT_LITTLE(true, false),
+    EXPLICIT_BIG(true, true);
+
+    private static final int NUMBER_AND_VR = 6;
+
+    private final boolean explicit;
+    private final boolean bigEndian;
+
+    Encoding(boolean explicit, boolean bigEndian) {
+        this.explicit = explicit;
+        this.bigEndian = bigEndian;
+    }
+
+    boolean explicit() {
+        return explicit;
+    }
+
+    boolean bigEndian() {
+        return bigEndian;
+    }
+
+    /** That of a transfer syntax. Private ones are mostly explicit. */
+    static Encoding of(String transferSyntax) {
+        return switch (transferSyntax) {
+            // The second one is GE's: pixels in the other order, the header as in the first.
+            case "1.2.840.10008.1.2", "1.2.840.113619.5.2" -> IMPLICIT_LITTLE;
+            case "1.2.840.10008.1.2.2" -> EXPLICIT_BIG;
+            default -> EXPLICIT_LITTLE;
+        };
+    }
+
+    static boolean isDeflated(String transferSyntax) {
+        return switch (transferSyntax) {
+            case "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.4.95", "1.2.840.10008.1.2.4.205" -> true;
+            default -> false;
+        };
+    }
+
+    /** What the next element looks like. Files that lie about it are not rare. */
+    static Encoding guessed(Input input, Encoding declared) throws IOException, Malformed {
+        if (!input.has(NUMBER_AND_VR)) {
+            return declared;
+        }
+        int vr = input.shortAt(4, true);
+        if (Vr.isKnown(vr)) {
+            // A data set begins with a low group: read in the wrong order it is a high one.
+            return input.shortAt(0, true) < input.shortAt(0, false) ? EXPLICIT_BIG : EXPLICIT_LITTLE;
+        }
+        return declared.explicit && Vr.isPrintable(vr) ? declared : IMPLICIT_LITTLE;
+    }
+}

@@ -1,0 +1,27 @@
+package dozo.source.dicom;
+
+import dozo.source.dicom.Damaged.Damage;
+
+/** Where and why reading a header ends early. Never leaves the room. */
+final class Malformed extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Damage damage;
+    private final long offset;
+
+    Malformed(Damage damage, long offset) {
+        // Broken files may come by the thousand: no stack trace.
+        super(damage.name(), null, false, false);
+        this.damage = damage;
+        this.offset = offset;
+    }
+
+    Damage damage() {
+        return damage;
+    }
+
+    long offset() {
+        return offset;
+    }
+}

@@ -1,0 +1,82 @@
+package dozo.source.dicom;
+
+import dozo.file.FilePath;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Values that are ASCII in whatever character set the rest is; and what texts of all sets have in common. */
+final class Plain {
+
+    private Plain() {}
+
+    static Value value(byte[] bytes) {
+        return isPlain(bytes) ? new Value(bytes, split(bytes), true) : guessed(bytes);
+    }
+
+    /** Whether it is printable ASCII, perhaps padded by NULs. */
+    static boolean isPlain(byte[] bytes) {
+        for (int i = withoutPadding(bytes) - 1; i >= 0; i--) {
+            if (bytes[i] < ' ' || bytes[i] == 0x7F) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Texts of printable ASCII. */
+    static List<String> split(byte[] bytes) {
+        int end = withoutPadding(bytes);
+        if (end == 0) {
+            return List.of();
+        }
+        List<String> texts = new ArrayList<>(1);
+        int start = 0;
+        for (int i = 0; i <= end; i++) {
+            if (i == end || bytes[i] == '\\') {
+                texts.add(stripped(new String(bytes, start, i - start, StandardCharsets.US_ASCII)));
+                start = i + 1;
+            }
+        }
+        return List.copyOf(texts);
+    }
+
+    /** Bytes that are not the text they should be, as people can read them. Not split: a backslash may be half a character. */
+    static Value guessed(byte[] bytes) {
+        String text = stripped(FilePath.render(Arrays.copyOf(bytes, withoutPadding(bytes))));
+        return new Value(bytes, List.of(text), false);
+    }
+
+    /** Text without padding, and with control characters made visible: what is in a header is not to drive a terminal. */
+    static String visible(String text) {
+        String stripped = stripped(text);
+        boolean harmless = stripped.codePoints()
+                .allMatch(c -> !Character.isISOControl(c)
+                        && Character.getType(c) != Character.FORMAT
+                        && Character.getType(c) != Character.LINE_SEPARATOR
+                        && Character.getType(c) != Character.PARAGRAPH_SEPARATOR);
+        return harmless ? stripped : FilePath.render(stripped.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Spaces around a text mean nothing. NB: the wide space of Japanese is no padding. */
+    static String stripped(String text) {
+        int start = 0;
+        int end = text.length();
+        while (end > 0 && (text.charAt(end - 1) == ' ' || text.charAt(end - 1) == 0)) {
+            end--;
+        }
+        while (start < end && text.charAt(start) == ' ') {
+            start++;
+        }
+        return text.substring(start, end);
+    }
+
+    private static int withoutPadding(byte[] bytes) {
+        int end = bytes.length;
+        while (end > 0 && (bytes[end - 1] == 0 || bytes[end - 1] == ' ')) {
+            end--;
+        }
+        return end;
+    }
+}

@@ -1,0 +1,109 @@
+package dozo.source.flywheel;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** What is read out of Flywheel's answers; nothing else of them is kept, subjects' names and days of birth least of all. */
+final class Answers {
+
+    /** No id leads anywhere when it becomes part of a path. */
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
+
+    private static final int TEXT_LENGTH_MAX = 4_096;
+
+    private Answers() {}
+
+    /** A list's entries: a bare array, or the results of a page. */
+    static List<JsonNode> entries(String path, JsonNode answer) throws FlywheelException {
+        JsonNode array = answer.isArray() ? answer : answer.path("results");
+        if (!array.isArray()) {
+            throw new FlywheelException(Trouble.UNPARSED, path + ": no list in the answer");
+        }
+        List<JsonNode> entries = new ArrayList<>(array.size());
+        array.forEach(entries::add);
+        return entries;
+    }
+
+    static Container container(Level level, JsonNode node) throws FlywheelException {
+        JsonNode parents = node.path("parents");
+        String id = id(node, "_id");
+        return new Container(
+                level,
+                id,
+                text(node, "label"),
+                reference(level == Level.PROJECT ? node.path("_id") : parents.path("project")),
+                reference(level == Level.SUBJECT ? node.path("_id") : parents.path("subject")),
+                reference(level == Level.SESSION ? node.path("_id") : parents.path("session")),
+                time(node.path("modified")));
+    }
+
+    /** The files of a container that was asked for by itself; lists may leave them out. */
+    static List<HeldFile> files(Container container, JsonNode node) throws FlywheelException {
+        List<HeldFile> files = new ArrayList<>();
+        for (JsonNode entry : node.path("files")) {
+            if (!entry.path("deleted").isString()) {
+                files.add(file(container, entry));
+            }
+        }
+        return files;
+    }
+
+    private static HeldFile file(Container container, JsonNode entry) throws FlywheelException {
+        String name = text(entry, "name");
+        if (name.isEmpty()) {
+            throw new FlywheelException(Trouble.UNPARSED, "a file without a name in " + container.id());
+        }
+        JsonNode size = entry.path("size");
+        boolean sizeKnown = size.isIntegralNumber() && size.canConvertToLong() && size.longValue() >= 0;
+        String hash = entry.path("hash").asString("");
+        return new HeldFile(
+                container,
+                id(entry, entry.path("file_id").isString() ? "file_id" : "_id"),
+                name,
+                entry.path("version").asLong(1),
+                sizeKnown ? size.longValue() : -1,
+                hash.isEmpty() ? null : hash);
+    }
+
+    static void checkId(String id) {
+        if (!ID.matcher(id).matches()) {
+            throw new IllegalArgumentException("no id: " + Item.shown(id));
+        }
+    }
+
+    static String id(JsonNode node, String field) throws FlywheelException {
+        String id = node.path(field).asString("");
+        if (!ID.matcher(id).matches()) {
+            throw new FlywheelException(Trouble.UNPARSED, "something without a usable " + field);
+        }
+        return id;
+    }
+
+    static @Nullable String reference(JsonNode node) {
+        String id = node.asString("");
+        return ID.matcher(id).matches() ? id : null;
+    }
+
+    static @Nullable Instant time(JsonNode node) {
+        try {
+            return OffsetDateTime.parse(node.asString("")).toInstant();
+        } catch (DateTimeException e) {
+            return null;
+        }
+    }
+
+    private static String text(JsonNode node, String field) throws FlywheelException {
+        String text = node.path(field).asString("");
+        if (text.length() > TEXT_LENGTH_MAX) {
+            throw new FlywheelException(
+                    Trouble.TOO_LARGE, "a %s with more than %d characters".formatted(field, TEXT_LENGTH_MAX));
+        }
+        return text;
+    }
+}

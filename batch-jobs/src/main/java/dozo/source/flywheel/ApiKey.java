@@ -1,0 +1,115 @@
+package dozo.source.flywheel;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * A user's API key with the address that it is for: {@code HOST:KEY} or {@code HOST:PORT:KEY}, as Flywheel shows it in a user's
+ * profile. The part {@code __force_insecure} asks for plain HTTP, which is for loopback alone. No message and no text of this
+ * class has the key in it.
+ */
+public final class ApiKey {
+
+    private static final String INSECURE = "__force_insecure";
+    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1");
+    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?");
+    private static final Pattern KEY = Pattern.compile("[\\x21-\\x39\\x3b-\\x7e]{8,512}");
+    private static final int FILE_BYTES_MAX = 4_096;
+    private static final int PORT_DEFAULT = 443;
+
+    /** Keys of a newer kind are this long, and go under another word; only their length tells. */
+    private static final int BEARER_LENGTH = 57;
+
+    private final URI base;
+    private final String secret;
+
+    private ApiKey(URI base, String secret) {
+        this.base = base;
+        this.secret = secret;
+    }
+
+    /**
+     * The key in a file, which holds nothing else but white space around it.
+     *
+     * @throws IllegalArgumentException if it is no key; the message says what is wrong and not what was read
+     */
+    public static ApiKey inFile(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(FILE_BYTES_MAX + 1);
+            if (bytes.length > FILE_BYTES_MAX) {
+                throw new IllegalArgumentException("the key's file is longer than %d bytes".formatted(FILE_BYTES_MAX));
+            }
+            return of(new String(bytes, StandardCharsets.ISO_8859_1).strip());
+        }
+    }
+
+    /**
+     * The key in a variable of the environment.
+     *
+     * @throws IllegalArgumentException if it is not there, or is no key
+     */
+    public static ApiKey inEnvironment(Map<String, String> environment, String variable) {
+        String text = environment.get(variable);
+        if (text == null) {
+            throw new IllegalArgumentException("there is no variable %s in the environment".formatted(variable));
+        }
+        return of(text.strip());
+    }
+
+    static ApiKey of(String text) {
+        List<String> parts = new ArrayList<>(List.of(text.split(":", -1)));
+        boolean insecure = parts.removeIf(INSECURE::equals);
+        if (parts.size() != 2 && parts.size() != 3) {
+            throw new IllegalArgumentException("a Flywheel key has the form HOST:KEY or HOST:PORT:KEY");
+        }
+        String host = parts.getFirst();
+        String secret = parts.getLast();
+        if (!HOST.matcher(host).matches()) {
+            throw new IllegalArgumentException("what stands before the key's first colon is no host name");
+        }
+        if (!KEY.matcher(secret).matches()) {
+            throw new IllegalArgumentException("the last part of a key has 8 to 512 printable ASCII characters");
+        }
+        if (insecure && !LOOPBACK.contains(host)) {
+            throw new IllegalArgumentException(
+                    "%s is for localhost alone: a key does not travel without TLS".formatted(INSECURE));
+        }
+        int port = parts.size() == 3 ? port(parts.get(1)) : PORT_DEFAULT;
+        return new ApiKey(URI.create("%s://%s:%d/api".formatted(insecure ? "http" : "https", host, port)), secret);
+    }
+
+    private static int port(String text) {
+        if (!text.matches("[1-9][0-9]{0,4}") || Integer.parseInt(text) > 65_535) {
+            throw new IllegalArgumentException("what stands between the key's colons is no port");
+        }
+        return Integer.parseInt(text);
+    }
+
+    /** The API's address, without a slash at its end. */
+    public URI base() {
+        return base;
+    }
+
+    String authorization() {
+        return (secret.length() == BEARER_LENGTH ? "Bearer " : "scitran-user ") + secret;
+    }
+
+    /** A text from elsewhere, without the key should it be in it. */
+    String without(String text) {
+        return text.replace(secret, "…");
+    }
+
+    @Override
+    public String toString() {
+        return "a key for " + base;
+    }
+}

@@ -1,0 +1,55 @@
+package dozo.source.flywheel;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Flywheel's lists, page by page, each page from behind the last one's last id: what comes or goes meanwhile shifts nothing. */
+final class Lists {
+
+    /** What Flywheel's own client asks for. */
+    private static final int PAGE = 250;
+
+    private static final int PAGES_MAX = 1_000_000;
+
+    private final Flywheel flywheel;
+
+    /** Takes an entry of a list. */
+    @FunctionalInterface
+    interface Taker {
+        void take(JsonNode entry) throws IOException, InterruptedException;
+    }
+
+    Lists(Flywheel flywheel) {
+        this.flywheel = flywheel;
+    }
+
+    /**
+     * Hands on every entry; to the end, which is an empty page: a short one may be the server's own limit.
+     *
+     * @param filter as Flywheel writes it, or null
+     */
+    void all(String path, @Nullable String filter, Taker taker) throws IOException, InterruptedException {
+        String query = "?limit=" + PAGE + (filter == null ? "" : "&filter=" + Flywheel.segment(filter));
+        String idField = path.equals("/files") ? "file_id" : "_id";
+        String last = null;
+        for (int page = 0; page < PAGES_MAX; page++) {
+            String asked = path + query + (last == null ? "" : "&after_id=" + Flywheel.segment(last));
+            List<JsonNode> entries = Answers.entries(path, flywheel.get(asked));
+            if (entries.isEmpty()) {
+                return;
+            }
+            for (JsonNode entry : entries) {
+                taker.take(entry);
+            }
+            String before = last;
+            last = Answers.id(entries.getLast(), idField);
+            if (Objects.equals(before, last)) {
+                throw new FlywheelException(Trouble.UNPARSED, path + ": the list does not go on behind " + last);
+            }
+        }
+        throw new FlywheelException(Trouble.TOO_LARGE, path + ": the list does not end");
+    }
+}

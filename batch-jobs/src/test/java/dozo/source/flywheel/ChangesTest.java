@@ -1,0 +1,122 @@
+package dozo.source.flywheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.source.flywheel.Changes.Seen;
+import dozo.source.flywheel.Faults.Fault;
+import dozo.source.flywheel.Hierarchy.Kind;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A night asks little of a Flywheel in which nothing happened, and misses nothing that did. */
+class ChangesTest {
+
+    private static final Instant LATER = Instant.parse("2026-11-20T20:00:00Z");
+
+    private final Hierarchy hierarchy = new Hierarchy(1, 10, 20_000, 4, 2, 100);
+    private final Emulator emulator = new Emulator(hierarchy);
+    private final Readers readers = new Readers(emulator);
+    private final Changes changes = new Changes(readers.flywheel);
+
+    @AfterEach
+    void close() {
+        readers.flywheel.close();
+        emulator.close();
+    }
+
+    @Test
+    void nothingNewCostsLessThanARequestPerHundredSessions() throws Exception {
+        Seen first = changes.since(null);
+        assertThat(first.sessions()).hasSize(20_000);
+        assertThat(first.changed()).hasSize(20_000);
+        assertThat(first.newest()).isEqualTo(Hierarchy.BEGINNING.plusSeconds(19_999));
+        emulator.takeRequests();
+
+        // The overlap is over once something later was seen.
+        Seen second = changes.since(LATER);
+
+        assertThat(second.changed()).isEmpty();
+        assertThat(second.missing()).isEmpty();
+        assertThat(emulator.takeRequests()).isLessThanOrEqualTo(200);
+    }
+
+    @Test
+    void whatIsNewIsFoundWhereverItHangs() throws Exception {
+        hierarchy
+                .tell(Hierarchy.session(17), "modified", Hierarchy.written(LATER))
+                .tell(Hierarchy.acquisition(4_000), "modified", Hierarchy.written(LATER))
+                .tell(Hierarchy.id(Kind.ANALYSIS, 3), "modified", Hierarchy.written(LATER.plusSeconds(1)));
+        hierarchy.replace(hierarchy.file(8_000, 1), "new", LATER.minusSeconds(60));
+
+        Seen seen = changes.since(LATER);
+
+        assertThat(seen.changed())
+                .containsExactlyInAnyOrder(
+                        Hierarchy.session(17),
+                        Hierarchy.session(1_000),
+                        Hierarchy.session(30),
+                        Hierarchy.session(2_000));
+        assertThat(seen.newest()).isEqualTo(LATER.plusSeconds(1));
+    }
+
+    @Test
+    void aClockAheadOfOursHidesNothing() throws Exception {
+        hierarchy.tell(Hierarchy.session(17), "modified", "2031-01-01T00:00:00+00:00");
+
+        assertThat(changes.since(null).newest()).isEqualTo(Readers.NOW);
+    }
+
+    @Test
+    void aListThatCannotBeReadKeepsTheNextLookAtWhereThisOneBegan() throws Exception {
+        emulator.faults.always("/files", Fault.BROKEN);
+
+        Seen seen = changes.since(LATER);
+
+        assertThat(seen.missing()).extracting(Item::trouble).containsExactly(Trouble.SERVER_FAULT);
+        assertThat(seen.newest()).isEqualTo(LATER);
+        assertThat(emulator.faults.unfired()).isEmpty();
+    }
+
+    @Test
+    void oneLabelForTwoSessionsOfASubjectIsSaid() throws Exception {
+        hierarchy.tell(Hierarchy.session(1), "label", "ses-00000");
+
+        assertThat(changes.since(LATER).remarks()).singleElement().satisfies(item -> {
+            assertThat(item.trouble()).isEqualTo(Trouble.DUPLICATE);
+            assertThat(item.id()).isEqualTo(Hierarchy.session(1));
+        });
+    }
+
+    @Test
+    void theHierarchyIsWalkedFromItsGroups() throws Exception {
+        try (Emulator small = new Emulator(Hierarchy.small())) {
+            small.faults.always("/subjects/%s/sessions".formatted(Hierarchy.id(Kind.SUBJECT, 1)), Fault.DENIED);
+            small.hierarchy().tell(Hierarchy.id(Kind.PROJECT, 1), "label", "Study 0");
+            Readers reader = new Readers(small);
+            List<String> told = new ArrayList<>();
+
+            new Walk(reader.flywheel).tell(new Walk.Visitor() {
+                @Override
+                public void container(Container container) {
+                    told.add(container.level() + " " + container.label());
+                }
+
+                @Override
+                public void item(Item item) {
+                    told.add(item.trouble() + " " + item.name());
+                }
+            });
+
+            assertThat(told)
+                    .startsWith("GROUP Group 0", "PROJECT Study 0", "PROJECT Study 0", "DUPLICATE project Study 0")
+                    .contains("SUBJECT sub-00001", "DENIED subject sub-00001", "SESSION ses-00007")
+                    .doesNotContain("SESSION ses-00002")
+                    .hasSize(1 + 2 + 1 + 4 + 1 + 6);
+            assertThat(small.faults.unfired()).isEmpty();
+            reader.flywheel.close();
+        }
+    }
+}

@@ -1,0 +1,363 @@
+package dozo.source.flywheel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dozo.file.FilePath;
+import dozo.source.flywheel.Faults.Fault;
+import dozo.source.flywheel.Hierarchy.Kind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What Flywheel tells of a session lies in the spool under its own bytes, or is named with the reason why it does not. */
+class SpoolTest {
+
+    /** One that has files of its own, two acquisitions of two files, and an analysis. */
+    private static final String SESSION = Hierarchy.session(0);
+
+    @TempDir
+    Path folder;
+
+    Hierarchy hierarchy = Hierarchy.small();
+    Emulator emulator;
+    Readers readers;
+    Spool spool;
+
+    @BeforeEach
+    void open() {
+        emulator = new Emulator(hierarchy);
+        readers = new Readers(emulator);
+        spool = new Spool(readers.flywheel, folder, 3);
+    }
+
+    @AfterEach
+    void close() {
+        assertThat(emulator.faults.unfired()).isEmpty();
+        readers.flywheel.close();
+        emulator.close();
+    }
+
+    @Test
+    void aSessionBecomesAFolderThatPeopleCanRead() throws Exception {
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.isComplete()).isTrue();
+        assertThat(came.filesTold()).isEqualTo(6);
+        assertThat(came.filesDelivered()).isEqualTo(6);
+        assertThat(came.remarks()).isEmpty();
+        assertThat(came.bytesFetched())
+                .isEqualTo(tree().values().stream()
+                        .mapToLong(bytes -> bytes.length)
+                        .sum());
+        assertThat(tree())
+                .containsOnlyKeys(
+                        "acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_0_scan.dicom.zip",
+                        "acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_1_scan.dicom.zip",
+                        "acquisitions/run-1~~" + Hierarchy.acquisition(1) + "/1_0_scan.dicom.zip",
+                        "acquisitions/run-1~~" + Hierarchy.acquisition(1) + "/1_1_scan.dicom.zip",
+                        "analyses/fit-0~~" + Hierarchy.id(Kind.ANALYSIS, 0) + "/fit.nii.gz",
+                        "files/protocol.pdf");
+        assertThat(tree().get("acquisitions/run-1~~" + Hierarchy.acquisition(1) + "/1_0_scan.dicom.zip"))
+                .isEqualTo(hierarchy.content(2));
+    }
+
+    @Test
+    void whatIsHereIsNotFetchedAgain() throws Exception {
+        spool.deliver(SESSION);
+        Map<String, byte[]> before = tree();
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.isComplete()).isTrue();
+        assertThat(again.bytesFetched()).isZero();
+        assertThat(tree()).containsExactlyEntriesOf(before);
+    }
+
+    @Test
+    void aLostRecordCostsNoDownload() throws Exception {
+        spool.deliver(SESSION);
+        Files.delete(folder.resolve(SESSION).resolve("delivered.json"));
+        Path broken = spool.tree(SESSION).resolve("files/protocol.pdf");
+        byte[] bytes = Files.readAllBytes(broken);
+        bytes[7] ^= 1;
+        Files.write(broken, bytes);
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.isComplete()).isTrue();
+        assertThat(again.bytesFetched())
+                .as("one that is not as told comes anew")
+                .isEqualTo(bytes.length);
+        bytes[7] ^= 1;
+        assertThat(broken).hasBinaryContent(bytes);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "[", "{\"files\":{\"x\":{\"path\":\"../../outside\"}}}"})
+    void aBrokenRecordIsAsGoodAsNone(String text) throws Exception {
+        Files.createDirectories(folder.resolve(SESSION));
+        Files.writeString(folder.resolve(SESSION).resolve("delivered.json"), text);
+
+        assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+        assertThat(tree()).hasSize(6);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"BUSY", "BROKEN", "PROXY", "DROPPED", "TRUNCATED", "FLIPPED", "STALLED", "KEY_REFUSED"})
+    void aDownloadThatFailsOnceComesAllTheSame(Fault fault) throws Exception {
+        emulator.faults.at(emulator.downloadPath(hierarchy.file(1, 0)), fault, 1);
+
+        assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+        assertThat(tree().get("acquisitions/run-1~~" + Hierarchy.acquisition(1) + "/1_0_scan.dicom.zip"))
+                .isEqualTo(hierarchy.content(2));
+        assertThat(Files.list(folder.resolve(SESSION).resolve("incoming"))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"GONE", "DENIED", "BROKEN", "FLIPPED", "REDIRECTED"})
+    void aDownloadThatNeverComesIsNamed(Fault fault) throws Exception {
+        String file = hierarchy.file(1, 0);
+        emulator.faults.always(emulator.downloadPath(file), fault);
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.isComplete()).isFalse();
+        assertThat(came.filesDelivered()).isEqualTo(5);
+        assertThat(came.missing()).singleElement().satisfies(item -> {
+            assertThat(item.id()).isEqualTo(file);
+            assertThat(item.name()).isEqualTo("acquisition run-1/1_0_scan.dicom.zip");
+            assertThat(item.trouble())
+                    .isEqualTo(
+                            switch (fault) {
+                                case BROKEN -> Trouble.SERVER_FAULT;
+                                case FLIPPED -> Trouble.HASH_DIFFERS;
+                                default -> Trouble.valueOf(fault.name());
+                            });
+        });
+        assertThat(tree()).hasSize(5);
+    }
+
+    @Test
+    void aRestIsAskedForAndNothingTwice() throws Exception {
+        String file = hierarchy.file(1, 0);
+        emulator.faults.at(emulator.downloadPath(file), Fault.TRUNCATED, 2);
+
+        assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+
+        assertThat(emulator.ranges).containsExactly("bytes=1001-", "bytes=1501-");
+    }
+
+    @Test
+    void anotherRangeThanTheOneAskedForIsNotTaken() throws Exception {
+        String path = emulator.downloadPath(hierarchy.file(1, 0));
+        emulator.faults.at(path, Fault.TRUNCATED, 1);
+        emulator.faults.at(path, Fault.WRONG_RANGE, 1);
+
+        assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+        assertThat(tree().get("acquisitions/run-1~~" + Hierarchy.acquisition(1) + "/1_0_scan.dicom.zip"))
+                .isEqualTo(hierarchy.content(2));
+    }
+
+    @Test
+    void sizesThatLieAreNamed() throws Exception {
+        hierarchy.tell(hierarchy.file(0, 0), "size", 100).tell(hierarchy.file(0, 1), "size", 1_000_000);
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.missing())
+                .extracting(Item::trouble)
+                .containsExactlyInAnyOrder(Trouble.SIZE_DIFFERS, Trouble.TRUNCATED);
+        assertThat(tree()).hasSize(4);
+    }
+
+    @Test
+    void aHashThatIsNotTheBytesIsNamed() throws Exception {
+        hierarchy.tell(hierarchy.file(0, 0), "hash", "v0-sha384-" + "0".repeat(96));
+
+        assertThat(spool.deliver(SESSION).missing()).extracting(Item::trouble).containsExactly(Trouble.HASH_DIFFERS);
+        assertThat(emulator.downloads(hierarchy.file(0, 0))).as("two looks").isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "md5:0123", "v0-sha384-00", "v1-sha999-00"})
+    void withoutAHashTheBytesComeAndItIsSaid(String hash) throws Exception {
+        hierarchy.tell(hierarchy.file(0, 0), "hash", hash);
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.isComplete()).isTrue();
+        assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.NO_HASH);
+        assertThat(tree()).hasSize(6);
+        assertThat(spool.deliver(SESSION).bytesFetched()).isZero();
+    }
+
+    @Test
+    void whatMayNotBeReadIsNamedAndTheRestComes() throws Exception {
+        emulator.faults.always("/acquisitions/" + Hierarchy.acquisition(0), Fault.DENIED);
+        emulator.faults.always("/analyses/" + Hierarchy.id(Kind.ANALYSIS, 0), Fault.GONE);
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.missing())
+                .extracting(item -> item.trouble() + " " + item.name())
+                .containsExactly("DENIED acquisition run-0", "GONE analysis fit-0");
+        assertThat(tree()).hasSize(3);
+    }
+
+    @Test
+    void aSessionThatCannotBeReadIsNamed() throws Exception {
+        emulator.faults.always("/sessions/" + SESSION, Fault.DENIED);
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.isComplete()).isFalse();
+        assertThat(came.missing()).extracting(Item::trouble).containsExactly(Trouble.DENIED);
+    }
+
+    @Test
+    void aKeyThatIsRefusedSaysNothingAboutASession() {
+        Readers others = new Readers(ApiKey.of(emulator.key() + "x"), Set.of());
+
+        FlywheelException refused = catchThrowableOfType(
+                FlywheelException.class, () -> new Spool(others.flywheel, folder, 2).deliver(SESSION));
+
+        assertThat(refused.trouble()).isEqualTo(Trouble.KEY_REFUSED);
+        others.flywheel.close();
+    }
+
+    @Test
+    void labelsAreOnlyNames() throws Exception {
+        hierarchy
+                .tell(Hierarchy.acquisition(0), "label", "../../../escape")
+                .tell(Hierarchy.acquisition(1), "label", "../../../escape")
+                .tell(hierarchy.file(0, 0), "name", "..")
+                .tell(hierarchy.file(0, 1), "name", "脳 🧠\nT1.nii");
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.missing()).isEmpty();
+        assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.DUPLICATE);
+        assertThat(tree())
+                .containsKeys(
+                        "acquisitions/..~2F..~2F..~2Fescape~~" + Hierarchy.acquisition(0) + "/~2E~2E",
+                        "acquisitions/..~2F..~2F..~2Fescape~~" + Hierarchy.acquisition(0) + "/脳 🧠~0AT1.nii",
+                        "acquisitions/..~2F..~2F..~2Fescape~~" + Hierarchy.acquisition(1) + "/1_0_scan.dicom.zip")
+                .hasSize(6);
+        try (Stream<Path> beside = Files.list(folder)) {
+            assertThat(beside).containsExactly(folder.resolve(SESSION));
+        }
+    }
+
+    @Test
+    void twoFilesOfOneNameBothCome() throws Exception {
+        hierarchy.tell(hierarchy.file(0, 1), "name", "0_0_scan.dicom.zip");
+        hierarchy.tell(hierarchy.file(0, 1), "hash", Hierarchy.hash(hierarchy.content(0)));
+        hierarchy.tell(hierarchy.file(0, 1), "size", hierarchy.content(0).length);
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.isComplete()).as("" + came.missing()).isTrue();
+        assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.DUPLICATE);
+        assertThat(tree())
+                .hasSize(6)
+                .containsKey("acquisitions/run-0~~%s/0_0_scan.dicom.zip~~%s"
+                        .formatted(Hierarchy.acquisition(0), hierarchy.file(0, 1)));
+    }
+
+    @Test
+    void renamingMovesNothing() throws Exception {
+        spool.deliver(SESSION);
+        Map<String, byte[]> before = tree();
+        hierarchy
+                .tell(SESSION, "label", "another")
+                .tell(Hierarchy.acquisition(0), "label", "another")
+                .tell(hierarchy.file(0, 0), "name", "another");
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.isComplete()).isTrue();
+        assertThat(again.bytesFetched()).isZero();
+        assertThat(tree()).containsExactlyEntriesOf(before);
+    }
+
+    @Test
+    void aNewVersionTakesThePlaceOfTheOldOne() throws Exception {
+        spool.deliver(SESSION);
+        hierarchy.replace(hierarchy.file(0, 0), "new content", Readers.NOW);
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.isComplete()).isTrue();
+        assertThat(again.bytesFetched()).isEqualTo("new content".length());
+        assertThat(spool.tree(SESSION)
+                        .resolve("acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_0_scan.dicom.zip"))
+                .hasContent("new content");
+    }
+
+    @Test
+    void whatIsToldOfNoMoreStays() throws Exception {
+        spool.deliver(SESSION);
+        hierarchy.remove(Hierarchy.acquisition(1)).remove(hierarchy.file(0, 0));
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.isComplete()).isTrue();
+        assertThat(again.remarks())
+                .extracting(Item::trouble)
+                .containsExactly(Trouble.NOT_TOLD, Trouble.NOT_TOLD, Trouble.NOT_TOLD);
+        assertThat(tree()).hasSize(6);
+    }
+
+    @Test
+    void anAnswerAboutAnotherSessionIsNotTaken() throws Exception {
+        hierarchy.tell(SESSION, "_id", Hierarchy.session(1));
+
+        assertThat(spool.deliver(SESSION).missing()).extracting(Item::trouble).containsExactly(Trouble.UNPARSED);
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "..", "../outside", "a/b", "a?b"})
+    void whatIsNoIdIsNotAskedFor(String text) {
+        assertThat(catchThrowableOfType(IllegalArgumentException.class, () -> spool.deliver(text)))
+                .isNotNull();
+        assertThat(emulator.takeRequests()).isZero();
+    }
+
+    @Test
+    void aSpoolThatCannotBeWrittenIsNoFaultOfFlywheel() throws Exception {
+        Files.createDirectories(folder.resolve(SESSION));
+        Files.writeString(folder.resolve(SESSION).resolve("incoming"), "a file in the way");
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.missing()).hasSize(6).extracting(Item::trouble).containsOnly(Trouble.SPOOL);
+    }
+
+    private Map<String, byte[]> tree() throws IOException {
+        Path tree = spool.tree(SESSION);
+        Map<String, byte[]> files = new TreeMap<>();
+        try (Stream<Path> all = Files.walk(tree)) {
+            for (Path file : all.filter(Files::isRegularFile).toList()) {
+                files.put(FilePath.between(tree, file).toString(), Files.readAllBytes(file));
+            }
+        }
+        return files;
+    }
+}

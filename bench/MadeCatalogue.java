@@ -1,0 +1,150 @@
+import dozo.db.EmbeddedDatabase;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Instant;
+import java.util.List;
+import org.flywaydb.core.Flyway;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * Made-up experiments in the real tables: ten years of a centre with one site and 200 projects.
+ *
+ * <pre>java -cp LIBRARIES MadeCatalogue.java FOLDER EXPERIMENTS ENTRIES</pre>
+ *
+ * makes them in the embedded database of a service whose work folder FOLDER is.
+ */
+record MadeCatalogue(int experiments, long entries) {
+
+    static final Instant BEGIN = Instant.parse("2016-01-01T00:00:00Z");
+    static final int DAYS = 3_650;
+
+    public static void main(String[] arguments) throws Exception {
+        try (EmbeddedDatabase server = EmbeddedDatabase.start(Path.of(arguments[0]).resolve("postgres"));
+                Connection connection = migrated(server).getConnection()) {
+            new MadeCatalogue(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2])).fill(connection);
+        }
+    }
+
+    static PGSimpleDataSource migrated(EmbeddedDatabase server) {
+        PGSimpleDataSource login = new PGSimpleDataSource();
+        login.setUrl(server.url());
+        login.setUser(server.user());
+        login.setPassword(server.password());
+        Flyway.configure().dataSource(login).load().migrate();
+        return login;
+    }
+
+    /** How many entries the first experiment has. */
+    long giant() {
+        return entries / 10;
+    }
+
+    /** How many entries every other one has. */
+    long usual() {
+        return (entries - giant()) / (experiments - 1);
+    }
+
+    /**
+     * One experiment has a tenth of all entries. Of every hundred entries, five came with a later manifest. Bundles of four
+     * partitions alternate, so that the spans of receipts overlap. Four manifests an experiment, each settled three hours
+     * later, but the last ones of the latest fiftieth.
+     */
+    void fill(Connection connection) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set synchronous_commit = off");
+            statement.execute("alter table protection disable trigger protection_is_remembered");
+            for (String sql : List.of(REGISTRY, ENTRIES, MANIFESTS, RECEIPTS, TOTALS, FINDINGS)) {
+                statement.execute(sql.replace(":experiments", String.valueOf(experiments))
+                        .replace(":giant", String.valueOf(giant()))
+                        .replace(":usual", String.valueOf(usual()))
+                        .replace(":days", String.valueOf(DAYS))
+                        .replace(":begin", "timestamptz '" + BEGIN + "'"));
+            }
+            statement.execute("alter table protection enable trigger protection_is_remembered");
+            statement.execute("vacuum analyze");
+            statement.execute("checkpoint");
+        }
+    }
+
+    private static final String REGISTRY = """
+            insert into project (code, created_at) select 'P' || to_char(n, 'FM000'), :begin from generate_series(1, 200) n;
+            insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
+            values ('dr', 'dr.example', 22, 'dozo', '/dr', 'ssh-ed25519 AAAA', '/key', :begin);
+            insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+            select 'nightlyBackup', 1, 'COMPLETE', 'dozo', :begin + n * interval '1 day', :begin + n * interval '1 day 5 hours'
+            from generate_series(1, :days) n;
+            insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by, modality,
+                                    scanner, acquired_on)
+            select 1 + n % 200, 'S' || n,
+                   (array['Rest', 'Faces', 'Finger tapping', 'N-back', '視覚課題'])[1 + n % 5] || ', visit ' || n % 97,
+                   'filesystem', convert_to('/data/S' || n, 'UTF8'), at, 'importer',
+                   case when n % 20 > 0 then (array['MR', 'MR', 'MR', 'MEG', 'EEG'])[1 + n % 5] end,
+                   case when n % 20 > 0 then 'T' || n % 11 end, case when n % 50 > 0 then (at - interval '1 day')::date end
+            from (select n, :begin + interval '1 day' * (n::float8 * (:days - 100) / :experiments) as at
+                  from generate_series(1, :experiments) n) e;
+            """;
+
+    private static final String ENTRIES = """
+            insert into directory (experiment_id, directory_no, path, first_entry_no, last_entry_no)
+            select e, d, convert_to('folder' || d, 'UTF8'), 100 * d - 99, 100 * d
+            from generate_series(1, :experiments) e,
+                 generate_series(1, (case e when 1 then :giant else :usual end - 1) / 100 + 1) d;
+            insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
+                               kind, name)
+            select e, k, (k - 1) / 100 + 1, case when k % 20 = 0 then 2 + k / 20 % 3 else 1 end, 300000, 0, 420, 'f',
+                   convert_to('scan' || k || '.dcm', 'UTF8')
+            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k;
+            """;
+
+    private static final String MANIFESTS = """
+            insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,
+                                  entries_changed, entries_gone)
+            select experiment_id, m, registered_at + interval '20 hours' + (m - 1) * interval '24 days 1 second',
+                   sum(came) over w, 300000 * sum(came) over w, 0, 0, came, 0, 0
+            from (select experiment_id, since_manifest as m, count(*) as came from entry group by 1, 2) counted
+            join experiment using (experiment_id)
+            window w as (partition by experiment_id order by m)
+            order by 3;
+            """;
+
+    private static final String RECEIPTS = """
+            insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+            select e, 1, 'BUNDLE', array_agg(k), 300000 * count(*), 'VERIFIED', 1 + e % :days, k % 4
+            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k
+            group by e, k / 800, k % 4
+            order by e, k / 800, k % 4;
+            insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
+            select experiment_id, 1, unit_id, run_id, entry_nos, decode(repeat('5a', 32 * cardinality(entry_nos)), 'hex'),
+                   'exec sha256sum', 'worker', :begin + run_id * interval '1 day 3 hours'
+            from transfer_unit order by unit_id;
+            """;
+
+    private static final String TOTALS = """
+            insert into coverage (experiment_id, site_id, manifest_no, since, until, unprotected_since, files, bytes, entries,
+                                  files_safe, bytes_safe, entries_safe, files_proven, bytes_proven, waited_seconds)
+            select experiment_id, 1, manifest_no, since,
+                   coalesce(lead(since) over (partition by experiment_id order by since), 'infinity'),
+                   case when not safe then sealed_at end, files, bytes, files,
+                   files - came, 300000 * (files - came), files - came, case when safe then entries_new else 0 end,
+                   case when safe then 300000 * entries_new else 0 end, case when safe then 10800 + experiment_id % 9999 end
+            from (select m.*, false as safe, sealed_at as since, entries_new as came from manifest m
+                  union all
+                  select m.*, true, sealed_at + interval '3 hours', 0 from manifest m
+                  where manifest_no < 4 or experiment_id < 0.98 * :experiments) m
+            order by since;
+            insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
+                                    entries_safe, safe_manifest, unprotected_since, counted_at)
+            select experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe, entries_safe,
+                   manifest_no - num_nonnulls(unprotected_since), unprotected_since, since
+            from coverage where until = 'infinity';
+            """;
+
+    private static final String FINDINGS = """
+            insert into finding (run_id, experiment_id, reason, path, message, found_at)
+            select 1 + n % :days, 1 + n % :experiments, 'UNREADABLE', 'path', 'cannot be read',
+                   :begin + n % :days * interval '1 day 1 second'
+            from generate_series(1, 5 * :experiments) n;
+            """;
+}

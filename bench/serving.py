@@ -1,0 +1,429 @@
+"""The service by day: 50 people who list, search and ask what is safe while a backup runs, and a large CSV file.
+
+The load is wrk's: people who wait for each answer and then think. Prints what they waited, and what the backup lost by them.
+"""
+
+import base64
+import importlib.util
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from coverage import LIBRARIES, build
+from data import MB, even
+from measure import workspace
+from processes import CannotMeasure, stop, wait_for
+from relay import find_java
+from server import Server, find_tool
+from service import Service
+from table import markdown, spread
+
+P99_MS_MAX = 100
+BACKUP_LOSS_MAX = 0.10
+CSV_SECONDS_MAX = 10
+RATE_SHARE_MIN = 0.85  # a window begins with thinking, which alone costs 0.06
+PROJECTS = 200  # as MadeCatalogue.java makes them
+PAIRS = 2_000  # requests to choose from, of each kind
+WARM_UP_HASTE = 20  # a warm-up has the requests of so much more time: by day a service has run for hours
+LIMIT_SECONDS = 600
+BEGIN_LIMIT_SECONDS = 900
+PASSWORD = 'of a bench only, gone with it'
+
+# How many of the fifty do what.
+PEOPLE = {'list': 15, 'search': 15, 'one experiment': 10, 'coverage': 10}
+USERS = {
+    **{f'lab{i}': (['LAB_MANAGER'], range(20 * i + 1, 20 * i + 21)) for i in range(5)},
+    'night': (['OPERATOR'], range(1, PROJECTS + 1)),
+    'audit': (['AUDITOR'], range(1, PROJECTS + 1)),
+    'boss': (['ADMIN', 'AUDITOR'], range(1, PROJECTS + 1)),
+}
+WORDS = ('finger tapping', 'visit 9', 'rest, visit 42', '視覚課題', 's1234', 'p017', 'p017/s1')
+
+# wrk's `delay` is the thinking before each request, evenly from nothing to twice its mean, so that nobody keeps step.
+SCRIPT = """\
+local think_ms = tonumber(os.getenv("THINK_MS"))
+math.randomseed(tonumber(os.getenv("SEED")))
+local pairs_of = {{
+{pairs}
+}}
+function delay() return math.random(0, 2 * think_ms) end
+function request()
+    local chosen = pairs_of[math.random(#pairs_of)]
+    return wrk.format("GET", "/api/v1" .. chosen[2], {{["Authorization"] = "Bearer " .. chosen[1]}})
+end
+function done(summary, latency)
+    local errors, times = summary.errors, {{}}
+    for i = 1, #latency do
+        local microseconds, count = latency(i)
+        times[i] = "[" .. microseconds .. "," .. count .. "]"
+    end
+    io.write(string.format(
+        '\\n{{"seconds": %.3f, "times": [%s], "errors": %d}}\\n', summary.duration / 1e6, table.concat(times, ","),
+        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
+"""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured. `backups` experiments with the same `files` of 1 MB each."""
+
+    experiments: int
+    entries: int
+    files: int
+    backups: int
+    rounds: int
+    window_seconds: int
+    think_seconds: float
+    lines: int
+
+
+FULL = Size(20_000, 10_000_000, 1_000, 24, 3, 12, 2, 100_000)
+SHORT = Size(400, 20_000, 100, 8, 1, 2, 0.3, 1_000)
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='little of everything: does it all work? figures are not judged')
+    parser.add_argument('--rounds', type=int, metavar='N', help=f'without and with load: {FULL.rounds}')
+    parser.add_argument('--seconds', type=int, metavar='N', help=f'of each window: {FULL.window_seconds}')
+    parser.add_argument('--work', metavar='DIR', help='keeps the made-up catalogue below there; else in a temporary folder')
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    if not find_tool('wrk'):
+        raise CannotMeasure('wrk is missing (package wrk)')
+    size = SHORT if options.short else FULL
+    rounds, seconds = options.rounds or size.rounds, options.seconds or size.window_seconds
+    with workspace(options.work) as (data, folder):
+        build()
+        (folder / 'dozo').mkdir(mode=0o700)
+        copy(catalogue(data, size), folder / 'dozo/work')
+        (folder / 'site').mkdir()
+        say('makes the data of the backup')
+        sources = backup_sources(folder, size)
+        with Server(folder / 'sshd') as server, Service(folder / 'dozo') as service:
+            service.add_site(server, folder / 'site')
+            scripts = write_scripts(folder, service, size)
+            windows = Windows(folder, service, scripts, size)
+            load = os.getloadavg()[0]
+            windows.run(sources, rounds, seconds)
+            print(windows.tables(load), flush=True)
+            file_times = register_file(folder, service, size.lines)
+        print(csv_table(size.lines, file_times), flush=True)
+        shortfalls = [] if options.short else windows.shortfalls() + csv_shortfalls(size.lines, file_times)
+        shortfalls += windows.faults()
+        if importlib.util.find_spec('starting'):
+            shortfalls += start_shortfalls(folder, 1 if options.short else 3)
+    return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def say(what):
+    print(f'service: {what}', file=sys.stderr, flush=True)
+
+
+def catalogue(data, size):
+    """A service's work folder with the experiments in it, made once."""
+    made = data / f'catalogue-{size.experiments}-{size.entries}'
+    if not made.exists():
+        say(f'makes up {size.experiments:,} experiments with {size.entries:,} entries')
+        part = made.with_name(made.name + '.part')
+        subprocess.run(['rm', '-rf', part], check=True)  # of a run that was killed
+        command = [find_java(), '-Xmx256m', '-cp', f'{LIBRARIES}/*', Path(__file__).with_name('MadeCatalogue.java')]
+        command += [part, size.experiments, size.entries]
+        ended = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, timeout=3600)
+        if ended.returncode != 0:
+            raise CannotMeasure(f'MadeCatalogue ended with {ended.returncode}')
+        part.rename(made)
+    return made
+
+
+def copy(made, work):
+    # NB: cp, as the database may belong to another user, and the copy has to.
+    subprocess.run(['cp', '-a', made, work], check=True, timeout=LIMIT_SECONDS)
+
+
+def backup_sources(folder, size):
+    """Folders with the same files by other names (hard links), so that they are read from memory and take no disk."""
+    (folder / 'sources').mkdir()
+    first = even('source', size.files, MB, 10).make(folder / 'sources')
+    sources = [first]
+    for number in range(1, size.backups):
+        sources.append(folder / 'sources' / f'source-{number}')
+        subprocess.run(['cp', '-al', first, sources[-1]], check=True, timeout=LIMIT_SECONDS)
+    return sources
+
+
+def write_scripts(folder, service, size):
+    """A script for wrk for each kind of request; everybody asks only for what is theirs."""
+    tokens = {name: new_user(service, name, *about) for name, about in USERS.items()}
+    dice = random.Random('service')
+    scripts = {}
+    for kind in PEOPLE:
+        pairs = []
+        for _ in range(PAIRS):
+            name = dice.choice(list(USERS))
+            pairs.append((tokens[name], PATHS[kind](dice, dice.choice(USERS[name][1]), size)))
+        lines = ',\n'.join(f'{{"{token}", "{path}"}}' for token, path in pairs)
+        scripts[kind] = folder / f'{kind.replace(" ", "-")}.lua'
+        scripts[kind].write_text(SCRIPT.format(pairs=lines))
+        scripts[kind].chmod(0o600)
+    return scripts
+
+
+def new_user(service, name, roles, projects):
+    """The user's token."""
+    service.post('/users', {'name': name, 'password': PASSWORD, 'roles': roles})
+    if 'LAB_MANAGER' in roles:
+        for project in projects:
+            service.put(f'/projects/P{project:03}/members/{name}', {})
+    login = base64.b64encode(f'{name}:{PASSWORD}'.encode()).decode()
+    request = urllib.request.Request(
+        f'http://127.0.0.1:{service.port}/api/v1/me/tokens',
+        data=b'{"name": "bench", "readOnly": true}',
+        headers={'Authorization': f'Basic {login}', 'Content-Type': 'application/json'},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)['secret']
+
+
+def any_of(dice, size, project):
+    """The number of an experiment of this project."""
+    return project - 1 + PROJECTS * dice.randrange(1, size.experiments // PROJECTS)
+
+
+def list_path(dice, project, size):
+    filters = (
+        '',
+        f'&project=P{project:03}',
+        f'&modality={dice.choice(("MR", "MEG", "EEG"))}',
+        f'&scanner=T{dice.randrange(11)}&state=safe',
+        f'&acquiredFrom={dice.randrange(2016, 2025)}-04-01&acquiredUntil=2025-03-31',
+        '&state=not-safe',
+    )
+    after = dice.choice((0, 0, dice.randrange(size.experiments)))
+    return f'/experiments?after={after}{dice.choice(filters)}'
+
+
+def search_path(dice, project, size):
+    """As the field asks while somebody types."""
+    word = dice.choice((*WORDS, f's{any_of(dice, size, project)}'))
+    return '/experiments?q=' + urllib.parse.quote(word[: dice.randrange(1, len(word) + 1)])
+
+
+def one_path(dice, project, size):
+    path = f'/experiments/P{project:03}/S{any_of(dice, size, project)}'
+    return path + dice.choice(('', '/manifests', '/manifests/1/entries'))
+
+
+def coverage_path(dice, project, size):
+    after = dice.randrange(size.experiments)
+    return dice.choice(
+        (
+            '/coverage',
+            f'/coverage/experiments?after={after}',
+            '/coverage/groups?by=project',
+            '/coverage/groups?by=modality',
+            '/coverage/unprotected',
+            '/coverage?asOf=2024-10-01',
+            f'/runs/{dice.randrange(1, 3_000)}/findings',
+        )
+    )
+
+
+def share_of(times, share):
+    """The time within which this share of the requests was answered; of none at all, none is known."""
+    return times[math.ceil(share * len(times)) - 1] if times else math.nan
+
+
+PATHS = {'list': list_path, 'search': search_path, 'one experiment': one_path, 'coverage': coverage_path}
+
+
+class Windows:
+    """Stretches of one backup, in turn without and with people."""
+
+    def __init__(self, folder, service, scripts, size):
+        self.site = folder / 'site'
+        self.service = service
+        self.scripts = scripts
+        self.size = size
+        self.rates = {False: [], True: []}
+        self.answers = {kind: [] for kind in PEOPLE}
+        self.over = False
+        self.dice = random.Random('windows')
+
+    def run(self, sources, rounds, seconds):
+        self.service.post('/projects', {'code': 'backup'})
+        for number, source in enumerate(sources):
+            self.service.post('/experiments', {'project': 'backup', 'code': f'B{number}', 'source': str(source)})
+        say('warms up, without a backup')
+        self.people(seconds, self.size.think_seconds / WARM_UP_HASTE)
+        run = self.service.post('/runs', {'site': 'dr'})
+        say('a run looks at all sources')
+        wait_for(lambda: self.at_site() > 20 * MB or self.ended(run), BEGIN_LIMIT_SECONDS, 'the first files at the site')
+        self.people(min(seconds, 5))
+        for _ in range(rounds):
+            for with_people in (False, True):
+                self.window(with_people, seconds)
+        self.over = self.ended(run)
+        if not self.over:
+            self.service.post(f'/runs/{run["id"]}/stop', {})
+        self.service.ended(run, LIMIT_SECONDS)
+
+    def ended(self, run):
+        return self.service.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'
+
+    def at_site(self):
+        """Bytes, also of files that are under way."""
+        total = 0
+        for base, _, names in os.walk(self.site):
+            for name in names:
+                try:
+                    total += os.lstat(os.path.join(base, name)).st_size
+                except FileNotFoundError:
+                    pass  # got its last name while we looked; the next window has it
+        return total
+
+    def window(self, with_people, seconds):
+        before, began = self.at_site(), time.monotonic()
+        if with_people:
+            for kind, answer in self.people(seconds).items():
+                self.answers[kind].append(answer)
+        else:
+            time.sleep(seconds)
+        rate = (self.at_site() - before) / (time.monotonic() - began) / MB
+        self.rates[with_people].append(rate)
+        say(f'{"with" if with_people else "without"} people {rate:.1f} MB/s')
+
+    def people(self, seconds, think_seconds=None):
+        """What each kind of request took, by what wrk tells."""
+        running = {}
+        think_ms = round(1_000 * (think_seconds or self.size.think_seconds))
+        try:
+            for kind, script in self.scripts.items():
+                command = [find_tool('wrk'), '-t1', f'-c{PEOPLE[kind]}', f'-d{seconds}s', '--timeout', '10s', '-s', script]
+                command.append(f'http://127.0.0.1:{self.service.port}')
+                running[kind] = subprocess.Popen(
+                    [str(word) for word in command],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    env={**os.environ, 'THINK_MS': str(think_ms), 'SEED': str(self.dice.randrange(1 << 30))},
+                )
+            said = {kind: child.communicate(timeout=seconds + 60)[0] for kind, child in running.items()}
+        finally:
+            for child in running.values():
+                stop(child)
+        try:
+            return {kind: json.loads(words[words.rindex('\n{') :]) for kind, words in said.items()}
+        except ValueError:
+            raise CannotMeasure(f'wrk: {said}') from None
+
+    def rows(self):
+        for kind, answers in self.answers.items():
+            errors = sum(answer['errors'] for answer in answers)
+            # Of all windows together: in one there are too few for the slowest hundredth to be more than one.
+            times = sorted(time / 1000 for answer in answers for time, count in answer['times'] for _ in range(count))
+            rate = len(times) / sum(answer['seconds'] for answer in answers)
+            yield kind, rate, [share_of(times, share) for share in (0.5, 0.95, 0.99, 1)], errors
+
+    def loss(self):
+        """By how much less is sent while people ask, as the medians say."""
+        return 1 - statistics.median(self.rates[True]) / max(0.001, statistics.median(self.rates[False]))
+
+    def tables(self, load):
+        heads = ['request', 'people', 'a second', 'p50, ms', 'p95, ms', 'p99, ms', 'longest, ms', 'errors']
+        rows = [
+            [kind, PEOPLE[kind], f'{rate:.1f}', *(f'{time:.1f}' for time in times), errors]
+            for kind, rate, times, errors in self.rows()
+        ]
+        about = (
+            f'{self.size.experiments:,} experiments, {self.size.entries:,} entries; {sum(PEOPLE.values())} people, each thinks'
+            f' {self.size.think_seconds} s on average; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after'
+        )
+        backup = markdown(
+            ['backup', 'MB/s'],
+            [['alone', spread(self.rates[False], 1)], ['with people', spread(self.rates[True], 1)], ['less', f'{self.loss():.1%}']],
+        )
+        over = 'The backup was over before the last window: its rates say nothing.\n' if self.over else ''
+        return f'{about}\n\n{markdown(heads, rows)}\n\n{backup}\n{over}'
+
+    def shortfalls(self):
+        short = []
+        for kind, rate, times, _ in self.rows():
+            p99 = times[2]
+            if not p99 <= P99_MS_MAX:
+                short.append(f'{kind}: p99 {p99:.0f} ms, at most {P99_MS_MAX} wanted')
+            if rate < RATE_SHARE_MIN * PEOPLE[kind] / self.size.think_seconds:
+                short.append(f'{kind}: only {rate:.1f} requests a second')
+        if self.over:
+            short.append('a backup that lasts: it was over before the last window')
+        elif self.loss() > BACKUP_LOSS_MAX:
+            short.append(f'the backup falls by {self.loss():.1%}, at most {BACKUP_LOSS_MAX:.0%} wanted')
+        return short
+
+    def faults(self):
+        return [f'{kind}: {errors} errors' for kind, _, _, errors in self.rows() if errors]
+
+
+def register_file(folder, service, lines):
+    """Seconds of a dry run, of the registration, and of the same file again."""
+    say(f'registers {lines:,} experiments')
+    top = folder / 'visits'
+    rows = ['project,code,title,source,modality,scanner,acquired']
+    for number in range(lines):
+        source = top / f'{number // 1000:03}' / f'{number:06}'
+        source.mkdir(parents=True)
+        rows.append(f'P{1 + number % PROJECTS:03},V{number},Visit {number} of the study,{source},MR,T7,2026-10-{1 + number % 28:02}')
+    body = '\n'.join(rows).encode()
+    return {
+        'dry run': sent(service, '?dryRun=true', body, 'accepted', lines),
+        'registered': sent(service, '', body, 'registered', lines),
+        'the same file again': sent(service, '', body, 'unchanged', lines),
+    }
+
+
+def sent(service, query, body, outcome, lines):
+    password = (service.folder / 'work' / 'admin-password').read_text().strip()
+    login = base64.b64encode(f'admin:{password}'.encode()).decode()
+    request = urllib.request.Request(
+        f'http://127.0.0.1:{service.port}/api/v1/experiments/bulk{query}',
+        data=body,
+        headers={'Authorization': f'Basic {login}', 'Content-Type': 'text/csv'},
+    )
+    began = time.monotonic()
+    with urllib.request.urlopen(request, timeout=LIMIT_SECONDS) as answer:
+        told = answer.read()
+    seconds = time.monotonic() - began
+    if json.loads(told)[outcome] != lines:
+        raise CannotMeasure(f'of {lines} lines not all are {outcome}')
+    return seconds
+
+
+def csv_table(lines, times):
+    return markdown([f'CSV, {lines:,} lines', 'seconds'], [[name, f'{seconds:.1f}'] for name, seconds in times.items()]) + '\n'
+
+
+def csv_shortfalls(lines, times):
+    return [
+        f'{lines:,} lines, {name}: {seconds:.1f} s, at most {CSV_SECONDS_MAX} wanted'
+        for name, seconds in times.items()
+        if seconds > CSV_SECONDS_MAX
+    ]
+
+
+def start_shortfalls(folder, rounds):
+    """The starts of the service, where there is the module that measures them."""
+    starting = importlib.import_module('starting')
+    starts = [start.seconds for start in starting.measure_start(rounds, folder / 'start')]
+    print(markdown(['start to ready', 'seconds'], [['', spread(starts)]]) + '\n', flush=True)
+    return [] if rounds == 1 or statistics.median(starts) <= 5 else [f'start: {statistics.median(starts):.1f} s, at most 5 wanted']

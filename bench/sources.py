@@ -1,0 +1,171 @@
+"""Where experiments come from: a Flywheel that is read fast, seldom asked, and never believed in silence.
+
+Parts: `downloads` (beside curl of the same bytes), `night` (requests of a night in which nothing changed), `faults` (what is done
+wrong on purpose is named or got over). The Flywheel is the tests' emulator.
+"""
+
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from measure import workspace
+from processes import CannotMeasure, stop
+from relay import find_java
+from row import Row, at_least, at_most, print_rows
+from table import markdown, spread
+
+TOP = Path(__file__).resolve().parent.parent
+BUILT = TOP / 'batch-jobs' / 'target'
+PROGRAM = 'dozo.source.flywheel.FlywheelReads'
+LIMIT_SECONDS = 900
+MB = 1000**2
+
+RATE_MIN = 0.8
+REQUESTS_PER_SESSION_MAX = 0.01
+ROUNDS = 5
+FILES, FILE_BYTES, FILES_SHORT, FILE_BYTES_SHORT = 12, 64 * MB, 4, 2 * MB
+HEAP_MB = 64
+NIGHT_SESSIONS, NIGHT_SESSIONS_SHORT = 20_000, 2_000
+FAULT_SESSIONS, FAULT_SESSIONS_SHORT = 1_000, 78
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='little of everything: does it all work? rates are not judged')
+    parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
+    parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    chosen = options.only.split(',')
+    unknown = set(chosen) - set(PARTS)
+    if unknown:
+        raise SystemExit(f'sources: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
+    shortfalls = []
+    with workspace(options.work) as (_, folder):
+        command = compiled(folder)
+        for name in chosen:
+            rows = PARTS[name](command, folder, options.short)
+            print_rows(name, rows)
+            print()
+            shortfalls += [f'{row.name}: {row.short}' for row in rows if row.short]
+    return shortfalls, 'short: rates not judged' if options.short else ''
+
+
+def compiled(folder):
+    """The command that the driver is started with, as a list."""
+    java = find_java()
+    if not (BUILT / 'test-classes' / 'dozo' / 'source' / 'flywheel' / 'Emulator.class').exists():
+        raise CannotMeasure('Dozo or its tests are not built; `./dozo copy --help` builds them')
+    built = subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, timeout=900)
+    if built.returncode != 0:
+        raise CannotMeasure('`./dozo copy --help` fails')
+    libraries = sorted((TOP / 'service' / 'target' / 'app' / 'lib').glob('jackson-*.jar'))
+    path = ':'.join(map(str, [BUILT / 'classes', BUILT / 'test-classes', *libraries, folder]))
+    program = Path(__file__).with_name('FlywheelReads.java')
+    compiler = Path(java).with_name('javac')
+    ended = subprocess.run(
+        [compiler, '-cp', path, '-d', folder, program], capture_output=True, text=True, timeout=120
+    )
+    if ended.returncode != 0:
+        raise CannotMeasure(f'bench/FlywheelReads.java does not compile: {ended.stderr}')
+    # As the launcher has it.
+    return [java, f'-Xmx{HEAP_MB}m', '-Djdk.httpclient.bufsize=131072', '-cp', path, PROGRAM]
+
+
+def lines(command, *arguments):
+    """What the driver says, line by line, in words."""
+    ended = subprocess.run(
+        [*command, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_SECONDS
+    )
+    if ended.returncode != 0:
+        raise CannotMeasure(f'the driver ended with {ended.returncode}: {ended.stderr.strip()[-300:]}')
+    return [line.split() for line in ended.stdout.splitlines()]
+
+
+def downloads(command, folder, short):
+    """The emulator is a process of its own; curl and we read from it in turns, one file after the other and four at once."""
+    files, size = (FILES_SHORT, FILE_BYTES_SHORT) if short else (FILES, FILE_BYTES)
+    # The emulator keeps what it serves.
+    server_command = [part if part != f'-Xmx{HEAP_MB}m' else '-Xmx2g' for part in command]
+    server = subprocess.Popen(
+        [*server_command, 'serve', str(files), str(size)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        key = server.stdout.readline().strip()
+        paths = list(iter(lambda: server.stdout.readline().strip(), 'end'))
+        work = folder / 'downloads'
+        work.mkdir()
+        fetch = curl(key, paths, work)
+        rounds = lines(command, 'download', key, work, 2 if short else ROUNDS + 1, *fetch)
+        proven = [seconds_of(fetch) + seconds_of(['sha384sum', *outputs(paths, work)]) for _ in range(1 if short else ROUNDS)]
+    finally:
+        stop(server)
+    # In the first one Java is still compiling, which a service does once a month.
+    theirs, ours = ([float(line[at]) for line in rounds[1:]] for at in (0, 1))
+    total = int(rounds[0][2])
+    ratio = statistics.median(theirs) / statistics.median(ours)
+    measured = f'{ratio:.2f}: {total / MB:,.0f} MB in {spread(ours)} s, curl in {spread(theirs)} s'
+    with_hash = statistics.median(proven) / statistics.median(ours)
+    also = f'{with_hash:.2f}: {spread(proven)} s, one after the other'
+    heap = max(int(line[3]) for line in rounds)
+    return [
+        at_least("downloads, rate / curl's", ratio, RATE_MIN, measured, not short),
+        Row('the same by the rate of curl and then sha384sum', 'none', also),
+        at_most('heap used behind a download, MB', heap / MB, HEAP_MB / 2, f'{heap / MB:.1f}, of {HEAP_MB} allowed', True),
+    ]
+
+
+def seconds_of(command):
+    started = time.monotonic()
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True, timeout=LIMIT_SECONDS)
+    return time.monotonic() - started
+
+
+def outputs(paths, work):
+    return [f'{work}/curl-{number}' for number in range(len(paths))]
+
+
+def curl(key, paths, work):
+    """A command that reads all files to disk, with one connection."""
+    host, port, _, secret = key.split(':')
+    config = [f'header = "Authorization: scitran-user {secret}"']
+    for path, output in zip(paths, outputs(paths, work)):
+        config += [f'url = "http://{host}:{port}/api{path}"', f'output = "{output}"']
+    file = work / 'curl.conf'
+    file.write_text('\n'.join(config) + '\n')
+    return ['curl', '--silent', '--show-error', '--fail', '--config', str(file)]
+
+
+def night(command, folder, short):
+    sessions = NIGHT_SESSIONS_SHORT if short else NIGHT_SESSIONS
+    ((all_, first, none, quiet, some, busy),) = [map(int, line) for line in lines(command, 'night', sessions)]
+    if (all_, none, some) != (sessions, 0, 3):
+        raise CannotMeasure(f'of {sessions} sessions {all_} were new at first, then {none} changed and not 0, then {some} and not 3')
+    measured = f'{quiet}; {first} for a first look, {busy} with three changed'
+    limit = REQUESTS_PER_SESSION_MAX * sessions
+    return [at_most(f'requests of a night over {sessions:,} unchanged sessions', quiet, limit, measured, True)]
+
+
+def faults(command, folder, short):
+    sessions = FAULT_SESSIONS_SHORT if short else FAULT_SESSIONS
+    work = folder / 'faults'
+    work.mkdir()
+    told = lines(command, 'faults', sessions, work)
+    kinds = [line[1:] for line in told if line[0] == 'fault']
+    print(markdown(['fault', 'seeded', 'came true', 'flagged', 'got over', 'silent'], kinds), flush=True)
+    print()
+    figures = {line[0]: line[1] for line in told if line[0] != 'fault'}
+    seeded, fired, silent = (sum(int(line[at]) for line in kinds) for at in (1, 2, 5))
+    lost, alarms = int(figures['files-neither-right-nor-named']), int(figures['false-alarms'])
+    about = f'faults over {sessions:,} sessions'
+    return [
+        Row(f'{about}, came true', 'all', f'{fired} of {seeded}', '' if fired == seeded > 0 else f'{seeded - fired} not'),
+        at_most(f'{about}, silent', silent, 0, str(silent), True),
+        at_most('files neither right nor named', lost, 0, str(lost), True),
+        at_most('words about sessions without a fault', alarms, 0, str(alarms), True),
+    ]
+
+
+PARTS = {'downloads': downloads, 'night': night, 'faults': faults}

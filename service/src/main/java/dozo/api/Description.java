@@ -1,0 +1,470 @@
+package dozo.api;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Problem;
+import dozo.ledger.Dimension;
+import dozo.plan.Forecast;
+import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.ExperimentSearch.State;
+import dozo.security.Permissions;
+import dozo.security.Permissions.Endpoint;
+import dozo.security.Permissions.Line;
+import dozo.security.Permissions.Token;
+import io.swagger.v3.core.converter.AnnotatedType;
+import io.swagger.v3.core.converter.ModelConverter;
+import io.swagger.v3.core.converter.ModelConverterContext;
+import io.swagger.v3.oas.models.Components;
+import io.swagger.v3.oas.models.OpenAPI;
+import io.swagger.v3.oas.models.Operation;
+import io.swagger.v3.oas.models.PathItem;
+import io.swagger.v3.oas.models.headers.Header;
+import io.swagger.v3.oas.models.media.ArraySchema;
+import io.swagger.v3.oas.models.media.Content;
+import io.swagger.v3.oas.models.media.IntegerSchema;
+import io.swagger.v3.oas.models.media.ObjectSchema;
+import io.swagger.v3.oas.models.media.Schema;
+import io.swagger.v3.oas.models.media.StringSchema;
+import io.swagger.v3.oas.models.parameters.Parameter;
+import io.swagger.v3.oas.models.parameters.RequestBody;
+import io.swagger.v3.oas.models.responses.ApiResponse;
+import io.swagger.v3.oas.models.responses.ApiResponses;
+import io.swagger.v3.oas.models.security.SecurityRequirement;
+import io.swagger.v3.oas.models.security.SecurityScheme;
+import io.swagger.v3.oas.models.servers.Server;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
+import org.springdoc.core.utils.SpringDocUtils;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.MethodParameter;
+import org.springframework.http.MediaType;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What {@code GET /api/v1/openapi} says beyond what springdoc reads off the handlers: whatever holds for all of REST, taken from
+ * the table of permissions, the handlers and the records. A new endpoint needs nothing here.
+ */
+@Configuration
+class Description {
+
+    static {
+        SpringDocUtils.getConfig().addRequestWrapperToIgnore(IfMatch.class);
+    }
+
+    private static final String PREFIX = "/api/v1/";
+    private static final String PROBLEM = "#/components/schemas/Problem";
+
+    /** What a status means wherever it is answered. */
+    private static final Map<String, String> ERRORS = new TreeMap<>(Map.ofEntries(
+            Map.entry("400", "the request, its query or its body cannot be read"),
+            Map.entry("401", "name and password, or the token, are missing or wrong"),
+            Map.entry("403", "not allowed"),
+            Map.entry("404", "there is no such thing, or it is another project's"),
+            Map.entry("406", "none of the accepted types can be given"),
+            Map.entry("409", "what is there already stands against it"),
+            Map.entry("412", "it is not any more what If-Match says"),
+            Map.entry("413", "the body is too long"),
+            Map.entry("415", "the body is of a type that is not accepted"),
+            Map.entry("422", "a value is not accepted: errors says which and what would be"),
+            Map.entry("429", "too many logins failed"),
+            Map.entry("502", "the site failed"),
+            Map.entry("503", "the database, or the directory of users, does not answer")));
+
+    /** Parameters by name; what is not here is described by its handler. */
+    private static final Map<String, String> PARAMETERS = Stream.of("""
+            acquiredFrom    acquired on this day or later, as 2026-10-01
+            acquiredUntil   acquired on this day or before, as 2026-10-01
+            action          rows of this action only, as project.created
+            after           the next of the page before; missing: the first page
+            asOf            as it was at this moment: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z
+            by              what to sum up by
+            code            the experiment's code
+            dryRun          only says what would come of it
+            from            from this moment on: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
+            frozen          frozen ones only
+            id              the number
+            lanes           numbers of lanes to compute with, with commas or several times
+            limit           how many at most
+            link            bytes a second that the network carries
+            maxAgeSeconds   the age that is to be promised
+            modality        of this modality only
+            mode            all: every line or none; each: every line that can be
+            name            the name
+            number          the manifest's number
+            open            true: those that need a person; false: the others; missing: all
+            partial         a list that lacks files is wanted too: it says so in its first line
+            partitions      how many partitions to compute with
+            path            the file's path in the experiment, as text
+            pathBytes       the file's path in the experiment, in base64
+            project         the project's code
+            q               words to find in codes, titles and projects
+            rate            bytes a second
+            reason          of this reason only, as UNREADABLE
+            run             of this run only
+            scanner         of this scanner only
+            secondsPerFile  seconds that a file takes besides its bytes
+            site            the site's name; may be missing while there is only one
+            state           in this state at the site only: unseen, safe or not-safe
+            storedBytes     bytes to compute with, instead of what is stored
+            storedFiles     files to compute with, instead of what is stored
+            subject         rows of this subject only
+            until           until before this moment: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
+            window          the part of a day in which is read, as 20:00-06:00
+            """.split("\n", -1))
+            .filter(line -> !line.isBlank())
+            .map(line -> line.split(" +", 2))
+            .collect(Collectors.toMap(words -> words[0], words -> words[1]));
+
+    /** What parameters of these names are accepted as. */
+    private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
+            Map.entry("acquiredFrom", schema -> schema.format("date")),
+            Map.entry("acquiredUntil", schema -> schema.format("date")),
+            Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
+            Map.entry("reason", words(Arrays.stream(Problem.values()).map(Problem::name))),
+            Map.entry("mode", words(Arrays.stream(Mode.values()).map(Mode::word))),
+            Map.entry("state", words(Arrays.stream(State.values()).map(State::word))),
+            Map.entry("format", words(Stream.of("csv"))),
+            Map.entry("bom", words(Stream.of("true", "false"))),
+            Map.entry("pathBytes", schema -> schema.format("byte")),
+            Map.entry(
+                    "partitions",
+                    schema -> schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Forecast.LANES_MAX))),
+            Map.entry("link", schema -> schema.minimum(BigDecimal.ONE)));
+
+    private static Consumer<Schema<?>> words(Stream<String> accepted) {
+        List<String> words = accepted.toList();
+        return schema -> setWords(schema, words);
+    }
+
+    @SuppressWarnings("unchecked") // a schema of texts
+    private static void setWords(Schema<?> schema, List<String> words) {
+        ((Schema<String>) schema).setEnum(words);
+    }
+
+    @Bean
+    GlobalOpenApiCustomizer whole(RequestMappingHandlerMapping requestMappingHandlerMapping) {
+        return api -> complete(api, handlers(requestMappingHandlerMapping));
+    }
+
+    /** Components of records that may not be null are always there. */
+    @Bean
+    ModelConverter exact() {
+        return new Exact();
+    }
+
+    private static Map<Endpoint, HandlerMethod> handlers(RequestMappingHandlerMapping mappings) {
+        return mappings.getHandlerMethods().entrySet().stream()
+                .flatMap(mapped -> endpoints(mapped.getKey()).map(at -> Map.entry(at, mapped.getValue())))
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (one, other) -> one));
+    }
+
+    private static Stream<Endpoint> endpoints(RequestMappingInfo info) {
+        return info.getPatternValues().stream()
+                .flatMap(path -> info.getMethodsCondition().getMethods().stream()
+                        .map(method -> new Endpoint(method.name(), path)));
+    }
+
+    private static void complete(OpenAPI api, Map<Endpoint, HandlerMethod> handlers) {
+        api.servers(List.of(new Server().url("/").description("This service")));
+        api.addSecurityItem(new SecurityRequirement().addList("basic"));
+        api.addSecurityItem(new SecurityRequirement().addList("bearer"));
+        Components components = api.getComponents() == null ? new Components() : api.getComponents();
+        api.components(components);
+        components.addSecuritySchemes(
+                "basic", new SecurityScheme().type(SecurityScheme.Type.HTTP).scheme("basic"));
+        components.addSecuritySchemes(
+                "bearer",
+                new SecurityScheme()
+                        .type(SecurityScheme.Type.HTTP)
+                        .scheme("bearer")
+                        .bearerFormat("dozo_…")
+                        .description("a token of POST /api/v1/me/tokens"));
+        if (components.getSchemas() != null) {
+            components.getSchemas().values().forEach(Description::asText);
+        }
+        components.addSchemas("Problem", problem());
+        ERRORS.forEach((status, meaning) -> components.addResponses(status, error(status, meaning)));
+        api.getPaths()
+                .forEach((path, item) -> item.readOperationsMap().forEach((method, operation) -> {
+                    HandlerMethod handler = handlers.get(new Endpoint(method.name(), path));
+                    if (handler != null) {
+                        complete(path, method, operation, handler);
+                    }
+                }));
+    }
+
+    /** What Javadoc says, without its markup. */
+    private static void asText(Schema<?> schema) {
+        if (schema.getDescription() != null) {
+            schema.description(schema.getDescription().replaceAll("</?[a-z]+>", ""));
+        }
+        if (schema.getProperties() != null) {
+            schema.getProperties().values().forEach(Description::asText);
+        }
+    }
+
+    private static Schema<?> problem() {
+        Schema<?> error = new ObjectSchema();
+        error.addProperty("field", new StringSchema());
+        error.addProperty("message", new StringSchema().description("what would be accepted"));
+        error.setRequired(List.of("field", "message"));
+        Schema<?> problem = new ObjectSchema().description("Problem details (RFC 9457)");
+        problem.addProperty("type", new StringSchema().format("uri-reference"));
+        problem.addProperty("title", new StringSchema());
+        problem.addProperty("status", new IntegerSchema().format("int32"));
+        problem.addProperty("detail", new StringSchema());
+        problem.addProperty("instance", new StringSchema().format("uri-reference"));
+        problem.addProperty("errors", new ArraySchema().items(error).description("the fields at fault"));
+        problem.addProperty("reason", new StringSchema().description("why a site failed"));
+        problem.setRequired(List.of("title", "status", "detail"));
+        return problem;
+    }
+
+    private static ApiResponse error(String status, String meaning) {
+        ApiResponse response = new ApiResponse()
+                .description(meaning)
+                .content(new Content()
+                        .addMediaType(
+                                MediaType.APPLICATION_PROBLEM_JSON_VALUE,
+                                new io.swagger.v3.oas.models.media.MediaType().schema(new Schema<>().$ref(PROBLEM))));
+        if (status.equals("401")) {
+            response.addHeaderObject("WWW-Authenticate", header("how to log in"));
+        }
+        if (status.equals("429")) {
+            response.addHeaderObject("Retry-After", seconds("how many seconds to wait"));
+        }
+        return response;
+    }
+
+    private static void complete(String path, PathItem.HttpMethod method, Operation operation, HandlerMethod handler) {
+        String room = path.substring(PREFIX.length()).split("/", -1)[0];
+        operation.tags(List.of(room));
+        String type = handler.getBeanType().getSimpleName().replaceFirst("Api$", "");
+        operation.operationId("%s-%s"
+                .formatted(
+                        type.toLowerCase(Locale.ROOT),
+                        dashed(handler.getMethod().getName())));
+        operation.summary(summary(operation.getSummary(), handler));
+        Line line = Permissions.of(new Endpoint(method.name(), path)).orElse(null);
+        boolean byToken = line != null && line.token() != Token.NONE;
+        if (!byToken) {
+            operation.security(List.of(new SecurityRequirement().addList("basic")));
+        }
+        describe(operation, handler);
+        if (method == PathItem.HttpMethod.POST && byToken) {
+            operation.addParametersItem(new Parameter()
+                    .in("header")
+                    .name(Idempotency.HEADER)
+                    .description(
+                            "the same key again within 24 hours: the first answer again, and nothing is done twice")
+                    .schema(new StringSchema()
+                            .minLength(1)
+                            .maxLength(Idempotency.LENGTH_MAX)
+                            .pattern("^[!-~]+$")));
+        }
+        answers(method, operation, handler);
+    }
+
+    private static String dashed(String name) {
+        return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    }
+
+    /** The first sentence of what is said of a handler; else its name. */
+    private static String summary(@Nullable String said, HandlerMethod handler) {
+        String text = said == null || said.isBlank()
+                ? handler.getMethod().getName().replaceAll("([A-Z])", " $1").toLowerCase(Locale.ROOT)
+                : said.replaceAll("[.]$", "");
+        return text.substring(0, 1).toUpperCase(Locale.ROOT) + text.substring(1);
+    }
+
+    private static void describe(Operation operation, HandlerMethod handler) {
+        if (Sheet.isGivenBy(handler.getMethod())) {
+            describeSheet(operation);
+        }
+        if (operation.getParameters() != null) {
+            // NB: OpenAPI says the type of a body elsewhere.
+            operation.getParameters().removeIf(parameter -> parameter.getName().equals("Content-Type"));
+            operation.getParameters().forEach(Description::describe);
+        }
+        if (reads(handler, java.io.InputStream.class)) {
+            Content content = new Content();
+            for (MediaType type : consumed(handler)) {
+                content.addMediaType(
+                        type.toString(), new io.swagger.v3.oas.models.media.MediaType().schema(new StringSchema()));
+            }
+            operation.requestBody(new RequestBody().required(true).content(content));
+        }
+    }
+
+    private static void describeSheet(Operation operation) {
+        Sheet.PARAMETERS.forEach((name, meaning) -> operation.addParametersItem(
+                new Parameter().in("query").name(name).description(meaning).schema(new StringSchema())));
+        requireNonNull(requireNonNull(operation.getResponses().get("200")).getContent())
+                .put(Sheet.TYPE, new io.swagger.v3.oas.models.media.MediaType().schema(new StringSchema()));
+    }
+
+    private static List<MediaType> consumed(HandlerMethod handler) {
+        org.springframework.web.bind.annotation.RequestMapping mapping =
+                org.springframework.core.annotation.AnnotatedElementUtils.findMergedAnnotation(
+                        handler.getMethod(), org.springframework.web.bind.annotation.RequestMapping.class);
+        return mapping == null || mapping.consumes().length == 0
+                ? List.of(MediaType.APPLICATION_OCTET_STREAM)
+                : MediaType.parseMediaTypes(List.of(mapping.consumes()));
+    }
+
+    private static void describe(Parameter parameter) {
+        if (parameter.getDescription() == null || parameter.getDescription().isBlank()) {
+            parameter.description(PARAMETERS.get(parameter.getName()));
+        }
+        Schema<?> schema = parameter.getSchema();
+        FORMS.getOrDefault(parameter.getName(), as -> {}).accept(schema);
+        if (parameter.getName().equals("limit") && Integer.valueOf(Page.LIMIT).equals(schema.getDefault())) {
+            schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Page.LIMIT_MAX));
+        }
+        if (parameter.getIn().equals("path") && "string".equals(type(schema))) {
+            // NB: what has another form names nothing that is there.
+            schema.minLength(1);
+        }
+    }
+
+    private static @Nullable String type(Schema<?> schema) {
+        return schema.getTypes() == null || schema.getTypes().isEmpty()
+                ? schema.getType()
+                : schema.getTypes().iterator().next();
+    }
+
+    private static void answers(PathItem.HttpMethod method, Operation operation, HandlerMethod handler) {
+        ApiResponses responses = operation.getResponses();
+        boolean edited = shows(handler);
+        responses.forEach((status, response) -> {
+            if (status.equals("201") || status.equals("202")) {
+                response.addHeaderObject("Location", header("where what was made is"));
+            }
+            if (edited && status.startsWith("2")) {
+                response.addHeaderObject("ETag", header("changes whenever what is shown does"));
+            }
+            if (method == PathItem.HttpMethod.POST) {
+                response.addHeaderObject(Idempotency.REPLAYED, header("true: this is the first answer again"));
+            }
+        });
+        if (edited && method == PathItem.HttpMethod.GET) {
+            responses.addApiResponse("304", new ApiResponse().description("it is still what If-None-Match says"));
+            operation.addParametersItem(tags("If-None-Match", "ETags that are known already"));
+        }
+        for (String status : errors(method, operation, handler)) {
+            responses.addApiResponse(status, new ApiResponse().$ref("#/components/responses/" + status));
+        }
+    }
+
+    private static Set<String> errors(PathItem.HttpMethod method, Operation operation, HandlerMethod handler) {
+        Set<String> errors = new TreeSet<>(Set.of("400", "401", "403", "406", "422", "429", "503"));
+        boolean body = operation.getRequestBody() != null;
+        boolean named = operation.getParameters() != null
+                && operation.getParameters().stream()
+                        .anyMatch(parameter -> parameter.getIn().equals("path")
+                                || parameter.getName().equals("site"));
+        if (named || body) {
+            errors.add("404");
+        }
+        if (body) {
+            errors.addAll(Set.of("413", "415"));
+        }
+        if (method == PathItem.HttpMethod.POST) {
+            errors.add("409");
+        }
+        if (reads(handler, IfMatch.class)) {
+            errors.add("412");
+            operation.addParametersItem(
+                    tags("If-Match", "only if it is still what this ETag says; missing: in any case"));
+        }
+        if (Arrays.stream(handler.getMethod().getExceptionTypes())
+                .anyMatch(type -> type.getSimpleName().equals("RemoteException"))) {
+            errors.add("502");
+        }
+        return errors;
+    }
+
+    private static Parameter tags(String name, String description) {
+        return new Parameter().in("header").name(name).description(description).schema(new StringSchema());
+    }
+
+    private static Header header(String description) {
+        return new Header().description(description).schema(new StringSchema());
+    }
+
+    private static Header seconds(String description) {
+        return new Header().description(description).schema(new IntegerSchema().format("int32"));
+    }
+
+    private static boolean reads(HandlerMethod handler, Class<?> type) {
+        return Arrays.stream(handler.getMethodParameters())
+                .map(MethodParameter::getParameterType)
+                .anyMatch(type::equals);
+    }
+
+    private static boolean shows(HandlerMethod handler) {
+        return Edited.class.isAssignableFrom(handler.getReturnType().getParameterType());
+    }
+
+    private static final class Exact implements ModelConverter {
+
+        @Override
+        public @Nullable Schema<?> resolve(
+                AnnotatedType type, ModelConverterContext context, Iterator<ModelConverter> chain) {
+            if (!chain.hasNext()) {
+                return null;
+            }
+            Class<?> raw = raw(type.getType());
+            if (raw == JsonNode.class) {
+                return new ObjectSchema();
+            }
+            Schema<?> schema = chain.next().resolve(type, context, chain);
+            Schema<?> defined = schema == null || schema.get$ref() == null
+                    ? schema
+                    : context.getDefinedModels().get(schema.get$ref().substring("#/components/schemas/".length()));
+            if (raw != null && raw.isRecord() && defined != null && defined.getProperties() != null) {
+                List<String> required = Arrays.stream(raw.getRecordComponents())
+                        .filter(component -> !isNullable(component))
+                        .map(RecordComponent::getName)
+                        .filter(defined.getProperties()::containsKey)
+                        .toList();
+                defined.setRequired(required.isEmpty() ? null : required);
+            }
+            return schema;
+        }
+
+        private static boolean isNullable(RecordComponent component) {
+            return component.getAnnotatedType().isAnnotationPresent(Nullable.class);
+        }
+
+        private static @Nullable Class<?> raw(Type type) {
+            if (type instanceof com.fasterxml.jackson.databind.JavaType java) {
+                return java.getRawClass();
+            }
+            return type instanceof Class<?> known
+                    ? known
+                    : type instanceof java.lang.reflect.ParameterizedType generic
+                                    && generic.getRawType() instanceof Class<?> known
+                            ? known
+                            : null;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package dozo.security;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
+import org.apache.catalina.core.StandardHost;
+import org.apache.catalina.valves.ErrorReportValve;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.security.web.firewall.HttpFirewall;
+import org.springframework.security.web.firewall.StrictHttpFirewall;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Errors that no controller has seen, as problem details for who asks REST: what the firewall turned away, and what Tomcat could
+ * not even read.
+ */
+@Configuration
+class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Problem(
+            String title,
+            int status,
+            String detail,
+            @Nullable String instance) {}
+
+    @Override
+    public void customize(TomcatServletWebServerFactory server) {
+        server.addContextCustomizers(context -> {
+            if (context.getParent() instanceof StandardHost host) {
+                // NB: added when the host starts, so it comes before the one with pages that Spring Boot has added.
+                host.setErrorReportValveClass(Unread.class.getName());
+            }
+        });
+    }
+
+    /** Any method comes through, for REST to answer 405 with those that there are; pages want a token for what they do not know. */
+    @Bean
+    HttpFirewall firewall() {
+        StrictHttpFirewall firewall = new StrictHttpFirewall();
+        firewall.setUnsafeAllowAnyHttpMethod(true);
+        return firewall;
+    }
+
+    @Bean
+    FilterRegistrationBean<Unhandled> unhandled() {
+        FilterRegistrationBean<Unhandled> filter = new FilterRegistrationBean<>(new Unhandled());
+        filter.setDispatcherTypes(EnumSet.of(DispatcherType.ERROR));
+        filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        return filter;
+    }
+
+    /** What a filter or Tomcat answered with an error that is about to get a page. */
+    static final class Unhandled implements Filter {
+
+        @Override
+        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+                throws IOException, ServletException {
+            if (request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String uri
+                    && request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer status
+                    && uri.startsWith(Answers.REST)
+                    && response instanceof HttpServletResponse answer) {
+                write(answer, status, uri);
+            } else {
+                chain.doFilter(request, response);
+            }
+        }
+    }
+
+    /** What Tomcat answers before it knows whom to ask. */
+    public static final class Unread extends ErrorReportValve {
+
+        public Unread() {
+            setShowReport(false);
+            setShowServerInfo(false);
+        }
+
+        @Override
+        protected void report(Request request, Response response, @Nullable Throwable failure) {
+            String uri = request.getRequestURI();
+            if (uri != null && !uri.startsWith(Answers.REST)) {
+                super.report(request, response, failure);
+                return;
+            }
+            if (response.getStatus() < HttpStatus.BAD_REQUEST.value()
+                    || response.getContentWritten() > 0
+                    || !response.setErrorReported()) {
+                return;
+            }
+            try {
+                write(response.getResponse(), response.getStatus(), null);
+                response.finishResponse();
+            } catch (IOException | IllegalStateException gone) {
+                // Whoever asked is not there any more.
+            }
+        }
+    }
+
+    private static void write(HttpServletResponse response, int status, @Nullable String uri) throws IOException {
+        HttpStatus known = HttpStatus.resolve(status);
+        String title = known == null ? "Error" : known.getReasonPhrase();
+        byte[] problem = JSON.writeValueAsBytes(new Problem(title, status, detail(status), uri));
+        response.setStatus(status);
+        response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+        response.setHeader("X-Content-Type-Options", "nosniff");
+        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+        response.setCharacterEncoding(StandardCharsets.UTF_8.name());
+        response.setContentLength(problem.length);
+        response.getOutputStream().write(problem);
+    }
+
+    private static String detail(int status) {
+        return switch (status) {
+            case 400 ->
+                "this is no request that can be read: the address, a header or the size of all of them is not accepted";
+            case 404 -> "there is nothing at this address";
+            case 405 -> "this method is not accepted here";
+            case 505 -> "HTTP/1.1 is accepted";
+            default -> status < 500 ? "this request is not accepted" : "this is a defect of Dozo; its log says more";
+        };
+    }
+}

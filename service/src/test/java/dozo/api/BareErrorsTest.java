@@ -1,0 +1,141 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whatever is wrong with a request, its answer is a problem detail: also where no controller has seen it. */
+class BareErrorsTest {
+
+    private static final String PROJECTS = "/api/v1/projects";
+
+    @TempDir
+    static Path work;
+
+    private static RunningService service;
+
+    @BeforeAll
+    static void start() {
+        service = RunningService.start(work);
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void whatTomcatCannotReadIsAProblem() throws IOException {
+        for (String line : List.of(
+                "GET /api/v1/projects/%00 HTTP/1.1",
+                "GET /api/v1/projects/%zz HTTP/1.1",
+                "GET /api/v1/projects/%ff HTTP/1.1",
+                "GET /api/v1/projects/a%2fb HTTP/1.1",
+                "GET /api/v1/projects?q=[x] HTTP/1.1",
+                "GET /api/v1/projects HTTP/1.1\r\nAccept: " + "a".repeat(9_000),
+                "POST /api/v1/projects HTTP/1.1\r\nContent-Length: -1")) {
+            assertProblem(400, raw(line));
+        }
+        assertProblem(405, raw("TRACE /api/v1/projects HTTP/1.1"));
+    }
+
+    @Test
+    void whatTheFirewallTurnsAwayIsAProblem() throws IOException {
+        assertProblem(400, raw("GET /api/v1/projects/a;b HTTP/1.1"));
+        assertProblem(400, raw("GET /api/v1/../x HTTP/1.1"));
+    }
+
+    @Test
+    void anUnreadableQueryIsAProblem() throws IOException {
+        for (String query : List.of("after=%ff", "after=%zz", "=1", "after=%ED%A0%80", "%08=1")) {
+            assertProblem(400, raw("GET /api/v1/projects?%s HTTP/1.1".formatted(query)));
+        }
+    }
+
+    @Test
+    void methodsThatAreNotThereAreSaidWithThoseThatAre() {
+        for (String method : List.of("QUERY", "PROPFIND", "FOO", "DELETE")) {
+            Answer answer = service.ask(method, PROJECTS, null, service.password());
+            assertThat(answer.status()).as(method).isEqualTo(405);
+            assertThat(answer.type()).isEqualTo("application/problem+json");
+            assertThat(answer.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+        }
+    }
+
+    @Test
+    void onlyJsonIsGivenAndTaken() {
+        for (String accepted : List.of("application/yaml", "text/html", "application/x+json", "x")) {
+            Answer answer = service.askWith("GET", PROJECTS, null, "Accept", accepted);
+            assertThat(answer.status()).as(accepted).isEqualTo(406);
+            assertThat(answer.type()).isEqualTo("application/problem+json");
+        }
+        for (String type : List.of("application/yaml", "multipart/form-data", "text/plain", "foo")) {
+            Answer answer =
+                    service.askCsv(PROJECTS, type, "code: Y".getBytes(StandardCharsets.UTF_8), service.password());
+            assertThat(answer.status()).as(type).isEqualTo(415);
+            assertThat(answer.type()).isEqualTo("application/problem+json");
+        }
+    }
+
+    @Test
+    void textThatNoDatabaseKeepsIsRefusedWithItsField() {
+        for (String text : List.of("\\u0000", "\\ud800")) {
+            Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted(text));
+            assertThat(answer.status()).isEqualTo(422);
+            assertThat(answer.at("/errors/0/field").asString()).isEqualTo("code");
+        }
+        Answer answer = service.get("/api/v1/projects?after=%00");
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.at("/errors/0/field").asString()).isEqualTo("after");
+    }
+
+    @Test
+    void unknownFieldsAndParametersAreRefusedWithThoseThatThereAre() {
+        Answer field = service.post(PROJECTS, "{\"codes\": \"X\"}");
+        Answer parameter = service.get("/api/v1/projects?limt=1");
+
+        assertThat(field.at("/errors/0/field").asString()).isEqualTo("codes");
+        assertThat(field.at("/errors/0/message").asString()).contains("code, title");
+        assertThat(parameter.status()).isEqualTo(422);
+        assertThat(parameter.at("/errors/0/field").asString()).isEqualTo("limt");
+        assertThat(parameter.at("/errors/0/message").asString()).contains("after, limit");
+    }
+
+    @Test
+    void longJsonIsRefusedUnread() {
+        Answer answer = service.post(PROJECTS, "{\"code\": \"%s\"}".formatted("a".repeat(2_000_000)));
+
+        assertThat(answer.status()).isEqualTo(413);
+        assertThat(answer.type()).isEqualTo("application/problem+json");
+    }
+
+    private static void assertProblem(int status, String answer) {
+        assertThat(answer)
+                .startsWith("HTTP/1.1 " + status)
+                .contains("Content-Type: application/problem+json")
+                .contains("\"status\":" + status)
+                .doesNotContain("<html");
+    }
+
+    private static String raw(String line) throws IOException {
+        URI at = URI.create(service.url());
+        try (Socket socket = new Socket(at.getHost(), at.getPort())) {
+            String request = "%s\r\nHost: dozo\r\nAuthorization: %s\r\nConnection: close\r\n\r\n"
+                    .formatted(line, RunningService.basic("admin", service.password()));
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().flush();
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}

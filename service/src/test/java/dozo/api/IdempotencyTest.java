@@ -1,0 +1,243 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.db.TestDatabase;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** A POST with a key is done once, whatever becomes of its answer. */
+class IdempotencyTest {
+
+    private static final String PROJECTS = "/api/v1/projects";
+
+    @TempDir
+    static Path work;
+
+    private static RunningService service;
+    private static JdbcClient jdbc;
+
+    @BeforeAll
+    static void start() {
+        PGSimpleDataSource database = TestDatabase.fresh();
+        service = RunningService.start(work, database, Map.of());
+        jdbc = JdbcClient.create(database);
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void theSameRequestGetsTheFirstAnswerAgainAndIsNotDoneAgain() {
+        Answer first = create("K1", "again-1");
+        Answer second = create("K1", "again-1");
+
+        assertThat(first.status()).as(first.text()).isEqualTo(201);
+        assertThat(first.headers().firstValue("Idempotency-Replayed")).isEmpty();
+        assertThat(second.status()).isEqualTo(201);
+        assertThat(second.text()).isEqualTo(first.text());
+        assertThat(second.location()).isEqualTo(first.location());
+        assertThat(second.type()).isEqualTo(first.type());
+        assertThat(second.headers().firstValue("Idempotency-Replayed")).contains("true");
+        assertThat(told("K1")).isEqualTo(1);
+    }
+
+    @Test
+    void aRefusalIsAnAnswerToo() {
+        Answer first = create("not a code", "refused-1");
+        Answer second = create("not a code", "refused-1");
+
+        assertThat(first.status()).isEqualTo(422);
+        assertThat(second.text()).isEqualTo(first.text());
+        assertThat(second.headers().firstValue("Idempotency-Replayed")).contains("true");
+    }
+
+    @Test
+    void aKeyOfAnotherRequestIsRefusedAndTheFirstAnswerStays() {
+        Answer first = create("K2", "other-1");
+        Answer other = create("K2b", "other-1");
+        Answer elsewhere = service.askWith("POST", "/api/v1/runs", "{}", "Idempotency-Key", "other-1");
+
+        for (Answer refused : List.of(other, elsewhere)) {
+            assertThat(refused.status()).isEqualTo(422);
+            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("Idempotency-Key");
+        }
+        assertThat(told("K2b")).isZero();
+        assertThat(create("K2", "other-1").text()).isEqualTo(first.text());
+    }
+
+    @Test
+    void keysOfOthersAreOthers() {
+        service.post("/api/v1/users", """
+                {"name": "other", "password": "a long password", "roles": ["ADMIN"]}""");
+        create("K3", "mine");
+
+        Answer answer = service.askAsWith(
+                RunningService.basic("other", "a long password"),
+                "POST",
+                PROJECTS,
+                body("K3o"),
+                "Idempotency-Key",
+                "mine");
+
+        assertThat(answer.status()).isEqualTo(201);
+    }
+
+    @Test
+    void whatHasNoKeyOfThisFormIsRefused() {
+        for (String key : List.of("", "a b", "x".repeat(256))) {
+            Answer refused = create("K4", key);
+            assertThat(refused.status()).as(key).isEqualTo(422);
+            assertThat(refused.at("/errors/0/field").asString()).isEqualTo("Idempotency-Key");
+        }
+        assertThat(service.askWith("POST", PROJECTS, body("K4"), "Idempotency-Key", "a", "Idempotency-Key", "b")
+                        .status())
+                .isEqualTo(422);
+        assertThat(create("K4", "x".repeat(255)).status()).isEqualTo(201);
+    }
+
+    @Test
+    void nothingOfSecretsIsKept() {
+        Answer token = service.askWith("POST", "/api/v1/me/tokens", "{\"name\": \"t\"}", "Idempotency-Key", "secret");
+        Answer user = service.askWith(
+                "POST",
+                "/api/v1/users",
+                "{\"name\": \"u\", \"password\": \"a long password\"}",
+                "Idempotency-Key",
+                "secret");
+
+        for (Answer refused : List.of(token, user)) {
+            assertThat(refused.status()).isEqualTo(422);
+            assertThat(refused.text()).contains("leave it out");
+        }
+        assertThat(kept("secret")).isZero();
+    }
+
+    @Test
+    void whoMayNotAskGetsNoAnswerAgain() {
+        service.post("/api/v1/users", """
+                {"name": "demoted", "password": "a long password", "roles": ["ADMIN"]}""");
+        String demoted = RunningService.basic("demoted", "a long password");
+        String[] key = {"Idempotency-Key", "demoted"};
+        assertThat(service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).status())
+                .isEqualTo(201);
+
+        service.patch("/api/v1/users/demoted", "{\"roles\": [\"AUDITOR\"]}");
+
+        assertThat(service.askAsWith(demoted, "POST", PROJECTS, body("K5"), key).status())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void whatWasBegunAndNeverAnsweredIsTriedAgain() {
+        create("K6", "died");
+        jdbc.sql("update kept_answer set status = null, body = null where key = 'died'")
+                .update();
+
+        Answer again = create("K6", "died");
+        Answer other = create("K6b", "died");
+
+        assertThat(again.status()).as("it is there already").isEqualTo(409);
+        assertThat(again.headers().firstValue("Idempotency-Replayed")).isEmpty();
+        assertThat(other.status()).isEqualTo(422);
+    }
+
+    @Test
+    void anAnswerTooLongToKeepIsNotGivenAgainNorIsTheRequestDoneAgain() {
+        create("K7", "long");
+        jdbc.sql("update kept_answer set body = null where key = 'long'").update();
+
+        Answer again = create("K7", "long");
+
+        assertThat(again.status()).isEqualTo(409);
+        assertThat(again.text()).contains("answered with 201");
+    }
+
+    @Test
+    void afterADayAKeyIsForgotten() {
+        create("K8", "old");
+        jdbc.sql("update kept_answer set begun_at = begun_at - interval '25 hours' where key = 'old'")
+                .update();
+
+        assertThat(create("K8c", "old").status()).isEqualTo(201);
+    }
+
+    @Test
+    void whileTheFirstIsGoingOnTheSecondIsToldToWait() throws IOException {
+        Answer second = null;
+        // The other one may come first: then anew, with another key.
+        for (int attempt = 0; attempt < 50 && (second == null || second.status() != 409); attempt++) {
+            second = secondWhileFirstIsSent("W" + attempt);
+        }
+
+        assertThat(second.status()).as(second.text()).isEqualTo(409);
+        assertThat(second.headers().firstValue("Retry-After")).isPresent();
+    }
+
+    /** What is answered to the second of two that are the same, while the body of the first is not there whole yet. */
+    private static Answer secondWhileFirstIsSent(String code) throws IOException {
+        URI at = URI.create(service.url());
+        String body = body(code);
+        String head = """
+                POST %s HTTP/1.1\r
+                Host: dozo\r
+                Authorization: %s\r
+                Content-Type: application/json\r
+                Content-Length: %d\r
+                Idempotency-Key: %s\r
+                Connection: close\r
+                \r
+                """.formatted(PROJECTS, RunningService.basic("admin", service.password()), body.length(), code);
+        try (Socket first = new Socket(at.getHost(), at.getPort())) {
+            OutputStream out = first.getOutputStream();
+            out.write(head.getBytes(StandardCharsets.US_ASCII));
+            out.flush();
+            Answer second = create(code, code);
+            out.write(body.getBytes(StandardCharsets.US_ASCII));
+            out.flush();
+            String answer = new String(first.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (second.status() == 409) {
+                assertThat(answer).startsWith("HTTP/1.1 201");
+            }
+            return second;
+        }
+    }
+
+    private static Answer create(String code, String key) {
+        return service.askWith("POST", PROJECTS, body(code), "Idempotency-Key", key);
+    }
+
+    private static String body(String code) {
+        return "{\"code\": \"%s\"}".formatted(code);
+    }
+
+    private static int kept(String key) {
+        return jdbc.sql("select count(*) from kept_answer where key = :key")
+                .param("key", key)
+                .query(Integer.class)
+                .single();
+    }
+
+    private static int told(String code) {
+        return jdbc.sql("select count(*) from ledger where action = 'project.created' and subject = :code")
+                .param("code", code)
+                .query(Integer.class)
+                .single();
+    }
+}

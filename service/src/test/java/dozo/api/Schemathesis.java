@@ -1,0 +1,81 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Schemathesis and a validator of OpenAPI, from PyPI, in a Python environment of their own below the build's folder. */
+final class Schemathesis {
+
+    private static final String RELEASE = "4.32.5";
+    private static final String VALIDATOR_RELEASE = "0.9.0";
+    private static final Path ENVIRONMENT =
+            Path.of("target", "schemathesis-" + RELEASE).toAbsolutePath();
+    private static final int LIMIT_MINUTES = 8;
+
+    private Schemathesis() {}
+
+    /** How a program ended, and all it said. */
+    record Verdict(int exitCode, String said) {}
+
+    /** Whether a file is OpenAPI as its schema has it. */
+    static Verdict validate(Path file) throws IOException, InterruptedException {
+        return execute(file.toAbsolutePath().getParent(), List.of(program("openapi-spec-validator"), file.toString()));
+    }
+
+    /** Fuzzes with these arguments, in a folder that takes what it leaves behind. */
+    static Verdict run(Path folder, List<String> arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("nice", "-n", "19", program("schemathesis"), "run"));
+        command.addAll(arguments);
+        return execute(folder, command);
+    }
+
+    /** Made once; the mark is the last thing that is made. */
+    private static synchronized String program(String name) throws IOException, InterruptedException {
+        Path whole = ENVIRONMENT.resolve("whole");
+        if (Files.notExists(whole)) {
+            succeed("python3", "-m", "venv", "--clear", ENVIRONMENT.toString());
+            succeed(
+                    ENVIRONMENT.resolve("bin/python").toString(),
+                    "-m",
+                    "pip",
+                    "install",
+                    "--disable-pip-version-check",
+                    "schemathesis==" + RELEASE,
+                    "openapi-spec-validator==" + VALIDATOR_RELEASE);
+            Files.createFile(whole);
+        }
+        return ENVIRONMENT.resolve("bin").resolve(name).toString();
+    }
+
+    private static void succeed(String... command) throws IOException, InterruptedException {
+        Verdict verdict = execute(Path.of("target").toAbsolutePath(), List.of(command));
+        assertThat(verdict.exitCode()).as(verdict.said()).isZero();
+    }
+
+    private static Verdict execute(Path folder, List<String> command) throws IOException, InterruptedException {
+        Path said = Files.createTempFile("schemathesis", ".log");
+        try {
+            ProcessBuilder builder =
+                    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
+            builder.environment().putAll(Map.of("PYTHONUTF8", "1", "LC_ALL", "C.UTF-8", "NO_COLOR", "1"));
+            builder.directory(folder.toFile());
+            Process process = builder.start();
+            if (!process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES)) {
+                process.destroyForcibly();
+                throw new AssertionError(
+                        "not done after %d minutes: %s".formatted(LIMIT_MINUTES, Files.readString(said)));
+            }
+            return new Verdict(process.exitValue(), Files.readString(said, StandardCharsets.UTF_8));
+        } finally {
+            Files.delete(said);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The running service holds what its description says, whatever is sent to it: no failure of ours, no answer that is not
+ * described. Nothing is left out: runs and scrubs are started too, to a site that refuses every connection.
+ */
+class SchemathesisIT {
+
+    private static final String CHECKS =
+            "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
+                    + "response_headers_conformance,unsupported_method";
+
+    /** That a site does not answer is no failure of ours, and described. */
+    private static final String SETTINGS = """
+            [checks.not_a_server_error]
+            expected-statuses = ["2xx", "3xx", "4xx", "502"]
+
+            # What is there, for requests to come past "there is no such thing".
+            [parameters]
+            "path.project" = "P1"
+            "path.code" = "E1"
+            "query.site" = "dr"
+            """;
+
+    private static final Pattern CASES = Pattern.compile("(\\d+) generated, (\\d+) passed");
+
+    @TempDir
+    static Path work;
+
+    private static RunningService service;
+
+    @BeforeAll
+    static void start() throws IOException {
+        service = RunningService.start(work.resolve("service"));
+        Path source = Files.createDirectories(work.resolve("source"));
+        Path key = Files.writeString(work.resolve("key"), "none");
+        made(service.post("/api/v1/projects", "{\"code\": \"P1\", \"title\": \"one\"}"));
+        made(service.post(
+                "/api/v1/experiments",
+                "{\"project\": \"P1\", \"code\": \"E1\", \"source\": \"%s\"}".formatted(source)));
+        made(service.put("/api/v1/sites/dr", """
+                {"host": "127.0.0.1", "port": 1, "user": "u", "root": "/r", "identity": "%s",
+                 "hostKey": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIH5VR9XtVOoP1GUvlyXhnsx3lhinMK4e5ROUed98ByDX"}
+                """.formatted(key)));
+        made(service.post("/api/v1/users", """
+                {"name": "lm", "password": "a long password", "roles": ["LAB_MANAGER"]}"""));
+        made(service.put("/api/v1/projects/P1/members/lm", ""));
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void itHoldsForAnAdministrator() throws IOException, InterruptedException {
+        fuzz("admin:" + service.password(), "coverage,fuzzing", 5);
+    }
+
+    @Test
+    void itHoldsForALabManager() throws IOException, InterruptedException {
+        fuzz("lm:a long password", "fuzzing", 5);
+    }
+
+    private static void fuzz(String who, String phases, int examples) throws IOException, InterruptedException {
+        Path folder = Files.createTempDirectory(work, "fuzz");
+        Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS);
+        Path api = Files.writeString(
+                folder.resolve("openapi.json"), service.get("/api/v1/openapi").text());
+        List<String> arguments = new ArrayList<>(List.of(api.toString(), "--url", service.url()));
+        arguments.addAll(List.of("--auth", who));
+        arguments.addAll(List.of("--phases", phases, "--checks", CHECKS));
+        arguments.addAll(List.of(
+                "--max-examples",
+                String.valueOf(examples),
+                "--seed",
+                "1",
+                "--generation-deterministic",
+                "--no-shrink"));
+        arguments.addAll(List.of("--suppress-health-check", "all"));
+        arguments.addAll(List.of("--continue-on-failure", "--request-timeout", "60"));
+
+        Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments);
+
+        assertThat(verdict.exitCode()).as(verdict.said()).isZero();
+        Matcher cases = CASES.matcher(verdict.said());
+        assertThat(cases.find()).as(verdict.said()).isTrue();
+        assertThat(cases.group(2)).as(verdict.said()).isEqualTo(cases.group(1));
+        System.out.printf("schemathesis, %s: %s%n", who.substring(0, who.indexOf(':')), cases.group());
+    }
+
+    private static void made(RunningService.Answer answer) {
+        assertThat(answer.status()).as(answer.text()).isBetween(200, 201);
+    }
+}

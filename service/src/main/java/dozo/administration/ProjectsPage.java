@@ -168,7 +168,8 @@ class ProjectsPage {
         if (text.startsWith("/") && text.indexOf('\0') < 0) {
             return FilePath.pathOf(text.getBytes(StandardCharsets.UTF_8));
         }
-        throw new Refusal("roots", "\"%s\": absolute paths on the service's machine are accepted, one a line".formatted(text));
+        throw new Refusal(
+                "roots", "\"%s\": absolute paths on the service's machine are accepted, one a line".formatted(text));
     }
 
     private Project find(String code) {

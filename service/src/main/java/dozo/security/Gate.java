@@ -101,7 +101,10 @@ class Gate implements HandlerInterceptor {
             return Optional.empty();
         }
         try {
-            return user(caller.get())
+            // Looked up anew: what the request knows is as old as the request.
+            return users.find(caller.get().userId())
+                    .filter(found -> mayStillCome(caller.get(), found))
+                    .flatMap(confirmations::current)
                     .filter(user -> check(request, caller.get(), user) == null)
                     .map(user -> (Sight) request.getAttribute(SIGHT));
         } catch (NotNow | DataAccessException later) {

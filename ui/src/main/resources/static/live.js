@@ -3,6 +3,7 @@
 // none (an old browser, a login that is over), the page stays as it was loaded, and says so.
 (() => {
     const CHART_ROWS = 120;
+    const FOUND_EVERY_MS = 5000;
 
     const values = data => new Map(data.split("\n").map(line => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
 
@@ -66,6 +67,8 @@
     function follow(run) {
         const source = new EventSource(run.dataset.events);
         let state = run.dataset.state;
+        let findings = null;
+        let told = Date.now();
         source.addEventListener("sample", event => {
             const found = values(event.data);
             found.forEach((value, name) => show(run, name, value));
@@ -75,8 +78,12 @@
             if (found.get("chart") !== "") {
                 run.querySelectorAll("figure[data-live]").forEach(each => drawChart(each, found.get("time"), found.get("chart")));
             }
-            if (state !== found.get("state")) {
+            findings ??= found.get("findings");
+            // What is found may change every second: the list of it follows after a while.
+            if (state !== found.get("state") || (findings !== found.get("findings") && Date.now() - told > FOUND_EVERY_MS)) {
                 state = found.get("state");
+                findings = found.get("findings");
+                told = Date.now();
                 anew(run);
             }
         });

@@ -4,6 +4,7 @@ import dozo.ledger.Sight;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -11,10 +12,11 @@ import org.springframework.web.bind.annotation.RestController;
 
 /**
  * The sheets of an audit for who has logged in to the pages: REST knows no session, so a link of a page cannot lead there. They
- * are the same, written by the same code. A parameter without a value is as one that is missing.
+ * are the same, written by the same code, whatever the browser says it accepts. A parameter without a value is as one that is
+ * missing.
  */
 @RestController
-@RequestMapping("/audit")
+@RequestMapping(path = "/audit", produces = MediaType.ALL_VALUE)
 class AuditDownloads {
 
     private final CoverageApi coverage;

@@ -77,8 +77,7 @@ class ArchitectureTest {
             .resideInAnyPackage("dozo.ui..", "dozo.administration..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(
-                    "org.springframework.jdbc..", "org.springframework.transaction..", "java.sql..", "javax.sql..")
+            .resideInAnyPackage("org.springframework.jdbc..", "java.sql..", "javax.sql..")
             .because("what a page changes, a room changes with its row in the ledger, as for REST");
 
     @ArchTest

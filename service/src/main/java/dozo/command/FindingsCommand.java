@@ -49,7 +49,7 @@ final class FindingsCommand implements Callable<Integer> {
         List<JsonNode> found = service.all(address());
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         if (service.json()) {
-            found.forEach(finding -> out.println(Connection.JSON.writeValueAsString(finding)));
+            found.forEach(finding -> out.println(finding.toString()));
         } else {
             List<KeptFinding> findings = found.stream().map(Dozo::finding).toList();
             findings.forEach(finding -> print(out, finding));

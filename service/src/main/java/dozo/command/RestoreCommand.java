@@ -158,7 +158,8 @@ final class RestoreCommand implements Callable<Integer> {
         if (site != null) {
             return service.get("/api/v1/sites/" + Connection.encoded(site));
         }
-        List<JsonNode> all = service.all("/api/v1/sites");
+        List<JsonNode> all =
+                service.get("/api/v1/sites").path("items").valueStream().toList();
         if (all.size() != 1) {
             throw new Failure(Exit.REFUSED, "site: there are %d sites; name one with --site".formatted(all.size()));
         }

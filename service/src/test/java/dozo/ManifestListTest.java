@@ -51,6 +51,8 @@ class ManifestListTest {
 
     private record Printed(int code, byte[] out, String err) {}
 
+    private record Said(int code, String text) {}
+
     @BeforeAll
     static void start() throws Exception {
         service = RunningService.start(folder.resolve("work"));
@@ -215,18 +217,18 @@ class ManifestListTest {
     void theCommandLineHasRootsAndSheetsToo() throws Exception {
         Path root = folder.toRealPath();
 
-        assertThat(dozo("project", "roots", "P1").err()).contains("has no source roots");
-        assertThat(dozo("project", "roots", "P1", root.toString()).err()).isEqualTo(root + "\n");
-        assertThat(dozo("project", "roots", "P1").err()).isEqualTo(root + "\n");
-        assertThat(dozo("project", "roots", "P1", root + "/nothing").code()).isEqualTo(Exit.REFUSED);
-        assertThat(dozo("project", "roots", "P1", "--none").err()).contains("has no source roots");
-        assertThat(dozo("prove", "P1/TWO", "a", "--csv").err())
+        assertThat(said("project", "roots", "P1").text()).contains("has no source roots");
+        assertThat(said("project", "roots", "P1", root.toString()).text()).isEqualTo(root + "\n");
+        assertThat(said("project", "roots", "P1").text()).isEqualTo(root + "\n");
+        assertThat(said("project", "roots", "P1", root + "/nothing").code()).isEqualTo(Exit.REFUSED);
+        assertThat(said("project", "roots", "P1", "--none").text()).contains("has no source roots");
+        assertThat(said("prove", "P1/TWO", "a", "--csv").text())
                 .startsWith("experiment,path,pathBytes,")
                 .contains("\nP1/TWO,a,YQ==,");
-        assertThat(dozo("ledger", "list", "--subject", "P1", "--csv").err())
+        assertThat(said("ledger", "list", "--subject", "P1", "--csv").text())
                 .startsWith("seq,at,actor,action,subject,detail,hash")
                 .contains(",project.created,P1,");
-        assertThat(dozo("ledger", "list", "--csv", "--json").code()).isEqualTo(Exit.USAGE);
+        assertThat(said("ledger", "list", "--csv", "--json").code()).isEqualTo(Exit.USAGE);
     }
 
     /** Names as researchers leave them, and made-up ones of bytes that programs stumble over. */
@@ -334,6 +336,19 @@ class ManifestListTest {
 
     private static HttpClient http() {
         return HttpClient.newHttpClient();
+    }
+
+    /** What a command says through its own writers. */
+    private static Said said(String... arguments) {
+        StringWriter text = new StringWriter();
+        PrintWriter writer = new PrintWriter(text, true);
+        CommandLine commandLine = Application.commandLine();
+        commandLine.setOut(writer).setErr(writer);
+        String[] all = Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
+                .toArray(String[]::new);
+        int code = commandLine.execute(all);
+        writer.flush();
+        return new Said(code, text.toString());
     }
 
     private static Printed dozo(String... arguments) {

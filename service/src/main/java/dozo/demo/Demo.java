@@ -184,7 +184,7 @@ public final class Demo implements Callable<Integer> {
 
     private Map<String, ?> settings(Path home) {
         return Map.of(
-                "dozo.work", home.resolve("service"),
+                "dozo.work", home.resolve("service").toString(),
                 "dozo.db.url", "",
                 "dozo.schedule.cron", "-",
                 "dozo.http.address", "127.0.0.1",

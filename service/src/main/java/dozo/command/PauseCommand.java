@@ -10,7 +10,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
@@ -29,11 +28,8 @@ final class PauseCommand implements Callable<Integer> {
     @Mixin
     private final Connection service = new Connection();
 
-    @Parameters(
-            arity = "0..1",
-            paramLabel = "RUN",
-            description = "Its number; the one that is going on if none is given.")
-    private @Nullable Long number;
+    @Mixin
+    private final ChosenRun chosen = new ChosenRun();
 
     @Option(names = "--wait", description = "Until nothing of it is under way any more.")
     private boolean wait;
@@ -41,8 +37,8 @@ final class PauseCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
-        long run = number == null ? StopCommand.goingOn(service) : number;
-        String address = "%s/%d".formatted(StopCommand.ADDRESS, run);
+        long run = chosen.of(service);
+        String address = "%s/%d".formatted(ChosenRun.ADDRESS, run);
         JsonNode shown = service.post(address + "/pause", Map.of());
         while (wait && shown.path("underWay").asBoolean()) {
             Thread.sleep(POLL);

@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
@@ -23,11 +22,8 @@ final class ResumeCommand implements Callable<Integer> {
     @Mixin
     private final Connection service = new Connection();
 
-    @Parameters(
-            arity = "0..1",
-            paramLabel = "RUN",
-            description = "Its number; the one that is going on if none is given.")
-    private @Nullable Long number;
+    @Mixin
+    private final ChosenRun chosen = new ChosenRun();
 
     @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
     private boolean wait;
@@ -35,8 +31,8 @@ final class ResumeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
-        long run = number == null ? StopCommand.goingOn(service) : number;
-        JsonNode resumed = service.post("%s/%d/resume".formatted(StopCommand.ADDRESS, run), Map.of());
+        long run = chosen.of(service);
+        JsonNode resumed = service.post("%s/%d/resume".formatted(ChosenRun.ADDRESS, run), Map.of());
         return Dozo.startedOrFollowed(commandLine, service, resumed, wait, "run %d goes on".formatted(run));
     }
 }

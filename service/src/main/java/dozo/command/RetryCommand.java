@@ -38,7 +38,7 @@ final class RetryCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
-        JsonNode started = service.post("%s/%d/retry".formatted(StopCommand.ADDRESS, number), Map.of());
+        JsonNode started = service.post("%s/%d/retry".formatted(ChosenRun.ADDRESS, number), Map.of());
         return Dozo.startedOrFollowed(
                 commandLine,
                 service,

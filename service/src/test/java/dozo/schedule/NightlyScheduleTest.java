@@ -76,10 +76,7 @@ class NightlyScheduleTest {
     @Test
     void whileARunIsGoingOnNoneIsStarted() throws Exception {
         register();
-        Run running = runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run running = openNight();
 
         lookAt(tomorrow());
 
@@ -89,10 +86,7 @@ class NightlyScheduleTest {
     @Test
     void aPausedRunIsLeftAloneAndNoneIsStarted() throws Exception {
         register();
-        Run paused = runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run paused = openNight();
         service.bean(Operations.class).pause(paused.id(), "test");
 
         lookAt(tomorrow());
@@ -104,10 +98,7 @@ class NightlyScheduleTest {
     @Test
     void aRetryDoesNotStandForANight() throws Exception {
         register();
-        Run night = runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run night = openNight();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at, retry_of)
@@ -125,10 +116,7 @@ class NightlyScheduleTest {
     void scrubsAreNoNightsHoweverManyCameSince() throws Exception {
         register();
         jdbc("update experiment set registered_at = now() - interval '3 days'");
-        Run night = runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run night = openNight();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -146,10 +134,7 @@ class NightlyScheduleTest {
     @Test
     void aScrubThatCameSinceDoesNotStandForANight() throws Exception {
         register();
-        Run night = runs().open(
-                        RunKind.NIGHTLY_BACKUP,
-                        service.bean(Sites.class).find("dr").orElseThrow(),
-                        "test");
+        Run night = openNight();
         runs().close(night.id(), RunState.COMPLETE, "");
         jdbc("""
                 insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -191,6 +176,13 @@ class NightlyScheduleTest {
 
     private Runs runs() {
         return service.bean(Runs.class);
+    }
+
+    private Run openNight() {
+        return runs().open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test");
     }
 
     private static Instant tomorrow() {

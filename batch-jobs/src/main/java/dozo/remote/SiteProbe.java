@@ -39,6 +39,9 @@ final class SiteProbe {
     /** Of the file that is to be dropped from the site's memory. */
     private static final int CACHED_BYTES = 1 << 17;
 
+    /** A busy system may have dropped the file before we count, or hold it just then: one look at its memory shows little. */
+    private static final int CACHE_TRIES = 3;
+
     private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(60);
 
     /** No text in UTF-8, Shift-JIS or EUC-JP. */
@@ -265,17 +268,17 @@ final class SiteProbe {
         }
     }
 
-    /** With a file of its own, that nobody else reads meanwhile. */
+    /** With files of its own, that nobody else reads meanwhile. */
     private void tryCache() throws RemoteException, InterruptedException {
-        if (!look.whole()) {
-            return;
-        }
-        FilePath file = write(new byte[] {'m'}, new byte[CACHED_BYTES]);
-        try {
-            cache = SiteCache.workingOn(lane, file, look.patience());
-        } catch (RemoteException e) {
-            if (endsTheLook(e) && !lane.isOpen()) {
-                throw e;
+        for (int i = 0; look.whole() && cache.isEmpty() && i < CACHE_TRIES; i++) {
+            FilePath file = write(new byte[] {'m', (byte) ('0' + i)}, new byte[CACHED_BYTES]);
+            try {
+                cache = SiteCache.workingOn(lane, file, look.patience());
+            } catch (RemoteException e) {
+                if (endsTheLook(e) && !lane.isOpen()) {
+                    throw e;
+                }
+                return;
             }
         }
     }

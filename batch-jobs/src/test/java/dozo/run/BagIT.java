@@ -76,7 +76,7 @@ class BagIT {
         Night.write(source, Map.of("脳画像/ニューロ.dat", "7", "*star", "8", "#hash", "9", "%E8%84%B3", "10"));
         night.register("E1", source);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
@@ -97,7 +97,7 @@ class BagIT {
         Night.write(source, Map.of("first\nsecond", "1", "icon\r", "2", "both\r\nof\\them", "3", "plain", "4"));
         night.register("E1", source);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
@@ -145,7 +145,7 @@ class BagIT {
         Night.write(source, Map.of("全脳/plain", "3", "new\nline", "4"));
         night.register("E1", source);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         NightlyBackupIT.assertChecks(bag);
         assertThat(bag.resolve("bagit.txt")).content().contains("Tag-File-Character-Encoding: IBM437\n");
@@ -174,7 +174,7 @@ class BagIT {
             night.register("N" + i, one);
         }
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         for (int i = 0; i < names.size(); i++) {
             Path one = root.resolve("p/N" + i);
@@ -188,7 +188,7 @@ class BagIT {
         annexed();
         night.register("E1", source);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
@@ -224,7 +224,7 @@ class BagIT {
         assertThat(inodes(bag)).as("nothing is written for nothing").isEqualTo(before);
 
         Night.write(source, Map.of(".git/annex/objects/7m/KEY/KEY", "other content"));
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
@@ -260,7 +260,7 @@ class BagIT {
         Files.createSymbolicLink(source.resolve("out"), folder.toAbsolutePath());
         night.register("E1", source);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         for (int i = 0; i < targets.size(); i++) {
             Path one = root.resolve("p/N" + i);
@@ -281,7 +281,7 @@ class BagIT {
             night.register("N" + i, one);
         }
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         for (int i = 0; i < 4; i++) {
             Path one = root.resolve("p/N" + i);
@@ -312,7 +312,7 @@ class BagIT {
         }
         Night.write(source, Map.of("new\nline", "3"));
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);
@@ -336,7 +336,7 @@ class BagIT {
         assertThat(night.jdbc().sql("update protection set unsettled = true").update())
                 .isEqualTo(1);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         assertThat(night.count("select count(*) from ledger where action = 'experiment.settled'"))
                 .isEqualTo(2);
@@ -353,7 +353,7 @@ class BagIT {
         Files.createDirectory(source.resolve("new\nline"));
         Night.write(source, Map.of("b", "3"));
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         assertThat(bag.resolve("sha256sums.txt")).doesNotExist();
         assertThat(root.resolve(".dozo/versions/p/E1/2/sha256sums.txt")).exists();
@@ -393,7 +393,7 @@ class BagIT {
         assumeTrue(shared != null, "no shared data beside this clone");
         night.register("E1", Path.of(shared));
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Bagit.assertValid(bag);
         NightlyBackupIT.assertChecks(bag);

@@ -73,7 +73,7 @@ class LyingSiteRunIT {
         assertThat(night.coverage().filesSafe()).isZero();
         assertThat(root.resolve("p/E1/data/a")).doesNotExist();
         tools.are(HONEST);
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
     }
 
@@ -93,7 +93,7 @@ class LyingSiteRunIT {
 
     @Test
     void aScrubWhoseDigestsDoNotComeReadsNothingAndDamagesNothing() throws Exception {
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         lie(HANGS);
 
         assertNothingIsKnown(scrub(), "did not end within");
@@ -105,7 +105,7 @@ class LyingSiteRunIT {
 
     @Test
     void whateverIsSaidInAScrubInsteadOfTheDigestsIsNoPassAndNoDamage() throws Exception {
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         for (String lie : List.of(
                 // for the wrong ones of those asked for
                 "real \"$@\" | awk '{ digest[NR] = $1; name[NR] = $2 } END { for (i in name) print digest[i % NR + 1] \"  \" name[i] }'",

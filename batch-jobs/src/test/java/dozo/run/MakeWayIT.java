@@ -123,7 +123,7 @@ class MakeWayIT {
                 .hasMessageContaining("ask again");
 
         assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
     }
 
     @Test

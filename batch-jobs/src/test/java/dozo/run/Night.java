@@ -1,5 +1,7 @@
 package dozo.run;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dozo.db.TestDatabase;
 import dozo.file.FilePath;
 import dozo.ledger.Coverage;
@@ -9,6 +11,7 @@ import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,6 +91,14 @@ final class Night implements AutoCloseable {
 
     Run run(String site) {
         return await(get(Operations.class).start(site, "test").id());
+    }
+
+    /** Runs a whole night to the site {@code dr}, of which nothing is to be said. */
+    Run complete() {
+        Run run = run();
+        assertThat(findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        return run;
     }
 
     /** Waits for a run's end. */

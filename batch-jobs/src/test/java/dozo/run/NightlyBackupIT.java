@@ -348,7 +348,7 @@ class NightlyBackupIT {
         Files.setPosixFilePermissions(source.resolve("a"), PosixFilePermissions.fromString("rw-rw----"));
         Files.setLastModifiedTime(source.resolve("b"), FileTime.from(Instant.parse("2021-01-01T00:00:00Z")));
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         Path data = root.resolve("p/E1/data");
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("a"))))
@@ -385,7 +385,7 @@ class NightlyBackupIT {
         }
 
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         assertThat(night.coverage().safe()).isTrue();
     }
 

@@ -202,7 +202,7 @@ class PauseIT {
 
         assertThat(run(run).state()).isEqualTo(RunState.STOPPED);
         assertThat(run(run).pausedBy()).isNull();
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         assertThat(night.coverage().safe()).isTrue();
     }
 
@@ -226,7 +226,7 @@ class PauseIT {
         }
 
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
     }
 
     @Test

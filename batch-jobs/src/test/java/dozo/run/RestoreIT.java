@@ -174,7 +174,7 @@ class RestoreIT {
         sendPlanned(run);
         night.get(Senders.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.STOPPED, "");
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
 
         assertThat(root.resolve(".dozo/versions/p/E1/3/data/f")).hasContent("first");
         for (int manifest = 1; manifest <= 3; manifest++) {

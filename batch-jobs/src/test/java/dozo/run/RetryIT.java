@@ -73,7 +73,7 @@ class RetryIT {
                         + " and detail->>'kind' = 'retry' and detail->>'retry_of' = '" + first.id() + "'"))
                 .isEqualTo(1);
 
-        assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+        night.complete();
         assertThat(folder.resolve("dr/p/E1/data/new")).exists();
     }
 

@@ -58,7 +58,7 @@ class RunFaultsIT {
             first = site.address();
             night = Night.on(first);
             night.register("E1", source);
-            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+            night.complete();
         }
         try (night;
                 LoopbackSite site = LoopbackSite.openSsh(
@@ -73,7 +73,7 @@ class RunFaultsIT {
                     .allMatch(finding -> finding.reason() == Problem.SITE_CHANGED)
                     .anyMatch(finding -> finding.message().contains("come by read-back now"));
             assertThat(night.coverage().safe()).isTrue();
-            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+            night.complete();
         }
     }
 
@@ -121,7 +121,7 @@ class RunFaultsIT {
             assertThat(failed(night).message()).containsIgnoringCase("read-only");
 
             disk.remount("rw");
-            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+            night.complete();
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
         }
     }
@@ -142,7 +142,7 @@ class RunFaultsIT {
             long safe = night.count("select coalesce(sum(cardinality(entry_nos)), 0) from receipt");
 
             disk.remount("size=64m");
-            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+            night.complete();
             assertThat(night.count("select sum(cardinality(entry_nos)) from receipt"))
                     .as("what had a receipt (%d) got no second one", safe)
                     .isEqualTo(42);
@@ -167,7 +167,7 @@ class RunFaultsIT {
             assertThat(root.resolve("p/E1/manifest-sha256.txt")).doesNotExist();
 
             Files.delete(inTheWay);
-            assertThat(night.run().state()).isEqualTo(RunState.COMPLETE);
+            night.complete();
             NightlyBackupIT.assertChecks(root.resolve("p/E1"));
         }
     }

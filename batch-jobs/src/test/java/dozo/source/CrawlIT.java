@@ -21,6 +21,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
@@ -522,7 +523,7 @@ class CrawlIT {
         }
     }
 
-    private void assertNothingIsLeft() throws IOException {
+    private void assertNothingIsLeft() throws IOException, InterruptedException {
         try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path one : open) {
                 try {
@@ -532,8 +533,14 @@ class CrawlIT {
                 }
             }
         }
-        assertThat(Thread.getAllStackTraces().keySet())
-                .noneMatch(thread -> thread.getName().startsWith("crawl-"));
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            // A pool is over when its last thread has said goodbye, a moment before that thread has ended.
+            if (thread.getName().startsWith("crawl-")) {
+                assertThat(thread.join(Duration.ofSeconds(LIMIT_SECONDS)))
+                        .as(thread.getName())
+                        .isTrue();
+            }
+        }
     }
 
     private static void execute(String... command) throws Exception {

@@ -78,11 +78,13 @@ record MadeCatalogue(int experiments, long entries) {
             insert into experiment (project_id, code, title, source_kind, source_root, registered_at, registered_by, modality,
                                     scanner, acquired_on)
             select 1 + n % 200, 'S' || n,
-                   (array['Rest', 'Faces', 'Finger tapping', 'N-back', '視覚課題'])[1 + n % 5] || ', visit ' || n % 97,
+                   (array['Rest', 'Faces', 'Finger tapping', 'N-back', '視覚課題'])[1 + dice % 5] || ', visit ' || dice / 5 % 97,
                    'filesystem', convert_to('/data/S' || n, 'UTF8'), at, 'importer',
                    case when n % 20 > 0 then (array['MR', 'MR', 'MR', 'MEG', 'EEG'])[1 + n % 5] end,
                    case when n % 20 > 0 then 'T' || n % 11 end, case when n % 50 > 0 then (at - interval '1 day')::date end
-            from (select n, :begin + interval '1 day' * (n::float8 * (:days - 100) / :experiments) as at
+            from (select n, :begin + interval '1 day' * (n::float8 * (:days - 100) / :experiments) as at,
+                         -- Titles that came in turns would show the planner's every hundredth row the same one.
+                         hashint4(n) & 65535 as dice
                   from generate_series(1, :experiments) n) e;
             """;
 

@@ -6,6 +6,7 @@ import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,9 @@ import org.springframework.stereotype.Component;
 /** What needs a person: skipped, unreadable, changed underfoot, refused. Kept for ever, listed by run. */
 @Component
 public class Findings {
+
+    /** So many are counted for people, and one more, which says that there are more: nobody looks at each of so many. */
+    public static final int COUNTED_MAX = 1_000;
 
     private static final int BATCH = 1_000;
 
@@ -112,6 +116,11 @@ public class Findings {
         this.clock = clock;
     }
 
+    /** A number of findings in words: what is {@link #COUNTED_MAX counted} no further ends with a plus. */
+    public static String words(long count) {
+        return count > COUNTED_MAX ? "%,d+".formatted(COUNTED_MAX) : "%,d".formatted(count);
+    }
+
     /** Keeps what a run found. */
     public void add(long runId, List<Finding> findings) {
         Timestamp now = Timestamp.from(clock.instant());
@@ -183,20 +192,30 @@ public class Findings {
                 .list();
     }
 
-    /** What needs a person at a site, by reason, the most frequent first. */
+    /** What needs a person at a site, by reason, the most frequent first. Each is {@link #COUNTED_MAX counted} for itself. */
     public List<Reason> openReasons(Sight sight, int siteId) {
         return jdbc.sql("""
-                        select f.reason, count(*) as count
-                        from finding f
-                        join run r using (run_id)
-                        left join experiment e using (experiment_id)
-                        left join project p using (project_id)
-                        left join acknowledgement a using (finding_id)
-                        where r.site_id = :site and f.superseded_by is null and a.finding_id is null
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
-                        group by f.reason
-                        order by count(*) desc, f.reason
+                        select reason, count
+                        from unnest(:reasons::text[]) reason
+                        cross join lateral (
+                            select count(*) as count
+                            from (
+                                select from finding f
+                                join run r using (run_id)
+                                left join experiment e using (experiment_id)
+                                left join project p using (project_id)
+                                left join acknowledgement a using (finding_id)
+                                where f.reason = reason.reason and r.site_id = :site
+                                  and f.superseded_by is null and a.finding_id is null
+                                  and (:seen::text[] is null or p.code = any(:seen::text[]))
+                                limit :most
+                            ) found
+                        ) counted
+                        where count > 0
+                        order by count desc, reason
                         """)
+                .param("reasons", names(Problem.values()), Types.ARRAY)
+                .param("most", COUNTED_MAX + 1)
                 .param("site", siteId)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .query((row, n) -> new Reason(Problem.valueOf(row.getString("reason")), row.getLong("count")))
@@ -241,18 +260,22 @@ public class Findings {
                 .list();
     }
 
-    /** How many findings at a site need a person. */
+    /** How many findings at a site need a person, {@link #COUNTED_MAX counted} no further than people do. */
     public long countOpen(Sight sight, int siteId) {
         return jdbc.sql("""
                         select count(*)
-                        from finding f
-                        join run r using (run_id)
-                        left join experiment e using (experiment_id)
-                        left join project p using (project_id)
-                        left join acknowledgement a using (finding_id)
-                        where r.site_id = :site and f.superseded_by is null and a.finding_id is null
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        from (
+                            select from finding f
+                            join run r using (run_id)
+                            left join experiment e using (experiment_id)
+                            left join project p using (project_id)
+                            left join acknowledgement a using (finding_id)
+                            where r.site_id = :site and f.superseded_by is null and a.finding_id is null
+                              and (:seen::text[] is null or p.code = any(:seen::text[]))
+                            limit :most
+                        ) found
                         """)
+                .param("most", COUNTED_MAX + 1)
                 .param("site", siteId)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .query((row, n) -> row.getLong(1))
@@ -320,5 +343,9 @@ public class Findings {
                                             and p.examined_at > f.found_at)
                           end
                         """).param("run", runId).update();
+    }
+
+    private static String[] names(Problem[] problems) {
+        return Arrays.stream(problems).map(Problem::name).toArray(String[]::new);
     }
 }

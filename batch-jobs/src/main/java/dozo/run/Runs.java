@@ -49,13 +49,17 @@ public class Runs {
 
     private static final String SELECT = """
             select r.*, s.name as site,
-                   (select count(*) from finding f
-                    where f.run_id = r.run_id
-                      and (:seen::text[] is null or f.experiment_id in (
-                              select e.experiment_id from experiment e join project p using (project_id)
-                              where p.code = any(:seen::text[])))) as findings
+                   (select count(*)
+                    from (
+                        select from finding f
+                        where f.run_id = r.run_id
+                          and (:seen::text[] is null or f.experiment_id in (
+                                  select e.experiment_id from experiment e join project p using (project_id)
+                                  where p.code = any(:seen::text[])))
+                        limit %d
+                    ) found) as findings
             from run r join site s using (site_id)
-            """;
+            """.formatted(Findings.COUNTED_MAX + 1);
 
     private final JdbcClient jdbc;
     private final Scrubs scrubs;
@@ -112,7 +116,7 @@ public class Runs {
      * One run.
      *
      * @param message why it failed; empty otherwise
-     * @param findings how many there are so far
+     * @param findings how many there are so far; {@link Findings#COUNTED_MAX} and one more: more than that
      * @param pausedBy null unless it is paused
      * @param retryOf the run whose findings it tries again; null where it is no retry
      */

@@ -7,8 +7,10 @@ import dozo.file.Problem;
 import dozo.ledger.Findings.Acknowledgement;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Findings.Reason;
 import dozo.ledger.Findings.Wanted;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -164,6 +166,21 @@ class FindingsTest {
         assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isEqualTo(2);
         assertThat(findings.countOpen(Sight.of(List.of("P1")), 1)).isEqualTo(1);
         assertThat(findings.find(Sight.of(List.of("P1")), b)).isEmpty();
+    }
+
+    @Test
+    void theyAreCountedNoFurtherThanPeopleDo() {
+        long night = run("nightlyBackup");
+        found(night, second, Problem.CHANGED);
+        Finding missing = new Finding(first, Problem.MISSING, FilePath.of("a"), "a message");
+        findings.add(night, Collections.nCopies(Findings.COUNTED_MAX, missing));
+
+        assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isEqualTo(1_001);
+        assertThat(findings.countOpen(Sight.of(List.of("P1")), 1)).isEqualTo(1_000);
+        assertThat(findings.openReasons(Sight.EVERYTHING, 1))
+                .containsExactly(new Reason(Problem.MISSING, 1_000), new Reason(Problem.CHANGED, 1));
+        assertThat(Findings.words(1_000)).isEqualTo("1,000");
+        assertThat(Findings.words(1_001)).isEqualTo("1,000+");
     }
 
     @Test

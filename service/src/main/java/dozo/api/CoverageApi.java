@@ -59,7 +59,8 @@ class CoverageApi {
      * @param site missing while none is registered
      * @param asOf the moment it was so; missing: now
      * @param frozen how many experiments are frozen, at whatever site; missing as of an earlier moment
-     * @param openFindings how many findings at the site need a person; missing as of an earlier moment
+     * @param openFindings how many findings at the site need a person, 1001 standing for more than 1,000; missing as of an
+     *     earlier moment
      * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
      */
     record ShownCoverage(

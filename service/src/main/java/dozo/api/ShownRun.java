@@ -17,6 +17,7 @@ import org.springframework.stereotype.Component;
 /**
  * A run and how far it is.
  *
+ * @param findings how many there are so far; 1001 stands for more than 1,000
  * @param pausedBy missing unless it is paused
  * @param underWay whether this process works on it; a paused run finishes what it had begun
  * @param retryOf the run whose findings it tries again; missing where it is no retry

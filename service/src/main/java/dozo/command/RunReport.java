@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.file.Size;
+import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
@@ -80,7 +81,7 @@ public final class RunReport {
         if (!run.message().isEmpty()) {
             out.println("  " + Connection.visible(run.message()));
         }
-        out.println("  findings: %,d".formatted(run.findings()));
+        out.println("  findings: " + Findings.words(run.findings()));
         out.flush();
     }
 

@@ -236,7 +236,7 @@ public final class Demo implements Callable<Integer> {
         RunReport.print(out, ended, runs.progress(ended.id()));
         RunReport.findings(out, started.getBean(Findings.class).of(ended.id(), 0, FINDINGS_SHOWN));
         if (ended.findings() > FINDINGS_SHOWN) {
-            say("  … and %,d more: dozo status".formatted(ended.findings() - FINDINGS_SHOWN));
+            say("  … and more: dozo status");
         }
         out.println();
         Coverage coverage = started.getBean(Coverage.class);

@@ -3,6 +3,7 @@ package dozo.ui;
 import dozo.file.Size;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Totals;
+import dozo.ledger.Findings;
 import dozo.transfer.TransferUnits.Progress;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,6 +34,11 @@ public record Format(ZoneId zone, Locale locale) {
 
     public String number(long number) {
         return String.format(locale, "%,d", number);
+    }
+
+    /** A number of findings, which are counted no further than people do. */
+    public String counted(long findings) {
+        return Findings.words(findings);
     }
 
     /** To the minute. */

@@ -25,7 +25,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 
 /**
- * A run as it goes on, as server-sent events. Every viewer has a virtual thread, which waits for what {@link RunWatch} finds; every
+ * A run as it goes on, as server-sent events. Every viewer has a thread, which waits for what {@link RunWatch} finds; every
  * few seconds it asks whether its viewer would still be let in.
  */
 @Controller
@@ -148,7 +148,7 @@ class RunEvents {
                         format.number(sample.units()),
                         sample.unitsFailed(),
                         format.number(sample.entriesDone()),
-                        format.number(sample.run().findings()),
+                        format.counted(sample.run().findings()),
                         sample.share(),
                         sample.lanes() == null ? "–" : sample.lanes(),
                         rate == null ? "–" : format.rate(rate.bytesPerSecond()),

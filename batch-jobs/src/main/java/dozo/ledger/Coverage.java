@@ -170,9 +170,18 @@ public class Coverage {
 
     /** At most {@code limit} experiments with an id above {@code after}, by id. */
     public List<ExperimentCoverage> experiments(Sight sight, int siteId, int after, int limit) {
-        return jdbc.sql(PER_EXPERIMENT + """
-                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
-                        order by e.experiment_id limit :limit
+        // NB: the page first; else all manifests up to it may be read.
+        return jdbc.sql("""
+                        with page as materialized (
+                            select experiment_id from experiment
+                            where experiment_id > :after
+                              and (:seen::text[] is null
+                                   or project_id in (select project_id from project where code = any(:seen::text[])))
+                            order by experiment_id limit :limit
+                        )
+                        """ + PER_EXPERIMENT + """
+                        where e.experiment_id in (select experiment_id from page)
+                        order by e.experiment_id
                         """)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", siteId)

@@ -122,8 +122,8 @@ public class ExperimentSearch {
                                or (e.project_id = any(:named) and lower(e.code) like :code))
                           and case :state::text
                                   when 'UNSEEN' then t.experiment_id is null
-                                  when 'SAFE' then t.entries = t.entries_safe
-                                  when 'NOT_SAFE' then t.entries <> t.entries_safe
+                                  when 'SAFE' then t.entries = t.entries_safe is true
+                                  when 'NOT_SAFE' then t.entries = t.entries_safe is false
                                   when 'FROZEN' then exists (select from frozen_experiment f
                                                              where f.experiment_id = e.experiment_id
                                                                and f.ended_at is null and f.released_at is null)

@@ -43,6 +43,25 @@ class MigrationTest {
                 .containsExactly(1L, 2L, 3L);
     }
 
+    /** A transaction's plan for the last row is made while the ledger is small, and holds when it has grown by 100,000. */
+    @Test
+    void theLastRowIsNeverLookedForInAllOfTheLedger() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+        appendTo(jdbc, "first");
+        jdbc.sql("analyze ledger").update();
+
+        long read = jdbc.sql("""
+                        with appended as (
+                            insert into ledger (at, actor, action, subject, detail)
+                            select now(), 'test', 'test.done', n::text, '{}' from generate_series(1, 500) n
+                            returning seq
+                        )
+                        select pg_stat_get_xact_tuples_returned('ledger'::regclass) + 0 * max(seq) from appended
+                        """).query((row, n) -> row.getLong(1)).single();
+
+        assertThat(read).as("rows read one after the other").isZero();
+    }
+
     @Test
     void ledgerReceiptsAndManifestsRefuseChange() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());

@@ -16,6 +16,7 @@ import dozo.start.HttpSettings;
 import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
+import dozo.start.WorklistSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Arrays;
@@ -52,6 +53,7 @@ public class Application {
             HttpSettings.class,
             ScheduleSettings.class,
             IngestSettings.class,
+            WorklistSettings.class,
             DirectorySettings.class,
             TransferSettings.class,
             ScrubSettings.class);

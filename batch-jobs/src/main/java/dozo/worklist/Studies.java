@@ -1,5 +1,6 @@
 package dozo.worklist;
 
+import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
 import java.sql.Types;
@@ -75,6 +76,25 @@ public class Studies {
             int instances,
             Instant firstAt,
             Instant lastAt) {}
+
+    /**
+     * How far a study has come at a site. What is not known is not so.
+     *
+     * @param experiment in whose source it lies, as project/code; null: in none
+     * @param files of that experiment's current manifest at the site, {@code filesSafe} of them with receipts; null: there is no
+     *     manifest that was sealed since all lies there
+     * @param copied whether every one of these files has a receipt
+     * @param verified whether every entry of that manifest has one
+     * @param verifiedAt since when that is known; null: it is not
+     */
+    public record Kept(
+            Study study,
+            @Nullable String experiment,
+            @Nullable Long files,
+            @Nullable Long filesSafe,
+            boolean copied,
+            boolean verified,
+            @Nullable Instant verifiedAt) {}
 
     public Studies(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -163,6 +183,53 @@ public class Studies {
                         row.getTimestamp("first_at").toInstant(),
                         row.getTimestamp("last_at").toInstant()))
                 .optional();
+    }
+
+    /**
+     * How far a study has come at a site.
+     *
+     * @param sight who sees only some projects sees studies that lie in an experiment of theirs
+     */
+    public Optional<Kept> kept(Sight sight, String uid, int siteId) {
+        return find(uid)
+                .flatMap(study -> jdbc.sql("""
+                                select p.code || '/' || e.code as experiment, k.files, k.files_safe,
+                                       coalesce(k.files_safe = k.files and k.files >= t.instances_collected, false) as copied,
+                                       coalesce(k.entries_safe = k.entries and k.files >= t.instances_collected, false) as verified,
+                                       k.since
+                                from study t
+                                left join experiment e using (experiment_id)
+                                left join project p using (project_id)
+                                -- What was counted last and what is counted now have to agree.
+                                left join lateral (
+                                    select n.files, least(n.files_safe, c.files_safe) as files_safe,
+                                           n.entries, least(n.entries_safe, c.entries_safe) as entries_safe, c.since
+                                    from protection n
+                                    join coverage c using (experiment_id, site_id, manifest_no)
+                                    join manifest m using (experiment_id, manifest_no)
+                                    where n.experiment_id = t.experiment_id and n.site_id = :site and c.until = 'infinity'
+                                      and m.sealed_at >= t.collected_at
+                                      and t.collected_at >= :last and t.instances_collected >= :instances
+                                      and not exists (select from manifest l
+                                                      where l.experiment_id = m.experiment_id and l.manifest_no > m.manifest_no)) k
+                                    on true
+                                where t.study_uid = :uid
+                                  and (:seen::text[] is null or p.code = any(:seen::text[]))
+                                """)
+                        .param("seen", sight.seen(), Types.ARRAY)
+                        .param("site", siteId)
+                        .param("last", Timestamp.from(study.lastAt))
+                        .param("instances", study.instances)
+                        .param("uid", uid)
+                        .query((row, n) -> new Kept(
+                                study,
+                                row.getString("experiment"),
+                                row.getObject("files", Long.class),
+                                row.getObject("files_safe", Long.class),
+                                row.getBoolean("copied"),
+                                row.getBoolean("verified"),
+                                row.getBoolean("verified") ? instant(row.getTimestamp("since")) : null))
+                        .optional());
     }
 
     private static void checkUid(String field, String uid) {

@@ -79,7 +79,9 @@ class GapApiTest {
     void whatIsNoKindOrDayIsRefusedByItsName() {
         assertThat(get(null, "/api/v1/gaps?kind=lost").at("/errors/0/field").asString())
                 .isEqualTo("kind");
-        assertThat(get(null, "/api/v1/gaps?plannedFrom=soon").at("/errors/0/field").asString())
+        assertThat(get(null, "/api/v1/gaps?plannedFrom=soon")
+                        .at("/errors/0/field")
+                        .asString())
                 .isEqualTo("plannedFrom");
         assertThat(get(null, "/api/v1/gaps?plannedFrom=2026-02-01&plannedUntil=2026-01-01")
                         .status())
@@ -113,10 +115,13 @@ class GapApiTest {
     void aScannersTitleBelongsToOneScanner() {
         assertThat(put("T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}").status())
                 .isEqualTo(200);
-        assertThat(put("T3", "{\"aeTitles\": [\"MR7T01\"]}").at("/errors/0/field").asString())
+        assertThat(put("T3", "{\"aeTitles\": [\"MR7T01\"]}")
+                        .at("/errors/0/field")
+                        .asString())
                 .isEqualTo("aeTitles");
         assertThat(put("T3", "{\"aeTitles\": [null]}").status()).isEqualTo(422);
-        assertThat(put("T3", "{\"purgeDays\": 0}").at("/errors/0/field").asString()).isEqualTo("purgeDays");
+        assertThat(put("T3", "{\"purgeDays\": 0}").at("/errors/0/field").asString())
+                .isEqualTo("purgeDays");
         assertThat(get("lab", "/api/v1/scanners").at("/items/0/code").asString())
                 .isEqualTo("T7");
         assertThat(get("lab", "/api/v1/scanners").at("/items").size()).isEqualTo(1);
@@ -134,9 +139,8 @@ class GapApiTest {
     }
 
     private static Answer get(@org.jspecify.annotations.Nullable String user, String path) {
-        String authorization = user == null
-                ? RunningService.basic("admin", service.password())
-                : RunningService.basic(user, PASSWORD);
+        String authorization =
+                user == null ? RunningService.basic("admin", service.password()) : RunningService.basic(user, PASSWORD);
         return service.askAs(authorization, "GET", path, null);
     }
 }

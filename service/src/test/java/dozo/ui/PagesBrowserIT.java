@@ -142,7 +142,7 @@ class PagesBrowserIT {
     private static void plan() throws Exception {
         service.bean(Scanners.class).put(new Scanner("S7T", List.of("MR7T01"), 14), "test");
         service.bean(Scanners.class).put(new Scanner("S3T", List.of("MR3T01"), null), "test");
-        LocalDate day = LocalDate.now(ZoneId.of("Asia/Tokyo")).minusDays(4);
+        LocalDate day = LocalDate.now(ZoneId.systemDefault()).minusDays(4);
         StringBuilder csv = new StringBuilder("受付番号,検査日,予約時刻,装置,検査内容,シリーズ数,StudyInstanceUID,課題\r\n");
         for (int i = 1; i <= 7; i++) {
             csv.append("A26-041%d,%s,1%d:00,MR7T01,7T 視覚実験 セッション%d,2,2.25.41%d,P001\r\n".formatted(i, day, i, i, i));
@@ -154,7 +154,7 @@ class PagesBrowserIT {
                         null,
                         false,
                         "test");
-        Instant at = day.atTime(12, 0).atZone(ZoneId.of("Asia/Tokyo")).toInstant();
+        Instant at = day.atTime(18, 0).atZone(ZoneId.systemDefault()).toInstant();
         arrive("2.25.411", 1, "A26-0411", "MR7T01", day, at);
         arrive("2.25.411", 2, "A26-0411", "MR7T01", day, at);
         arrive("2.25.412", 1, "A26-0412", "MR7T01", day, at);
@@ -697,7 +697,7 @@ class PagesBrowserIT {
         press(page, "en", "login");
 
         assertThat(page.locator(".top nav a"))
-                .hasText(new String[] {"Overview", "Experiments", "Runs", "Audit", "Administration"});
+                .hasText(new String[] {"Overview", "Experiments", "Planned", "Runs", "Audit", "Administration"});
         page.navigate(service.url() + "/runs/2");
         assertThat(page.locator(".links")).hasCount(0);
         page.navigate(service.url() + "/administration");

@@ -1,4 +1,4 @@
-"""Headers of DICOM files: how many a second, in how much memory, beside dcmdump; and ten minutes of fuzzing.
+"""Headers of DICOM files: how many a second, in how much memory, beside dcmdump; fuzzing; and the gap list of a replay.
 
 The files are a corpus of real ones, named again and again by hard links.
 """
@@ -18,6 +18,9 @@ from table import markdown, spread
 
 TOP = Path(__file__).resolve().parent.parent
 CLASSES = TOP / 'batch-jobs' / 'target' / 'classes'
+LIBRARIES = TOP / 'service' / 'target' / 'app' / 'lib'
+REPLAY = TOP / 'batch-jobs' / 'src' / 'test' / 'java' / 'dozo' / 'worklist' / 'Replay.java'
+BOOKINGS, FAULTS, SEED = 1_000, 50, 20261121
 FILES, FILES_SHORT = 100_000, 2_000
 SAMPLE = 2_000
 THREADS = 2
@@ -41,13 +44,38 @@ def add_options(parser):
 def measure(options):
     """What falls short, and a remark for the last line."""
     corpus = find_corpus(options.corpus)
+    shortfalls = [] if options.fuzz else replay()
     if corpus is None:
-        return [], 'no corpus: nothing was measured'
+        return shortfalls, 'no corpus: of headers nothing was measured'
     with tempfile.TemporaryDirectory(prefix='dozo-dicom-', dir=options.work) as work:
         if options.fuzz:
             return fuzz(corpus, Path(work), options.fuzz)
-        shortfalls = compare(corpus, Path(work), FILES_SHORT if options.short else FILES, judged=not options.short)
+        shortfalls += compare(corpus, Path(work), FILES_SHORT if options.short else FILES, judged=not options.short)
     return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def replay():
+    """A season of bookings with faults in it: prints what the gap list finds of each kind, gives back what it misses."""
+    if not LIBRARIES.is_dir():
+        raise CannotMeasure('Dozo is not built; `./dozo copy --help` builds it')
+    with tempfile.TemporaryDirectory(prefix='dozo-gaps-') as work:
+        path = f'{LIBRARIES}/*'
+        compiled(Path(work), 'GapReplay.java', path, REPLAY)
+        command = f'{shlex.quote(find_java())} -Xmx256m -cp {shlex.quote(f"{path}:{work}")} GapReplay {shlex.quote(work)}'
+        lines = output_of(f'{command} {BOOKINGS} {FAULTS} {SEED}', work)[1]
+    found = [line.split() for line in lines if len(line.split()) == 4]
+    seconds = next(float(line.split()[1]) for line in lines if line.startswith('seconds '))
+    print(f'\n## dicom: gap list of {BOOKINGS:,} bookings with {FAULTS} faults, in {seconds:.2f} s (seed {SEED})\n')
+    rows, shortfalls = [], []
+    for kind, *counts in found:
+        seeded, named, right = map(int, counts)
+        precision = right / named if named else 1.0
+        recall = right / seeded if seeded else 1.0
+        rows.append([kind, str(seeded), str(named), f'{precision:.3f}', f'{recall:.3f}'])
+        if precision < 1 or recall < 1:
+            shortfalls.append(f'gap list, {kind}: precision {precision:.3f}, recall {recall:.3f}; both must be 1')
+    print(markdown(['gap', 'bookings with it', 'named', 'precision', 'recall'], rows))
+    return shortfalls
 
 
 def find_corpus(given):
@@ -123,9 +151,9 @@ def class_path():
     return str(CLASSES)
 
 
-def compiled(work, program, path):
+def compiled(work, program, path, *others):
     compiler = Path(find_java()).with_name('javac')
-    command = [compiler, '-cp', path, '-d', work, Path(__file__).with_name(program)]
+    command = [compiler, '-cp', path, '-d', work, *others, Path(__file__).with_name(program)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if ended.returncode != 0:
         raise CannotMeasure(f'bench/{program} does not compile: {ended.stderr}')

@@ -13,8 +13,10 @@ import dozo.security.AdministratorSettings;
 import dozo.security.DirectorySettings;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
+import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
+import dozo.start.WorklistSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Arrays;
@@ -47,9 +49,11 @@ public class Application {
     static final List<Class<? extends Record>> SETTINGS = List.of(
             Settings.class,
             AdministratorSettings.class,
+            PseudonymSettings.class,
             HttpSettings.class,
             ScheduleSettings.class,
             IngestSettings.class,
+            WorklistSettings.class,
             DirectorySettings.class,
             TransferSettings.class,
             ScrubSettings.class);

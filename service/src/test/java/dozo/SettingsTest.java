@@ -49,6 +49,8 @@ class SettingsTest {
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.zone", List.of("Mars/Base", "JST+")),
             Map.entry("dozo.scrub.window", List.of("", "20:00", "20:00-20:00", "8-10", "25:00-26:00")),
+            Map.entry("dozo.worklist.url", List.of("ris.example.org", "ftp://x", "http://")),
+            Map.entry("dozo.worklist.server", List.of("", "a b")),
             Map.entry("dozo.ldap.url", List.of("ldap.example.org", "http://x", "ldaps://")),
             Map.entry("dozo.ldap.ca-file", List.of("/not/there")),
             Map.entry("dozo.ldap.base", List.of("")),
@@ -57,8 +59,8 @@ class SettingsTest {
             Map.entry("dozo.ldap.projects", List.of("group", "=P1", "group=")));
 
     /** Names that nobody can judge but who is asked for them. */
-    private static final Set<String> ANY_TEXT =
-            Set.of("dozo.db.user", "dozo.db.password", "dozo.ldap.group-base", "dozo.ldap.manager-dn");
+    private static final Set<String> ANY_TEXT = Set.of(
+            "dozo.db.user", "dozo.db.password", "dozo.ldap.group-base", "dozo.ldap.manager-dn", "dozo.worklist.user");
 
     @TempDir
     Path folder;

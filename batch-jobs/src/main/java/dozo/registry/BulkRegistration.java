@@ -34,10 +34,10 @@ import org.springframework.transaction.support.TransactionTemplate;
 public class BulkRegistration {
 
     /** A file has at most so many bytes. */
-    public static final int BYTES_MAX = 32 * 1024 * 1024;
+    public static final int BYTES_MAX = CsvFile.BYTES_MAX;
 
     /** And at most so many lines with something in them, beside the heading. */
-    public static final int LINES_MAX = RegistrationFile.LINES_MAX;
+    public static final int LINES_MAX = CsvFile.LINES_MAX;
 
     /** What the index of words collects before it sorts it in: with 4 MB, sorting is nearly half of inserting. */
     private static final String WORDS_COLLECTED = "64MB";
@@ -114,11 +114,8 @@ public class BulkRegistration {
     public Answer register(
             Sight sight, InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
             throws IOException {
-        byte[] bytes = csv.readNBytes(BYTES_MAX + 1);
-        if (bytes.length > BYTES_MAX) {
-            throw new Refusal("file", "a file has at most %,d bytes: divide it".formatted(BYTES_MAX));
-        }
-        RegistrationFile file = RegistrationFile.read(CsvText.of(bytes, encoding), clock);
+        CsvFile<JudgedLine> file =
+                CsvFile.read(csv, encoding, List.of(RegistrationColumn.values()), row -> Wish.of(row, clock));
         List<JudgedLine> lines = judged(sight, file);
         boolean refused = lines.stream().anyMatch(line -> line instanceof Verdict verdict && verdict.refused());
         if (!dryRun && !(refused && mode == Mode.ALL)) {
@@ -133,7 +130,7 @@ public class BulkRegistration {
         return new Answer(file.encoding(), file.separator(), verdicts);
     }
 
-    private List<JudgedLine> judged(Sight sight, RegistrationFile file) {
+    private List<JudgedLine> judged(Sight sight, CsvFile<JudgedLine> file) {
         List<JudgedLine> lines = placed(sight, file.lines());
         TakenExperiments taken =
                 requireNonNull(transaction.execute(status -> new TakenExperiments(jdbc, sight, wishes(lines))));

@@ -10,7 +10,7 @@ public final class Code {
 
     private Code() {}
 
-    static String checked(String field, String code) {
+    public static String checked(String field, String code) {
         if (!FORM.matcher(code).matches()) {
             throw new Refusal(
                     field,

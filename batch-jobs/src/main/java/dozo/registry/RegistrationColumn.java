@@ -1,12 +1,10 @@
 package dozo.registry;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** A column of a file of experiments to register, by the names that its heading may have. */
-enum RegistrationColumn {
+enum RegistrationColumn implements CsvFile.Column {
     PROJECT("プロジェクト", "課題"),
     CODE("コード", "実験コード", "experiment"),
     SOURCE("フォルダ", "フォルダー", "パス", "folder", "path"),
@@ -15,9 +13,6 @@ enum RegistrationColumn {
     SCANNER("装置", "スキャナ", "スキャナー"),
     ACQUIRED("取得日", "撮像日", "測定日", "date");
 
-    /** What has to be said; all else may be unknown. */
-    static final List<RegistrationColumn> REQUIRED = List.of(PROJECT, CODE, SOURCE);
-
     @SuppressWarnings("ImmutableEnumChecker") // made by List.of
     private final List<String> others;
 
@@ -25,25 +20,24 @@ enum RegistrationColumn {
         this.others = List.of(others);
     }
 
-    /** The field's name as in REST. */
-    String field() {
+    @Override
+    public String field() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The column with this heading, in any case and with space around it. */
-    static Optional<RegistrationColumn> of(String heading) {
-        String name = heading.strip().toLowerCase(Locale.ROOT);
-        return Arrays.stream(values())
-                .filter(column -> column.field().equals(name) || column.others.contains(name))
-                .findFirst();
+    @Override
+    public List<String> others() {
+        return others;
     }
 
-    /** All names that are accepted, for people. */
-    static String accepted() {
-        return String.join(
-                ", ",
-                Arrays.stream(values())
-                        .map(column -> column.field() + " (" + String.join(", ", column.others) + ")")
-                        .toList());
+    /** All else may be unknown. */
+    @Override
+    public boolean required() {
+        return this == PROJECT || this == CODE || this == SOURCE;
+    }
+
+    @Override
+    public boolean ofLines() {
+        return this == TITLE;
     }
 }

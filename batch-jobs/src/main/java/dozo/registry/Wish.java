@@ -2,7 +2,7 @@ package dozo.registry;
 
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
-import dozo.registry.RegistrationFile.Row;
+import dozo.registry.CsvFile.Row;
 import dozo.registry.SourceRoots.Placed;
 import dozo.registry.Verdict.Outcome;
 import java.nio.charset.StandardCharsets;
@@ -39,17 +39,17 @@ record Wish(
     }
 
     /** What the row asks for, or why that cannot be had whatever else is registered. */
-    static JudgedLine of(Row row, InstantSource clock) {
+    static JudgedLine of(Row<RegistrationColumn> row, InstantSource clock) {
         if (row.refusal() != null) {
             return refused(row, row.refusal());
         }
         try {
-            String day = stripped(row, RegistrationColumn.ACQUIRED);
-            LocalDate acquired = day == null ? null : WrittenDay.of(day);
+            String day = row.stripped(RegistrationColumn.ACQUIRED);
+            LocalDate acquired = day == null ? null : WrittenDay.of(RegistrationColumn.ACQUIRED.field(), day);
             Acquisition acquisition = new Acquisition(
-                    stripped(row, RegistrationColumn.MODALITY), stripped(row, RegistrationColumn.SCANNER), acquired);
+                    row.stripped(RegistrationColumn.MODALITY), row.stripped(RegistrationColumn.SCANNER), acquired);
             Experiments.checkDay(acquisition, clock);
-            String title = stripped(row, RegistrationColumn.TITLE);
+            String title = row.stripped(RegistrationColumn.TITLE);
             return new Wish(
                     row.line(),
                     Code.checked("project", required(row, RegistrationColumn.PROJECT)),
@@ -93,7 +93,7 @@ record Wish(
     }
 
     /** What was understood of a refused line are its cells as they are; a day that is none is told by the message. */
-    private static Verdict refused(Row row, Refusal refusal) {
+    private static Verdict refused(Row<RegistrationColumn> row, Refusal refusal) {
         return new Verdict(
                 row.line(),
                 Outcome.REFUSED,
@@ -108,13 +108,8 @@ record Wish(
                 refusal.getMessage());
     }
 
-    private static @Nullable String stripped(Row row, RegistrationColumn column) {
-        String cell = row.cells().get(column);
-        return cell == null ? null : cell.strip();
-    }
-
-    private static String required(Row row, RegistrationColumn column) {
-        String cell = stripped(row, column);
+    private static String required(Row<RegistrationColumn> row, RegistrationColumn column) {
+        String cell = row.stripped(column);
         if (cell == null) {
             throw new Refusal(column.field(), "the cell is empty: a code is needed");
         }
@@ -122,7 +117,7 @@ record Wish(
     }
 
     /** NB: not stripped: a folder's name may begin or end with space. */
-    private static Path source(Row row) {
+    private static Path source(Row<RegistrationColumn> row) {
         String field = RegistrationColumn.SOURCE.field();
         String cell = row.cells().get(RegistrationColumn.SOURCE);
         if (cell == null || !cell.startsWith("/")) {

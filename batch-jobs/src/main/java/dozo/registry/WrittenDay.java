@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A day as people and spreadsheets write it, where it can mean only one: the year first, or a Japanese era by its name. */
-final class WrittenDay {
+public final class WrittenDay {
 
     private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})([-/])(\\d{1,2})\\2(\\d{1,2})");
     private static final Pattern DIGITS = Pattern.compile("(\\d{4})(\\d{2})(\\d{2})");
@@ -28,9 +28,10 @@ final class WrittenDay {
     /**
      * The day.
      *
+     * @param field the name of the field that it stands in
      * @throws Refusal when it is none, or could be several
      */
-    static LocalDate of(String written) {
+    public static LocalDate of(String field, String written) {
         try {
             Matcher era = ERA.matcher(written);
             if (era.matches()) {
@@ -48,10 +49,10 @@ final class WrittenDay {
                 return LocalDate.of(number(day, 1), number(day, 2), number(day, 3));
             }
         } catch (DateTimeException noSuchDay) {
-            throw new Refusal("acquired", "there is no day \"%s\"".formatted(written));
+            throw new Refusal(field, "there is no day \"%s\"".formatted(written));
         }
         throw new Refusal(
-                "acquired",
+                field,
                 "\"%s\" is no day: 2026-10-01, 2026/10/01, 20261001, 2026年10月1日 and 令和8年10月1日 are accepted"
                         .formatted(written));
     }

@@ -29,12 +29,15 @@ import dozo.verify.Copies;
 import dozo.verify.Copies.Copy;
 import dozo.verify.Receipts;
 import dozo.verify.SiteFolders;
+import dozo.worklist.Scanners;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
@@ -66,6 +69,7 @@ class NightSteps {
     private final Ledger ledger;
     private final Senders senders;
     private final CostModels costModels;
+    private final Scanners scanners;
     private final TransferSettings settings;
 
     NightSteps(
@@ -84,6 +88,7 @@ class NightSteps {
             Ledger ledger,
             Senders senders,
             CostModels costModels,
+            Scanners scanners,
             TransferSettings settings) {
         this.experiments = experiments;
         this.retries = retries;
@@ -100,6 +105,7 @@ class NightSteps {
         this.ledger = ledger;
         this.senders = senders;
         this.costModels = costModels;
+        this.scanners = scanners;
         this.settings = settings;
     }
 
@@ -129,7 +135,19 @@ class NightSteps {
                 costModels.of(siteId),
                 unprotected(runId, siteId),
                 size -> unprotectedUpTo(runId, siteId, size));
-        eachUnprotected(runId, siteId, experiment -> plan(planner, runId, siteId, experiment.experimentId()));
+        // Units are sent in the order in which they are planned: first what is soon gone from where it was acquired.
+        Set<Integer> first = new LinkedHashSet<>();
+        for (int id : scanners.nearestToPurge(siteId)) {
+            if (retries.includes(runId, id) && !freezes.frozen(id)) {
+                plan(planner, runId, siteId, id);
+                first.add(id);
+            }
+        }
+        eachUnprotected(runId, siteId, experiment -> {
+            if (!first.contains(experiment.experimentId())) {
+                plan(planner, runId, siteId, experiment.experimentId());
+            }
+        });
     }
 
     /** From kept totals, so without folders and links: these have no bytes, and a few units more or less is all they change. */

@@ -10,7 +10,8 @@
             "remote",
             "setting",
             "transfer",
-            "verify"
+            "verify",
+            "worklist"
         })
 package dozo.run;
 

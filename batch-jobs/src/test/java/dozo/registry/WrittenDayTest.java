@@ -26,7 +26,7 @@ class WrittenDayTest {
         "昭和64年1月7日, 1989-01-07"
     })
     void whatCanMeanOneDayIsThatDay(String written, LocalDate day) {
-        assertThat(WrittenDay.of(written)).isEqualTo(day);
+        assertThat(WrittenDay.of("acquired", written)).isEqualTo(day);
     }
 
     @ParameterizedTest
@@ -48,7 +48,7 @@ class WrittenDayTest {
                 "2026-10-01\n"
             })
     void everyOtherFormIsRefusedWithWhatIsAccepted(String written) {
-        assertThatThrownBy(() -> WrittenDay.of(written))
+        assertThatThrownBy(() -> WrittenDay.of("acquired", written))
                 .isInstanceOfSatisfying(
                         Refusal.class, refusal -> assertThat(refusal.field()).isEqualTo("acquired"))
                 .hasMessageContaining("令和8年10月1日 are accepted");
@@ -57,7 +57,7 @@ class WrittenDayTest {
     @ParameterizedTest
     @ValueSource(strings = {"2026-02-29", "2026/13/1", "20260000", "令和元年4月30日", "平成31年5月1日", "令和0年1月1日"})
     void aDayThatNeverWasIsRefused(String written) {
-        assertThatThrownBy(() -> WrittenDay.of(written))
+        assertThatThrownBy(() -> WrittenDay.of("acquired", written))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("there is no day");
     }

@@ -14,6 +14,8 @@ import dozo.remote.LoopbackSite;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.worklist.Scanners;
+import dozo.worklist.Scanners.Scanner;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -90,6 +92,45 @@ class NightlyBackupIT {
         assertThat(Files.getLastModifiedTime(data.resolve("a.txt")).toInstant()).isEqualTo("2020-02-29T12:34:56Z");
         assertChecks(root.resolve("p/E1"));
         assertThat(root.resolve(".dozo/incoming/p/E1")).doesNotExist();
+    }
+
+    @Test
+    void whatItsConsoleDeletesFirstIsSentFirst() throws Exception {
+        night.get(Scanners.class).put(new Scanner("WEEK", List.of(), 7), "test");
+        night.get(Scanners.class).put(new Scanner("MONTH", List.of(), 30), "test");
+        for (String code : List.of("E1", "E2", "E3", "E4")) {
+            Path visit = Files.createDirectory(source.resolve(code));
+            Files.writeString(visit.resolve("image"), code);
+            night.register(code, visit);
+        }
+        // Deleted on the 31st, on the 10th, never as far as is known, on the 8th.
+        acquired("E1", "MONTH", "2026-11-01");
+        acquired("E2", "WEEK", "2026-11-03");
+        acquired("E4", "WEEK", "2026-11-01");
+
+        night.complete();
+
+        assertThat(night
+                        .jdbc()
+                        .sql("""
+                                select distinct on (e.code) e.code, u.unit_id from transfer_unit u join experiment e using (experiment_id)
+                                order by e.code, u.unit_id
+                                """)
+                        .query((row, n) -> Map.entry(row.getLong("unit_id"), row.getString("code")))
+                        .list()
+                        .stream()
+                        .sorted(Map.Entry.comparingByKey())
+                        .map(Map.Entry::getValue))
+                .containsExactly("E4", "E2", "E1", "E3");
+    }
+
+    private void acquired(String code, String scanner, String day) {
+        night.jdbc()
+                .sql("update experiment set scanner = :scanner, acquired_on = :day::text::date where code = :code")
+                .param("scanner", scanner)
+                .param("day", day)
+                .param("code", code)
+                .update();
     }
 
     @Test

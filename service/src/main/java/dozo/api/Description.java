@@ -11,6 +11,7 @@ import dozo.security.Permissions;
 import dozo.security.Permissions.Endpoint;
 import dozo.security.Permissions.Line;
 import dozo.security.Permissions.Token;
+import dozo.worklist.GapKind;
 import io.swagger.v3.core.converter.AnnotatedType;
 import io.swagger.v3.core.converter.ModelConverter;
 import io.swagger.v3.core.converter.ModelConverterContext;
@@ -93,6 +94,7 @@ class Description {
             acquiredFrom    acquired on this day or later, as 2026-10-01
             acquiredUntil   acquired on this day or before, as 2026-10-01
             action          rows of this action only, as project.created
+            all             bookings without a gap too
             after           the next of the page before; missing: the first page
             asOf            as it was at this moment: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z
             by              what to sum up by
@@ -101,6 +103,8 @@ class Description {
             from            from this moment on: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
             frozen          frozen ones only
             id              the number
+            instances       how many instances there are where it is to be purged
+            kind            of this kind only, as never-scanned
             lanes           numbers of lanes to compute with, with commas or several times
             limit           how many at most
             link            bytes a second that the network carries
@@ -114,6 +118,8 @@ class Description {
             partitions      how many partitions to compute with
             path            the file's path in the experiment, as text
             pathBytes       the file's path in the experiment, in base64
+            plannedFrom     planned, or if it was not planned, scanned on this day or later, as 2026-10-01
+            plannedUntil    the same, on this day or before
             project         the project's code
             q               words to find in codes, titles and projects
             rate            bytes a second
@@ -125,6 +131,7 @@ class Description {
             state           in this state at the site only: unseen, safe or not-safe
             storedBytes     bytes to compute with, instead of what is stored
             storedFiles     files to compute with, instead of what is stored
+            studyInstanceUid the StudyInstanceUID, as the images have it
             subject         rows of this subject only
             until           until before this moment: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
             window          the part of a day in which is read, as 20:00-06:00
@@ -137,6 +144,9 @@ class Description {
     private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
             Map.entry("acquiredFrom", schema -> schema.format("date")),
             Map.entry("acquiredUntil", schema -> schema.format("date")),
+            Map.entry("plannedFrom", schema -> schema.format("date")),
+            Map.entry("plannedUntil", schema -> schema.format("date")),
+            Map.entry("kind", words(Arrays.stream(GapKind.values()).map(GapKind::word))),
             Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
             Map.entry("reason", words(Arrays.stream(Problem.values()).map(Problem::name))),
             Map.entry("mode", words(Arrays.stream(Mode.values()).map(Mode::word))),

@@ -3,6 +3,7 @@ package dozo.api;
 import dozo.api.Download.BrokenOff;
 import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
+import dozo.worklist.WorklistException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
 import io.swagger.v3.oas.annotations.info.Info;
 import java.util.List;
@@ -87,6 +88,11 @@ class Problems extends ResponseEntityExceptionHandler {
                 ProblemDetail.forStatusAndDetail(HttpStatus.BAD_GATEWAY, String.valueOf(failure.getMessage()));
         problem.setProperty("reason", failure.reason());
         return answer(problem);
+    }
+
+    @ExceptionHandler
+    ResponseEntity<ProblemDetail> worklistFailed(WorklistException failure) {
+        return answer(ProblemDetail.forStatusAndDetail(HttpStatus.BAD_GATEWAY, String.valueOf(failure.getMessage())));
     }
 
     @ExceptionHandler({DataAccessResourceFailureException.class, CannotCreateTransactionException.class})

@@ -13,6 +13,7 @@
             "remote",
             "restore",
             "verify",
+            "worklist",
             "security"
         })
 package dozo.api;

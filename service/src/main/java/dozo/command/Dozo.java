@@ -46,6 +46,8 @@ import tools.jackson.databind.JsonNode;
             ResumeCommand.class,
             RetryCommand.class,
             FindingsCommand.class,
+            GapsCommand.class,
+            BookingsCommand.class,
             StopCommand.class,
             TokenCommand.class,
             UserCommand.class

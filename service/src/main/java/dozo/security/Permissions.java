@@ -53,6 +53,10 @@ public final class Permissions {
             GET    /findings                                                        own         all      all     all   -
             GET    /findings/{id}/acknowledge                                       own         all      -       all   -
             POST   /findings/{id}/acknowledge                                       own         all      -       all   -
+            GET    /gaps                                                            own         all      all     all   -
+            GET    /gaps.csv                                                        own         all      all     all   -
+            GET    /gaps/bookings                                                   own         all      -       all   -
+            POST   /gaps/bookings                                                   own         all      -       all   -
             GET    /audit                                                           own         all      all     all   -
             GET    /audit/changes.csv                                               own         all      all     all   -
             GET    /audit/coverage.csv                                              own         all      all     all   -
@@ -84,6 +88,8 @@ public final class Permissions {
             POST   /administration/projects/{project}/roots                         -           -        -       all   -
             POST   /administration/projects/{project}/members                       -           -        -       all   -
             POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
+            POST   /api/v1/bookings/bulk                                           own         all      -       all   write
+            POST   /api/v1/bookings/worklist                                       -           all      -       all   write
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
@@ -104,6 +110,7 @@ public final class Permissions {
             POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
             GET    /api/v1/findings                                                own         all      all     all   read
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
+            GET    /api/v1/gaps                                                    own         all      all     all   read
             GET    /api/v1/ledger                                                  -           -        all     all   read
             GET    /api/v1/ledger/verification                                     -           -        all     all   read
             GET    /api/v1/me                                                      self        self     self    self  read
@@ -129,6 +136,8 @@ public final class Permissions {
             POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
             POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
+            GET    /api/v1/scanners                                                all         all      all     all   read
+            PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
             POST   /api/v1/scrubs                                                  -           all      -       all   write
             GET    /api/v1/scrubs/plan                                             -           all      all     all   read
             GET    /api/v1/scrubs/promise                                          own         all      all     all   read
@@ -137,6 +146,7 @@ public final class Permissions {
             GET    /api/v1/sites/{name}                                            -           all      all     all   read
             PUT    /api/v1/sites/{name}                                            -           -        -       all   write
             POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
+            GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
             GET    /api/v1/users                                                   -           -        all     all   read
             POST   /api/v1/users                                                   -           -        -       all   -
             GET    /api/v1/users/{name}                                            -           -        all     all   read

@@ -3,8 +3,10 @@ package dozo.api;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
@@ -15,6 +17,8 @@ import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
 import dozo.security.Role;
 import dozo.security.Users;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,6 +62,7 @@ class LedgerCompleteTest {
     static Path folder;
 
     private static RunningService service;
+    private static HttpServer ris;
     private static LoopbackSite site;
     private static JdbcClient jdbc;
 
@@ -74,7 +79,22 @@ class LedgerCompleteTest {
 
     @BeforeAll
     static void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        ris = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        ris.createContext("/", exchange -> {
+            byte[] planned = """
+                    [{"0008,0050": "A2", "0010,0020": "%s", "0040,0100": [{"0040,0002": "20261202"}]}]
+                    """.formatted(PATIENT).getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, planned.length);
+            exchange.getResponseBody().write(planned);
+            exchange.close();
+        });
+        ris.start();
+        service = RunningService.start(
+                folder.resolve("work"),
+                TestDatabase.fresh(),
+                Map.of(
+                        "dozo.worklist.url",
+                        "http://127.0.0.1:" + ris.getAddress().getPort()));
         jdbc = service.bean(JdbcClient.class);
         site = LoopbackSite.start(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
         service.bean(Users.class).create(ACTOR, FIRST, Set.of(Role.ADMIN), "test");
@@ -92,6 +112,7 @@ class LedgerCompleteTest {
     @AfterAll
     static void stop() {
         service.close();
+        ris.stop(0);
         site.close();
     }
 
@@ -200,6 +221,24 @@ class LedgerCompleteTest {
                         "DELETE /api/v1/experiments/{project}/{code}/list",
                         () -> ask("DELETE", "/experiments/P1/E3/list", null),
                         row("experiment.changed", "P1/E3", "before", listed, "after", walked)),
+                change(
+                        "POST /api/v1/bookings/bulk",
+                        () -> service.askCsvAs(
+                                boss(),
+                                "/api/v1/bookings/bulk",
+                                "text/csv",
+                                "accession,date,patient,name,procedure\nA1,2026-12-01,%s,%s,%s\n"
+                                        .formatted(PATIENT, PATIENT, PATIENT)
+                                        .getBytes(StandardCharsets.UTF_8)),
+                        row("booking.made", "A1", "origin", "csv", "after", ANY)),
+                change(
+                        "POST /api/v1/bookings/worklist",
+                        () -> post("/bookings/worklist", "{\"from\": \"2026-12-01\", \"until\": \"2026-12-05\"}"),
+                        row("booking.made", "A2", "origin", "worklist", "after", ANY)),
+                change(
+                        "PUT /api/v1/scanners/{scanner}",
+                        () -> put("/scanners/T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}"),
+                        row("scanner.changed", "T7", "before", "", "after", "titles MR7T01, purged after 14 days")),
                 change(
                         "PUT /api/v1/sites/{name}",
                         () -> put("/sites/dr", address(site.address())),

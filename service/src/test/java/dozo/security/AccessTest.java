@@ -454,6 +454,8 @@ class AccessTest {
                 .replace("{code}", project + "E")
                 .replace("{name}", "dr")
                 .replace("{number}", "1")
+                .replace("{scanner}", "T7")
+                .replace("{studyInstanceUid}", "2.25.1")
                 .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
         String query = query(endpoint);
         if (!path.startsWith("/api/") && asker.token().isEmpty()) {

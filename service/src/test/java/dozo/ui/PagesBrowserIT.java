@@ -32,13 +32,21 @@ import dozo.run.Runs.RunKind;
 import dozo.security.Role;
 import dozo.security.Tokens;
 import dozo.security.Users;
+import dozo.worklist.Bookings;
+import dozo.worklist.Scanners;
+import dozo.worklist.Scanners.Scanner;
+import dozo.worklist.Studies;
+import dozo.worklist.Studies.ReceivedSeries;
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDate;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -50,6 +58,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -107,6 +116,7 @@ class PagesBrowserIT {
         service.bean(Projects.class).setRoots("P001", List.of(folder), "test");
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
+        plan();
         // A browser is there already: none is loaded.
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
@@ -126,6 +136,44 @@ class PagesBrowserIT {
                 .filter(Files::isExecutable)
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("no Chromium on the PATH: ./dozo test installs it"));
+    }
+
+    /** Visits that were booked, and of each kind of gap one. */
+    private static void plan() throws Exception {
+        service.bean(Scanners.class).put(new Scanner("S7T", List.of("MR7T01"), 14), "test");
+        service.bean(Scanners.class).put(new Scanner("S3T", List.of("MR3T01"), null), "test");
+        LocalDate day = LocalDate.now(ZoneId.systemDefault()).minusDays(4);
+        StringBuilder csv = new StringBuilder("受付番号,検査日,予約時刻,装置,検査内容,シリーズ数,StudyInstanceUID,課題\r\n");
+        for (int i = 1; i <= 7; i++) {
+            csv.append("A26-041%d,%s,1%d:00,MR7T01,7T 視覚実験 セッション%d,2,2.25.41%d,P001\r\n".formatted(i, day, i, i, i));
+        }
+        service.bean(Bookings.class)
+                .keep(
+                        Sight.EVERYTHING,
+                        new ByteArrayInputStream(csv.toString().getBytes(StandardCharsets.UTF_8)),
+                        null,
+                        false,
+                        "test");
+        Instant at = day.atTime(18, 0).atZone(ZoneId.systemDefault()).toInstant();
+        arrive("2.25.411", 1, "A26-0411", "MR7T01", day, at);
+        arrive("2.25.411", 2, "A26-0411", "MR7T01", day, at);
+        arrive("2.25.412", 1, "A26-0412", "MR7T01", day, at);
+        arrive("2.25.413", 1, "A26-0413", "MR7T01", day, at.plus(Duration.ofDays(2)));
+        arrive("2.25.413", 2, "A26-0413", "MR7T01", day, at.plus(Duration.ofDays(2)));
+        arrive("2.25.414", 1, "A26-0414", "MR3T01", day, at);
+        arrive("2.25.414", 2, "A26-0414", "MR3T01", day, at);
+        arrive("2.25.415", 1, "A26-0415", "MR7T01", day, at);
+        arrive("2.25.4152", 2, "A26-0415", "MR7T01", day, at);
+        arrive("2.25.416", 1, "A26-0416", "MR7T01", day, at);
+        arrive("2.25.416", 2, "A26-0416", "MR7T01", day.plusDays(1), at);
+        arrive("2.25.499", 1, null, "MR3T01", day, at);
+    }
+
+    private static void arrive(
+            String study, int series, @Nullable String accession, String station, LocalDate day, Instant at) {
+        service.bean(Studies.class)
+                .received(new ReceivedSeries(
+                        study, study + "." + series, accession, null, day, null, station, "MR", 120, null, at, at));
     }
 
     /** Two nights, with changes between them; then something frozen, and something that waits. */
@@ -448,6 +496,9 @@ class PagesBrowserIT {
         pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
         pages.put("register", "/register");
         pages.put("csv", "/register/csv");
+        pages.put("gaps", "/gaps?all=true");
+        pages.put("gaps-none", "/gaps?kind=split");
+        pages.put("bookings", "/gaps/bookings");
         pages.put("runs", "/runs");
         pages.put("run", "/runs/2");
         pages.put("start", "/runs/start");
@@ -646,7 +697,7 @@ class PagesBrowserIT {
         press(page, "en", "login");
 
         assertThat(page.locator(".top nav a"))
-                .hasText(new String[] {"Overview", "Experiments", "Runs", "Audit", "Administration"});
+                .hasText(new String[] {"Overview", "Experiments", "Planned", "Runs", "Audit", "Administration"});
         page.navigate(service.url() + "/runs/2");
         assertThat(page.locator(".links")).hasCount(0);
         page.navigate(service.url() + "/administration");

@@ -1,31 +1,39 @@
 package dozo.registry;
 
+import static java.util.Objects.requireNonNull;
+
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
 import de.siegmar.fastcsv.reader.CsvRecord;
 import de.siegmar.fastcsv.reader.CsvRecordHandler;
 import de.siegmar.fastcsv.reader.FieldMismatchStrategy;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A CSV file of experiments to register, as spreadsheets write it.
+ * A CSV file with a heading, as spreadsheets write it: of UTF-8 or Shift-JIS, with commas, semicolons or tabs.
  *
  * @param lines what the rows ask for, each by itself, without those that have nothing in any cell
  */
-record RegistrationFile(String encoding, char separator, List<JudgedLine> lines) {
+public record CsvFile<L>(String encoding, char separator, List<L> lines) {
+
+    /** A file has at most so many bytes. */
+    public static final int BYTES_MAX = 32 * 1024 * 1024;
 
     /** Rows with something in them. */
-    static final int LINES_MAX = 100_000;
+    public static final int LINES_MAX = 100_000;
 
     private static final int COLUMNS_MAX = 100;
     private static final int CELL_LENGTH_MAX = 16_384;
@@ -39,6 +47,29 @@ record RegistrationFile(String encoding, char separator, List<JudgedLine> lines)
     private static final Pattern LINE_BREAK = Pattern.compile("\\R");
     private static final Pattern LINE = Pattern.compile("line (\\d+)");
 
+    /** What a column is for, by the names that its heading may have. */
+    public interface Column {
+
+        /** The field's name as in REST. */
+        String field();
+
+        /** Its other names. */
+        List<String> others();
+
+        /** Whether a file has to have it. */
+        boolean required();
+
+        /** Whether a line break in a cell is a space; in all others it is refused. */
+        default boolean ofLines() {
+            return false;
+        }
+
+        /** Whether nothing that stands in it is read, however many there are. */
+        default boolean passedOver() {
+            return false;
+        }
+    }
+
     /**
      * A row.
      *
@@ -46,22 +77,37 @@ record RegistrationFile(String encoding, char separator, List<JudgedLine> lines)
      * @param cells those with something in them
      * @param refusal why it cannot be understood; null: it can
      */
-    record Row(
-            int line,
-            Map<RegistrationColumn, String> cells,
-            @Nullable Refusal refusal) {}
+    public record Row<C extends Column>(
+            int line, Map<C, String> cells, @Nullable Refusal refusal) {
+
+        /** A cell without space around it; null: there is nothing in it. */
+        public @Nullable String stripped(C column) {
+            String cell = cells.get(column);
+            return cell == null ? null : cell.strip();
+        }
+    }
 
     /** The columns in their order; empty: one without a heading. */
-    private record Heading(List<Optional<RegistrationColumn>> columns, char separator) {}
+    private record Heading<C>(List<Optional<C>> columns, char separator) {}
 
     /**
-     * Reads the file.
+     * Reads a file.
      *
-     * @throws Refusal when the encoding cannot be told, the heading is not understood, or there are too many rows
+     * @param encoding its name; null: it is told by the bytes
+     * @param columns all that it may have
+     * @param judge what a row asks for
+     * @throws Refusal when the file is too large, the encoding cannot be told, the heading is not understood, or there are too
+     *     many rows
      */
-    static RegistrationFile read(CsvText text, InstantSource clock) {
-        Heading heading = heading(text);
-        List<JudgedLine> lines = new ArrayList<>();
+    public static <C extends Column, L> CsvFile<L> read(
+            InputStream csv, @Nullable String encoding, List<C> columns, Function<Row<C>, L> judge) throws IOException {
+        byte[] bytes = csv.readNBytes(BYTES_MAX + 1);
+        if (bytes.length > BYTES_MAX) {
+            throw new Refusal("file", "a file has at most %,d bytes: divide it".formatted(BYTES_MAX));
+        }
+        CsvText text = CsvText.of(bytes, encoding);
+        Heading<C> heading = heading(text, columns);
+        List<L> lines = new ArrayList<>();
         try (CsvReader<CsvRecord> reader = reader(text, heading.separator)) {
             var records = reader.iterator();
             records.next();
@@ -73,7 +119,7 @@ record RegistrationFile(String encoding, char separator, List<JudgedLine> lines)
                     }
                     record = records.next();
                 } catch (CsvParseException broken) {
-                    lines.add(Wish.of(broken(broken), clock));
+                    lines.add(judge.apply(broken(broken)));
                     break;
                 }
                 if (record.getFields().stream().allMatch(String::isBlank)) {
@@ -83,39 +129,34 @@ record RegistrationFile(String encoding, char separator, List<JudgedLine> lines)
                     throw new Refusal("file", "there are more than %,d lines: divide it".formatted(LINES_MAX));
                 }
                 // NB: at once, so that no cells are kept: of a hundred thousand lines they would fill the heap.
-                lines.add(Wish.of(row(heading, record, text.encoding()), clock));
+                lines.add(judge.apply(row(heading, record, text.encoding())));
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
-        return new RegistrationFile(text.encoding(), heading.separator, lines);
+        return new CsvFile<>(text.encoding(), heading.separator, lines);
     }
 
-    private static Row row(Heading heading, CsvRecord record, String encoding) {
+    private static <C extends Column> Row<C> row(Heading<C> heading, CsvRecord record, String encoding) {
         int line = Math.toIntExact(record.getStartingLineNumber());
-        Map<RegistrationColumn, String> cells = new EnumMap<>(RegistrationColumn.class);
+        Map<C, String> cells = new HashMap<>();
         Refusal refusal = null;
         for (int i = 0; i < record.getFieldCount(); i++) {
             String cell = record.getField(i);
-            Optional<RegistrationColumn> column =
-                    i < heading.columns.size() ? heading.columns.get(i) : Optional.empty();
-            if (cell.isBlank()) {
+            Optional<C> column = i < heading.columns.size() ? heading.columns.get(i) : Optional.empty();
+            if (cell.isBlank() || (column.isPresent() && column.get().passedOver())) {
                 continue;
             }
             if (column.isEmpty()) {
                 refusal = new Refusal(NAMES, "cell %d has no heading: is a quote missing?".formatted(i + 1));
                 continue;
             }
-            String text = column.get() == RegistrationColumn.TITLE
-                    ? LINE_BREAK.matcher(cell).replaceAll(" ")
-                    : cell;
+            String text = column.get().ofLines() ? LINE_BREAK.matcher(cell).replaceAll(" ") : cell;
             refusal = refusal == null ? refusal(column.get(), text, encoding) : refusal;
             cells.put(column.get(), text);
         }
-        return new Row(line, cells, refusal);
+        return new Row<>(line, cells, refusal);
     }
 
-    private static @Nullable Refusal refusal(RegistrationColumn column, String cell, String encoding) {
+    private static @Nullable Refusal refusal(Column column, String cell, String encoding) {
         if (cell.indexOf(NO_CHARACTER) >= 0) {
             return new Refusal(column.field(), "there are bytes in it that are no %s".formatted(encoding));
         }
@@ -125,10 +166,10 @@ record RegistrationFile(String encoding, char separator, List<JudgedLine> lines)
     }
 
     /** What comes behind such a place may be anything, so nothing of it is read. */
-    private static Row broken(CsvParseException broken) {
+    private static <C extends Column> Row<C> broken(CsvParseException broken) {
         String reason = String.valueOf(broken.getMessage());
         Matcher line = LINE.matcher(reason);
-        return new Row(
+        return new Row<>(
                 line.find() ? Integer.parseInt(line.group(1)) : 0,
                 Map.of(),
                 new Refusal(
@@ -138,58 +179,77 @@ record RegistrationFile(String encoding, char separator, List<JudgedLine> lines)
     }
 
     /** The heading under the separator by which most of its names are known. */
-    private static Heading heading(CsvText text) {
-        Heading best = null;
+    private static <C extends Column> Heading<C> heading(CsvText text, List<C> columns) {
+        Heading<C> best = null;
         List<String> names = List.of();
         long known = -1;
         for (char separator : SEPARATORS) {
             List<String> split = names(text, separator);
-            long understood = split.stream()
-                    .filter(name -> RegistrationColumn.of(name).isPresent())
-                    .count();
+            List<Optional<C>> found =
+                    split.stream().map(name -> column(columns, name)).toList();
+            long understood = found.stream().filter(Optional::isPresent).count();
             if (understood > known) {
                 known = understood;
                 names = split;
-                best = new Heading(split.stream().map(RegistrationColumn::of).toList(), separator);
+                best = new Heading<>(found, separator);
             }
         }
-        check(names);
-        return java.util.Objects.requireNonNull(best);
+        check(columns, names);
+        return requireNonNull(best);
+    }
+
+    /** The column with this heading, in any case and with space around it. */
+    private static <C extends Column> Optional<C> column(List<C> columns, String heading) {
+        String name = heading.strip().toLowerCase(Locale.ROOT);
+        return columns.stream()
+                .filter(column -> column.field().toLowerCase(Locale.ROOT).equals(name)
+                        || column.others().contains(name))
+                .findFirst();
+    }
+
+    /** All names that are accepted, for people. */
+    private static String accepted(List<? extends Column> columns) {
+        return columns.stream()
+                .filter(column -> !column.passedOver())
+                .map(column -> column.field() + " (" + String.join(", ", column.others()) + ")")
+                .collect(Collectors.joining(", "));
     }
 
     private static List<String> names(CsvText text, char separator) {
         try (CsvReader<CsvRecord> reader = reader(text, separator)) {
             return reader.stream().findFirst().map(CsvRecord::getFields).orElse(List.of());
-        } catch (CsvParseException | java.io.UncheckedIOException broken) {
+        } catch (CsvParseException | UncheckedIOException broken) {
             return List.of();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static void check(List<String> names) {
-        List<RegistrationColumn> seen = new ArrayList<>();
+    private static <C extends Column> void check(List<C> columns, List<String> names) {
+        List<C> seen = new ArrayList<>();
         for (String name : names) {
-            Optional<RegistrationColumn> column = RegistrationColumn.of(name);
+            Optional<C> column = column(columns, name);
             if (column.isEmpty() && !name.isBlank()) {
                 throw new Refusal(
                         NAMES,
                         "there is no column \"%s\": %s are accepted"
-                                .formatted(shortened(name.strip()), RegistrationColumn.accepted()));
+                                .formatted(shortened(name.strip()), accepted(columns)));
             }
-            if (column.isPresent() && seen.contains(column.get())) {
+            if (column.isPresent()
+                    && seen.contains(column.get())
+                    && !column.get().passedOver()) {
                 throw new Refusal(
                         NAMES,
                         "there are two columns for %s".formatted(column.get().field()));
             }
             column.ifPresent(seen::add);
         }
-        for (RegistrationColumn required : RegistrationColumn.REQUIRED) {
-            if (!seen.contains(required)) {
+        for (C required : columns) {
+            if (required.required() && !seen.contains(required)) {
                 throw new Refusal(
                         NAMES,
                         "the first line has to name the columns, and a column %s is missing: %s are accepted"
-                                .formatted(required.field(), RegistrationColumn.accepted()));
+                                .formatted(required.field(), accepted(columns)));
             }
         }
     }

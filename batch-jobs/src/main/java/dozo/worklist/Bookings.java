@@ -1,0 +1,345 @@
+package dozo.worklist;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Told;
+import dozo.ledger.Sight;
+import dozo.registry.CsvFile;
+import dozo.registry.CsvFile.Row;
+import dozo.registry.Refusal;
+import dozo.registry.WrittenDay;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.worklist.JudgedBooking.Outcome;
+import java.io.IOException;
+import java.io.InputStream;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.DateTimeException;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * What the booking system plans. A booking is known by its accession number; told again, it is as it is told, and what is not said
+ * stays as it was. All bookings of a file or of an answer are kept with their ledger rows in one transaction, or none.
+ */
+public class Bookings {
+
+    private static final List<String> TOLD_NEW = List.of("origin", "after");
+    private static final List<String> TOLD_CHANGED = List.of("origin", "before", "after");
+    private static final Pattern TIME = Pattern.compile("([0-9]{1,2}):?([0-9]{2})(?::?([0-9]{2})(?:\\.[0-9]{1,6})?)?");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,5}");
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final PseudonymousCode codes;
+    private final InstantSource clock;
+    private final TransactionTemplate transaction;
+
+    /** Who told of bookings. */
+    public enum Origin {
+        CSV,
+        WORKLIST;
+
+        String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * What came of all that was told.
+     *
+     * @param encoding that a file was taken to be in, with its {@code separator}; null: it was no file
+     */
+    public record Answer(
+            @Nullable String encoding, @Nullable Character separator, List<JudgedBooking> lines) {
+
+        /** How many lines have this outcome. */
+        public long count(Outcome outcome) {
+            return lines.stream().filter(line -> line.outcome() == outcome).count();
+        }
+    }
+
+    public Bookings(
+            JdbcClient jdbc,
+            Ledger ledger,
+            PseudonymousCode codes,
+            InstantSource clock,
+            PlatformTransactionManager transactions) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.codes = codes;
+        this.clock = clock;
+        this.transaction = new TransactionTemplate(transactions);
+    }
+
+    /**
+     * Keeps the bookings of a CSV file, unless one of its lines is refused.
+     *
+     * @param sight if it is not of everything, each line has to name a project that is seen
+     * @param encoding its name; null: it is told by the bytes
+     * @param dryRun nothing is kept; the verdicts are those that it would have
+     * @throws Refusal when the file as a whole cannot be understood, or is too large
+     */
+    public Answer keep(Sight sight, InputStream csv, @Nullable String encoding, boolean dryRun, String actor)
+            throws IOException {
+        CsvFile<JudgedBooking> file = CsvFile.read(csv, encoding, List.of(BookingColumn.values()), row -> judged(row));
+        List<JudgedBooking> lines = keep(sight, file.lines(), Origin.CSV, dryRun, actor);
+        return new Answer(file.encoding(), file.separator(), lines);
+    }
+
+    /** Keeps the bookings of a worklist; those that are refused keep no other from being kept. */
+    List<JudgedBooking> keep(List<JudgedBooking> told, String actor) {
+        List<JudgedBooking> good = told.stream().filter(line -> !line.refused()).toList();
+        Map<Integer, JudgedBooking> kept = keep(Sight.EVERYTHING, good, Origin.WORKLIST, false, actor).stream()
+                .collect(Collectors.toMap(JudgedBooking::line, line -> line));
+        return told.stream().map(line -> kept.getOrDefault(line.line(), line)).toList();
+    }
+
+    private List<JudgedBooking> keep(
+            Sight sight, List<JudgedBooking> told, Origin origin, boolean dryRun, String actor) {
+        return requireNonNull(transaction.execute(status -> {
+            List<JudgedBooking> judged = against(sight, told);
+            if (!dryRun && judged.stream().noneMatch(JudgedBooking::refused)) {
+                write(judged, origin, actor);
+                return judged;
+            }
+            return judged.stream()
+                    .map(line -> switch (line.outcome()) {
+                        case BOOKED, CHANGED, ACCEPTED -> line.with(Outcome.ACCEPTED, requireNonNull(line.booking()));
+                        case UNCHANGED, REFUSED -> line;
+                    })
+                    .toList();
+        }));
+    }
+
+    /** The lines beside what is known. NB: known bookings are locked, so that the ledger's "before" is what is replaced. */
+    private List<JudgedBooking> against(Sight sight, List<JudgedBooking> told) {
+        Map<String, Booking> known = known(told);
+        Set<String> projects = projects(told);
+        Set<String> seen = new HashSet<>();
+        List<JudgedBooking> judged = new ArrayList<>();
+        for (JudgedBooking line : told) {
+            if (line.booking() == null) {
+                judged.add(line);
+                continue;
+            }
+            try {
+                judged.add(
+                        against(sight, projects, line, known.get(line.booking().accession()), seen));
+            } catch (Refusal refusal) {
+                judged.add(JudgedBooking.refused(line.line(), line.accession(), refusal));
+            }
+        }
+        return judged;
+    }
+
+    private static JudgedBooking against(
+            Sight sight, Set<String> projects, JudgedBooking line, @Nullable Booking before, Set<String> seen) {
+        Booking told = requireNonNull(line.booking());
+        if (!seen.add(told.accession())) {
+            throw new Refusal("accession", "%s is in a line before".formatted(told.accession()));
+        }
+        if (before != null && !sight.ofEverything() && !sees(sight, before.project())) {
+            throw new Refusal("accession", "%s is booked for another project".formatted(told.accession()));
+        }
+        Booking after = before == null ? told : told.over(before);
+        String project = after.project();
+        if (project != null && !(projects.contains(project) && sight.sees(project))) {
+            throw new Refusal("project", "there is no project \"%s\"; create it first".formatted(project));
+        }
+        if (project == null && !sight.ofEverything()) {
+            throw new Refusal("project", "a project of yours is needed");
+        }
+        if (before == null) {
+            return line.with(Outcome.BOOKED, after);
+        }
+        return line.with(after.equals(before) ? Outcome.UNCHANGED : Outcome.CHANGED, after);
+    }
+
+    private static boolean sees(Sight sight, @Nullable String project) {
+        return project != null && sight.sees(project);
+    }
+
+    private Map<String, Booking> known(List<JudgedBooking> told) {
+        Map<String, Booking> known = new HashMap<>();
+        jdbc.sql("""
+                        select b.*, p.code as project from booking b left join project p using (project_id)
+                        where b.accession = any(:accessions) for update of b
+                        """)
+                .param(
+                        "accessions",
+                        told.stream()
+                                .map(JudgedBooking::accession)
+                                .filter(accession -> accession != null)
+                                .toArray(String[]::new))
+                .query(row -> {
+                    known.put(row.getString("accession"), booking(row));
+                });
+        return known;
+    }
+
+    private Set<String> projects(List<JudgedBooking> told) {
+        return Set.copyOf(jdbc.sql("""
+                        select code from project where code = any(:told)
+                        union select p.code from booking b join project p using (project_id) where b.accession = any(:accessions)
+                        """)
+                .param(
+                        "told",
+                        told.stream()
+                                .map(JudgedBooking::booking)
+                                .map(booking -> booking == null ? null : booking.project())
+                                .filter(project -> project != null)
+                                .distinct()
+                                .toArray(String[]::new))
+                .param("accessions", told.stream().map(JudgedBooking::accession).toArray(String[]::new))
+                .query((row, n) -> row.getString(1))
+                .list());
+    }
+
+    private void write(List<JudgedBooking> judged, Origin origin, String actor) {
+        Map<String, Booking> before = known(judged);
+        List<Told> made = new ArrayList<>();
+        List<Told> changed = new ArrayList<>();
+        for (JudgedBooking line : judged) {
+            Booking booking = requireNonNull(line.booking());
+            if (line.outcome() == Outcome.UNCHANGED) {
+                continue;
+            }
+            write(booking, origin, actor);
+            Booking was = before.get(booking.accession());
+            if (was == null) {
+                made.add(new Told(booking.accession(), List.of(origin.word(), booking.told())));
+            } else {
+                changed.add(new Told(booking.accession(), List.of(origin.word(), was.told(), booking.told())));
+            }
+        }
+        // Last of all: the ledger is kept from others from here to the transaction's end.
+        if (!made.isEmpty()) {
+            ledger.appendAll(actor, "booking.made", TOLD_NEW, made);
+        }
+        if (!changed.isEmpty()) {
+            ledger.appendAll(actor, "booking.changed", TOLD_CHANGED, changed);
+        }
+    }
+
+    private void write(Booking booking, Origin origin, String actor) {
+        jdbc.sql("""
+                        insert into booking (accession, project_id, study_uid, ae_title, modality, scheduled_on, scheduled_time,
+                                             procedure, series_expected, subject, origin, booked_at, booked_by)
+                        values (:accession, (select project_id from project where code = :project), :study, :aeTitle, :modality,
+                                :on, :time, :procedure, :series, :subject, :origin, :now, :actor)
+                        on conflict (accession) do update
+                            set project_id = excluded.project_id, study_uid = excluded.study_uid, ae_title = excluded.ae_title,
+                                modality = excluded.modality, scheduled_on = excluded.scheduled_on,
+                                scheduled_time = excluded.scheduled_time, procedure = excluded.procedure,
+                                series_expected = excluded.series_expected, subject = excluded.subject, origin = excluded.origin
+                        """)
+                .param("accession", booking.accession())
+                .param("project", booking.project(), Types.VARCHAR)
+                .param("study", booking.studyUid(), Types.VARCHAR)
+                .param("aeTitle", booking.aeTitle(), Types.VARCHAR)
+                .param("modality", booking.modality(), Types.VARCHAR)
+                .param("on", booking.on())
+                .param("time", booking.time(), Types.TIME)
+                .param("procedure", booking.procedure())
+                .param("series", booking.seriesExpected(), Types.INTEGER)
+                .param("subject", booking.subject(), Types.VARCHAR)
+                .param("origin", origin.word())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("actor", actor)
+                .update();
+    }
+
+    private static Booking booking(ResultSet row) throws SQLException {
+        return new Booking(
+                row.getString("accession"),
+                row.getString("project"),
+                row.getString("study_uid"),
+                row.getString("ae_title"),
+                row.getString("modality"),
+                row.getObject("scheduled_on", LocalDate.class),
+                row.getObject("scheduled_time", LocalTime.class),
+                row.getString("procedure"),
+                row.getObject("series_expected", Integer.class),
+                row.getString("subject"));
+    }
+
+    private JudgedBooking judged(Row<BookingColumn> row) {
+        String accession = row.stripped(BookingColumn.ACCESSION);
+        if (row.refusal() != null) {
+            return JudgedBooking.refused(row.line(), accession, row.refusal());
+        }
+        try {
+            return JudgedBooking.accepted(row.line(), booking(row));
+        } catch (Refusal refusal) {
+            return JudgedBooking.refused(row.line(), accession, refusal);
+        }
+    }
+
+    private Booking booking(Row<BookingColumn> row) {
+        String procedure = row.stripped(BookingColumn.PROCEDURE);
+        return new Booking(
+                required(row, BookingColumn.ACCESSION),
+                row.stripped(BookingColumn.PROJECT),
+                row.stripped(BookingColumn.STUDY),
+                row.stripped(BookingColumn.STATION),
+                row.stripped(BookingColumn.MODALITY),
+                WrittenDay.of(BookingColumn.DATE.field(), required(row, BookingColumn.DATE)),
+                time(row.stripped(BookingColumn.TIME)),
+                procedure == null ? "" : procedure,
+                number(row.stripped(BookingColumn.SERIES)),
+                codes.of(row.stripped(BookingColumn.PATIENT)).orElse(null));
+    }
+
+    private static String required(Row<BookingColumn> row, BookingColumn column) {
+        return Optional.ofNullable(row.stripped(column))
+                .orElseThrow(() -> new Refusal(column.field(), "the cell is empty"));
+    }
+
+    /** A time of the day; null for none. */
+    static @Nullable LocalTime time(@Nullable String written) {
+        if (written == null || written.isBlank()) {
+            return null;
+        }
+        Matcher time = TIME.matcher(written.strip());
+        try {
+            if (time.matches()) {
+                int second = time.group(3) == null ? 0 : Integer.parseInt(time.group(3));
+                return LocalTime.of(Integer.parseInt(time.group(1)), Integer.parseInt(time.group(2)), second);
+            }
+        } catch (DateTimeException noSuchTime) {
+            throw new Refusal("time", "there is no time \"%s\"".formatted(written));
+        }
+        throw new Refusal("time", "\"%s\" is no time: 9:30, 09:30:00 and 093000 are accepted".formatted(written));
+    }
+
+    private static @Nullable Integer number(@Nullable String written) {
+        if (written == null) {
+            return null;
+        }
+        if (!NUMBER.matcher(written).matches()) {
+            throw new Refusal(
+                    "series", "\"%s\": a number from 1 to %,d is accepted".formatted(written, Booking.SERIES_MAX));
+        }
+        return Integer.valueOf(written);
+    }
+}

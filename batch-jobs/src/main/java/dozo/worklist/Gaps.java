@@ -1,0 +1,251 @@
+package dozo.worklist;
+
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * The gap list: what is planned beside what arrived, was copied and verified at a site; a line for each booking, and for each study
+ * that belongs to none.
+ *
+ * <p>A series belongs to the booking whose accession number it has; if it has none that is booked, to the one whose
+ * StudyInstanceUID it has; else to that of the other series of its study. Nothing is guessed from subjects, days or scanners.
+ */
+public class Gaps {
+
+    private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
+    private static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
+
+    private final JdbcClient jdbc;
+    private final Lateness lateness;
+
+    /**
+     * Which lines are wanted; null: any.
+     *
+     * @param from planned, or if it was not planned, scanned on that day or later
+     * @param until the same, that day or earlier
+     * @param at as it was then: of bookings that were known, with what had arrived
+     * @param all whether lines without a gap are wanted too
+     */
+    public record Wanted(
+            @Nullable LocalDate from,
+            @Nullable LocalDate until,
+            Instant at,
+            @Nullable String project,
+            @Nullable GapKind kind,
+            boolean all) {
+
+        public Wanted {
+            if (from != null && until != null && until.isBefore(from)) {
+                throw new Refusal("until", "%s is before %s".formatted(until, from));
+            }
+        }
+    }
+
+    /**
+     * A booking, or a study that belongs to none, and where what arrived differs from it. Null: unknown, or it has not happened.
+     *
+     * @param key its place in the list
+     * @param day that it is booked for; of an unplanned study, when it was scanned
+     * @param studies the StudyInstanceUIDs under which it arrived
+     * @param experiments that they lie in, as project/code
+     * @param copied whether all that arrived lies in the source of an experiment, and all of that at the site
+     * @param verified whether every entry of that experiment's current manifest, sealed since, has a receipt at the site
+     */
+    public record Line(
+            String key,
+            @Nullable String accession,
+            @Nullable String project,
+            @Nullable LocalDate day,
+            @Nullable LocalTime time,
+            @Nullable String scanner,
+            @Nullable String aeTitle,
+            @Nullable String modality,
+            String procedure,
+            @Nullable String subject,
+            @Nullable Integer seriesExpected,
+            List<String> studies,
+            int series,
+            long instances,
+            @Nullable Instant arrivedAt,
+            @Nullable Instant lastArrivedAt,
+            List<String> experiments,
+            boolean copied,
+            boolean verified,
+            List<GapKind> gaps) {}
+
+    public Gaps(JdbcClient jdbc, Lateness lateness) {
+        this.jdbc = jdbc;
+        this.lateness = lateness;
+    }
+
+    /** At most {@code limit} lines with a key after one (empty: from the first), by day. */
+    public List<Line> page(Sight sight, Wanted wanted, int siteId, String after, int limit) {
+        return jdbc.sql("""
+                        with
+                        -- Every series that had arrived, with the booking that it belongs to.
+                        named as (
+                            select s.*, st.scanner,
+                                   coalesce(a.booking_id,
+                                            (select min(u.booking_id) from booking u
+                                             where u.study_uid = s.study_uid and u.booked_at <= :at)) as named_id
+                            from study_series s
+                            left join station st using (ae_title)
+                            left join booking a on a.accession = s.accession and a.booked_at <= :at
+                            where s.first_received_at <= :at
+                        ),
+                        arrived as (
+                            select n.*, coalesce(named_id, min(named_id) over (partition by study_uid)) as booking_id from named n
+                        ),
+                        -- Two visits under one UID. What is unknown agrees with everything.
+                        twice as (
+                            select study_uid from arrived group by study_uid
+                            having count(distinct accession) > 1 or count(distinct subject) > 1 or count(distinct study_day) > 1
+                        ),
+                        -- What is kept of each study: all that arrived of it in an experiment's source, and that at the site.
+                        kept as (
+                            select a.study_uid, t.experiment_id,
+                                   c.files_safe = c.files and c.files >= t.instances_collected as copied,
+                                   c.entries_safe = c.entries and c.files >= t.instances_collected as verified
+                            from (select study_uid, sum(instances) as instances, max(last_received_at) as last_at
+                                  from arrived group by study_uid) a
+                            join study t using (study_uid)
+                            join coverage c on c.experiment_id = t.experiment_id and c.site_id = :site
+                                           and c.since <= :at and c.until > :at
+                            join manifest m on m.experiment_id = c.experiment_id and m.manifest_no = c.manifest_no
+                            where t.collected_at between a.last_at and :at and t.instances_collected >= a.instances
+                              and m.sealed_at >= t.collected_at
+                        ),
+                        -- What arrived of each booking; of what is unplanned (no booking), of each study.
+                        told as (
+                            select a.booking_id, case when a.booking_id is null then a.study_uid end as unplanned_uid,
+                                   array_agg(distinct a.study_uid) as studies,
+                                   count(distinct a.series_uid) as series, sum(a.instances) as instances,
+                                   min(a.first_received_at) as first_at, max(a.last_received_at) as last_at,
+                                   min(a.study_day) as day, min(a.study_time) as time, min(a.accession) as accession,
+                                   min(a.scanner) as scanner, min(a.ae_title) as ae_title, min(a.modality) as modality,
+                                   min(a.subject) as subject,
+                                   bool_or(a.instances < a.instances_expected) as cut_short,
+                                   bool_or(w.study_uid is not null) as twice,
+                                   bool_or(case when a.scanner is not null and bs.scanner is not null
+                                                then a.scanner = bs.scanner else a.ae_title = b.ae_title end) as from_there,
+                                   bool_and(coalesce(k.copied, false)) as copied,
+                                   bool_and(coalesce(k.verified, false)) as verified
+                            from arrived a
+                            left join booking b on b.booking_id = a.booking_id
+                            left join station bs on bs.ae_title = b.ae_title
+                            left join twice w on w.study_uid = a.study_uid
+                            left join kept k on k.study_uid = a.study_uid
+                            group by a.booking_id, 2
+                        ),
+                        lines as (
+                            select b.scheduled_on::text || ' b ' || b.accession as key, b.accession, b.project_id,
+                                   b.scheduled_on as day, b.scheduled_time as time, st.scanner, b.ae_title, b.modality, b.procedure,
+                                   b.subject, b.series_expected, t.studies, t.series, t.instances, t.first_at, t.last_at,
+                                   t.copied, t.verified,
+                                   array_remove(array[
+                                       case when t.booking_id is null and d.due_at < :at then 'NEVER_SCANNED' end,
+                                       case when t.first_at > d.due_at then 'LATE' end,
+                                       case when d.due_at < :at and (t.series < b.series_expected or t.cut_short) then 'PARTLY' end,
+                                       case when cardinality(t.studies) > 1 then 'SPLIT' end,
+                                       case when t.twice then 'SAME_UID_TWICE' end,
+                                       case when not t.from_there then 'WRONG_STATION' end], null) as gaps
+                            from booking b
+                            cross join lateral (
+                                select (b.scheduled_on + coalesce(b.scheduled_time, time '24:00')) at time zone :zone
+                                       + make_interval(secs => :late) as due_at) d
+                            left join station st using (ae_title)
+                            left join told t using (booking_id)
+                            where b.booked_at <= :at
+                            union all
+                            -- What was scanned before the first booking that is known was not unplanned.
+                            select coalesce(t.day, date '9999-12-31')::text || ' s ' || t.unplanned_uid, t.accession, null, t.day,
+                                   t.time, t.scanner, t.ae_title, t.modality, '', t.subject, null, t.studies, t.series, t.instances,
+                                   t.first_at, t.last_at, t.copied, t.verified, array['UNPLANNED']
+                            from told t
+                            where t.booking_id is null
+                              and coalesce(t.day, (t.first_at at time zone :zone)::date)
+                                  >= (select min(scheduled_on) from booking where booked_at <= :at)
+                        )
+                        select l.*, coalesce(p.code, x.projects[1]) as project, x.experiments
+                        from lines l
+                        left join project p using (project_id)
+                        cross join lateral (
+                            select coalesce(array_agg(distinct xp.code || '/' || e.code), '{}') as experiments,
+                                   array_agg(distinct xp.code) as projects
+                            from study t
+                            join experiment e using (experiment_id)
+                            join project xp on xp.project_id = e.project_id
+                            where t.study_uid = any(l.studies)
+                              and (:seen::text[] is null or xp.code = any(:seen::text[]))) x
+                        where l.key collate "C" > :after
+                          and coalesce(l.day, :latest) between :from and :until
+                          and (:all or cardinality(l.gaps) > 0)
+                          and (:kind::text is null or :kind = any(l.gaps))
+                          and (:project::text is null or coalesce(p.code, x.projects[1]) = :project)
+                          and (:seen::text[] is null or coalesce(p.code, x.projects[1]) = any(:seen::text[]))
+                        order by l.key collate "C"
+                        limit :limit
+                        """)
+                .param("at", Timestamp.from(wanted.at))
+                .param("site", siteId)
+                .param("zone", lateness.zone().getId())
+                .param("late", lateness.after().toSeconds())
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("after", after)
+                .param("latest", LATEST)
+                .param("from", wanted.from == null ? EARLIEST : wanted.from)
+                .param("until", wanted.until == null ? LATEST : wanted.until)
+                .param("all", wanted.all)
+                .param("kind", wanted.kind == null ? null : wanted.kind.name(), Types.VARCHAR)
+                .param("project", wanted.project, Types.VARCHAR)
+                .param("limit", limit)
+                .query((row, n) -> line(row))
+                .list();
+    }
+
+    private static Line line(ResultSet row) throws SQLException {
+        return new Line(
+                row.getString("key"),
+                row.getString("accession"),
+                row.getString("project"),
+                row.getObject("day", LocalDate.class),
+                row.getObject("time", LocalTime.class),
+                row.getString("scanner"),
+                row.getString("ae_title"),
+                row.getString("modality"),
+                row.getString("procedure"),
+                row.getString("subject"),
+                row.getObject("series_expected", Integer.class),
+                texts(row.getArray("studies")),
+                row.getInt("series"),
+                row.getLong("instances"),
+                instant(row.getTimestamp("first_at")),
+                instant(row.getTimestamp("last_at")),
+                texts(row.getArray("experiments")),
+                row.getBoolean("copied"),
+                row.getBoolean("verified"),
+                texts(row.getArray("gaps")).stream().map(GapKind::valueOf).toList());
+    }
+
+    private static List<String> texts(@Nullable Array array) throws SQLException {
+        return array == null
+                ? List.of()
+                : Stream.of((String[]) array.getArray()).toList();
+    }
+
+    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
+        return timestamp == null ? null : timestamp.toInstant();
+    }
+}

@@ -1,0 +1,166 @@
+package dozo.api;
+
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.worklist.Booking;
+import dozo.worklist.Bookings;
+import dozo.worklist.Bookings.Answer;
+import dozo.worklist.JudgedBooking;
+import dozo.worklist.JudgedBooking.Outcome;
+import dozo.worklist.Worklist;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.Principal;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.MimeTypeUtils;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What the booking system plans. */
+@RestController
+@RequestMapping("/api/v1/bookings")
+class BookingApi {
+
+    private final Bookings bookings;
+    private final Worklist worklist;
+
+    /**
+     * What came of one booking.
+     *
+     * @param line where it begins in the file; of a worklist, its place in the answer
+     * @param field of a refused one: which is at fault
+     * @param subject the pseudonymous code that the patient's ID became
+     */
+    record ShownBooking(
+            int line,
+            Outcome outcome,
+            @Nullable String accession,
+            @Nullable String project,
+            @Nullable LocalDate date,
+            @Nullable LocalTime time,
+            @Nullable String aeTitle,
+            @Nullable String modality,
+            @Nullable String procedure,
+            @Nullable Integer series,
+            @Nullable String studyInstanceUid,
+            @Nullable String subject,
+            @Nullable String field,
+            @Nullable String message) {
+
+        static ShownBooking of(JudgedBooking line) {
+            Booking booking = line.booking();
+            if (booking == null) {
+                return new ShownBooking(
+                        line.line(),
+                        line.outcome(),
+                        line.accession(),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        null,
+                        line.field(),
+                        line.message());
+            }
+            return new ShownBooking(
+                    line.line(),
+                    line.outcome(),
+                    line.accession(),
+                    booking.project(),
+                    booking.on(),
+                    booking.time(),
+                    booking.aeTitle(),
+                    booking.modality(),
+                    booking.procedure(),
+                    booking.seriesExpected(),
+                    booking.studyUid(),
+                    booking.subject(),
+                    line.field(),
+                    line.message());
+        }
+    }
+
+    /**
+     * What came of all bookings that were told.
+     *
+     * @param encoding that a file was read as; missing for a worklist
+     * @param accepted lines that could be kept and were not
+     */
+    record ShownBookings(
+            @Nullable String encoding,
+            @Nullable String separator,
+            boolean dryRun,
+            long booked,
+            long changed,
+            long accepted,
+            long unchanged,
+            long refused,
+            List<ShownBooking> lines) {
+
+        static ShownBookings of(Answer answer, boolean dryRun) {
+            return new ShownBookings(
+                    answer.encoding(),
+                    answer.separator() == null ? null : answer.separator().toString(),
+                    dryRun,
+                    answer.count(Outcome.BOOKED),
+                    answer.count(Outcome.CHANGED),
+                    answer.count(Outcome.ACCEPTED),
+                    answer.count(Outcome.UNCHANGED),
+                    answer.count(Outcome.REFUSED),
+                    answer.lines().stream().map(ShownBooking::of).toList());
+        }
+    }
+
+    /** A period of days. */
+    record Period(@Nullable String from, @Nullable String until) {}
+
+    BookingApi(Bookings bookings, Worklist worklist) {
+        this.bookings = bookings;
+        this.worklist = worklist;
+    }
+
+    /**
+     * Keeps the bookings of a CSV file, unless one of its lines is refused. Columns that name a person are not read. The type's
+     * charset is the file's encoding, if it is given.
+     */
+    @PostMapping(path = "/bulk", consumes = "text/csv")
+    ShownBookings keepAll(
+            @RequestParam(defaultValue = "false") boolean dryRun,
+            @RequestHeader("Content-Type") String type,
+            InputStream csv,
+            Principal actor,
+            Sight sight)
+            throws IOException {
+        String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
+        Answer answer = bookings.keep(
+                sight, csv, encoding == null ? null : encoding.replace("\"", ""), dryRun, actor.getName());
+        return ShownBookings.of(answer, dryRun);
+    }
+
+    /** Reads the modality worklist of some days, and keeps what is planned. */
+    @PostMapping("/worklist")
+    ShownBookings read(@RequestBody Period period, Principal actor) {
+        LocalDate from = day("from", period.from);
+        return ShownBookings.of(worklist.read(from, day("until", period.until), actor.getName()), false);
+    }
+
+    private static LocalDate day(String field, @Nullable String text) {
+        try {
+            return LocalDate.parse(String.valueOf(text));
+        } catch (DateTimeParseException e) {
+            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package dozo.api;
+
+import dozo.registry.Refusal;
+import dozo.worklist.Scanners;
+import dozo.worklist.Scanners.Scanner;
+import java.security.Principal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What is known of the scanners. */
+@RestController
+@RequestMapping("/api/v1/scanners")
+class ScannerApi {
+
+    private final Scanners scanners;
+
+    /**
+     * What is known of a scanner.
+     *
+     * @param aeTitles the application entity titles under which it is booked, and sends; missing: none
+     * @param purgeDays after how many days its console deletes what it acquired; missing: unknown
+     */
+    record NewScanner(
+            @Nullable List<@Nullable String> aeTitles,
+            @Nullable Integer purgeDays) {}
+
+    ScannerApi(Scanners scanners) {
+        this.scanners = scanners;
+    }
+
+    /** By code. */
+    @GetMapping
+    Page<Scanner> list(
+            @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return Page.of(limit, most -> scanners.page(after, most), Scanner::code);
+    }
+
+    /** Sets all that is known of a scanner. */
+    @PutMapping("/{scanner}")
+    Scanner put(@PathVariable("scanner") String code, @RequestBody NewScanner said, Principal actor) {
+        List<@Nullable String> titles = said.aeTitles == null ? List.of() : said.aeTitles;
+        List<String> given = titles.stream()
+                .map(title -> {
+                    if (title == null) {
+                        throw new Refusal("aeTitles", "titles of 1 to 16 characters are accepted");
+                    }
+                    return title;
+                })
+                .toList();
+        Scanner scanner = new Scanner(code, given, said.purgeDays);
+        scanners.put(scanner, actor.getName());
+        return scanner;
+    }
+}

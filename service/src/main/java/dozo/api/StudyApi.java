@@ -1,0 +1,94 @@
+package dozo.api;
+
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import dozo.worklist.Studies;
+import dozo.worklist.Studies.Kept;
+import dozo.worklist.Studies.Study;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What a console has to know before it deletes. */
+@RestController
+class StudyApi {
+
+    private final Studies studies;
+    private final SiteChoice sites;
+
+    /**
+     * How far a study has come. Delete only where {@code verified} is true.
+     *
+     * @param site missing while none is registered
+     * @param received instances that arrived, in {@code series} series
+     * @param receivedAt when the last of them did
+     * @param collected instances that lie in the source of {@code experiment}; missing: none is known to, as
+     *     {@code collectedAt}
+     * @param files of the experiment's current manifest, {@code filesVerified} of them with receipts from the site; missing
+     *     where no manifest was sealed since all that arrived lies there
+     * @param copied whether every one of these files is at the site
+     * @param verified whether every entry of that manifest has a receipt from the site, and not fewer instances arrived than are
+     *     asked about; what is not known is false
+     * @param verifiedAt since when; missing: it is not
+     */
+    record ShownStudy(
+            String studyInstanceUid,
+            @Nullable String site,
+            int series,
+            int received,
+            Instant receivedAt,
+            @Nullable String experiment,
+            @Nullable Integer collected,
+            @Nullable Instant collectedAt,
+            @Nullable Long files,
+            @Nullable Long filesVerified,
+            boolean copied,
+            boolean verified,
+            @Nullable Instant verifiedAt) {
+
+        static ShownStudy of(Kept kept, @Nullable String site, boolean all) {
+            Study study = kept.study();
+            return new ShownStudy(
+                    study.uid(),
+                    site,
+                    study.series(),
+                    study.instances(),
+                    study.lastAt(),
+                    kept.experiment(),
+                    study.instancesCollected(),
+                    study.collectedAt(),
+                    kept.files(),
+                    kept.filesSafe(),
+                    kept.copied() && all,
+                    kept.verified() && all,
+                    all ? kept.verifiedAt() : null);
+        }
+    }
+
+    StudyApi(Studies studies, SiteChoice sites) {
+        this.studies = studies;
+        this.sites = sites;
+    }
+
+    /** How far a study has come at a site. 404: nothing has arrived of it, or it is not to be seen. */
+    @GetMapping("/api/v1/studies/{studyInstanceUid}")
+    ShownStudy study(
+            @PathVariable String studyInstanceUid,
+            @RequestParam(required = false) @Nullable Integer instances,
+            @RequestParam(required = false) @Nullable String site,
+            Sight sight) {
+        if (instances != null && instances < 1) {
+            throw new Refusal("instances", "%d: a number from 1 on is accepted".formatted(instances));
+        }
+        Optional<Site> chosen = sites.of(site);
+        Kept kept = studies.kept(sight, studyInstanceUid, chosen.map(Site::id).orElse(SiteChoice.NO_SITE))
+                .orElseThrow(Missing.thing("study", studyInstanceUid));
+        boolean all = instances == null || kept.study().instances() >= instances;
+        return ShownStudy.of(kept, chosen.map(Site::name).orElse(null), all);
+    }
+}

@@ -1,0 +1,117 @@
+package dozo.start;
+
+import dozo.ledger.Ledger;
+import dozo.setting.Setting;
+import dozo.setting.Setting.Secret;
+import dozo.setting.WrongSetting;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.worklist.Bookings;
+import dozo.worklist.Gaps;
+import dozo.worklist.Lateness;
+import dozo.worklist.Worklist;
+import java.net.URI;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Where the booking system's worklist is read, and when a visit is late. */
+@ConfigurationProperties("dozo.worklist")
+public record WorklistSettings(
+        @Setting(
+                value = "the Orthanc through which the modality worklist is read",
+                allowed = "an address as http://127.0.0.1:8042",
+                empty = "no worklist is read")
+        @DefaultValue("")
+        String url,
+
+        @Setting(
+                value = "what that Orthanc calls the worklist server in its `DicomModalities`",
+                allowed = "a name of 1 to 64 letters, digits, - and _")
+        @DefaultValue("worklist")
+        String server,
+
+        @Setting(value = "the user for Orthanc", allowed = "a name", empty = "it asks for none") @DefaultValue("")
+        String user,
+
+        @Setting(
+                value = "the password for Orthanc",
+                allowed = SecretFile.ALLOWED,
+                empty = "there is none",
+                secret = Secret.IN_FILE)
+        @DefaultValue("")
+        String passwordFile,
+
+        @Setting(
+                value =
+                        "so long after it is booked for, a visit of which nothing has arrived was never scanned, and what arrives"
+                                + " is late",
+                min = "1m",
+                max = "60d")
+        @DefaultValue("24h")
+        Duration lateAfter) {
+
+    public WorklistSettings {
+        if (!url.isEmpty() && !isAddress(url)) {
+            throw new WrongSetting("url");
+        }
+        if (!server.matches("[A-Za-z0-9_-]{1,64}")) {
+            throw new WrongSetting("server");
+        }
+    }
+
+    private static boolean isAddress(String url) {
+        try {
+            URI address = URI.create(url);
+            return address.getHost() != null
+                    && String.valueOf(address.getScheme()).matches("https?");
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    @Configuration
+    static class Made {
+
+        @Bean
+        Bookings bookings(
+                JdbcClient jdbc,
+                Ledger ledger,
+                PseudonymousCode codes,
+                InstantSource clock,
+                PlatformTransactionManager transactions) {
+            return new Bookings(jdbc, ledger, codes, clock, transactions);
+        }
+
+        @Bean
+        Gaps gaps(JdbcClient jdbc, WorklistSettings settings, ZoneId zone) {
+            return new Gaps(jdbc, new Lateness(settings.lateAfter, zone));
+        }
+
+        @Bean
+        Worklist worklist(WorklistSettings settings, Bookings bookings, PseudonymousCode codes) {
+            return new Worklist(
+                    new Worklist.Address(
+                            settings.url.isEmpty() ? null : URI.create(settings.url),
+                            settings.server,
+                            settings.user,
+                            password(settings)),
+                    bookings,
+                    codes);
+        }
+
+        private static String password(WorklistSettings settings) {
+            try {
+                return settings.passwordFile.isEmpty() ? "" : SecretFile.read(settings.passwordFile);
+            } catch (IllegalArgumentException e) {
+                throw new StartFailure(
+                        StartFailure.CONFIGURATION, "the password for Orthanc %s".formatted(e.getMessage()), e);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package dozo.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.registry.Projects;
+import dozo.security.Role;
+import dozo.security.Users;
+import dozo.worklist.Studies;
+import dozo.worklist.Studies.ReceivedSeries;
+import java.nio.charset.Charset;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Bookings, gaps, and whether a console may delete, over REST. */
+class GapApiTest {
+
+    private static final String PASSWORD = "a password for tests";
+    private static final LocalDate DAY = LocalDate.now(ZoneId.systemDefault()).minusDays(5);
+    private static final Instant NOW = Instant.now();
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+
+    @BeforeAll
+    static void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        service.bean(Projects.class).create("P1", "", "test");
+        service.bean(Projects.class).create("P2", "", "test");
+        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.bean(Users.class).join("P1", "lab", "test");
+        String csv = "受付番号,検査日,患者ID,患者氏名,シリーズ数,課題\r\nA1,%s,S1,脳 花子,2,P1\r\nA2,%s,S2,脳 太郎,2,P2\r\nA3,%s,S3,x,1,P1\r\n"
+                .formatted(DAY, DAY, DAY);
+        Answer kept = service.askCsv(
+                "/api/v1/bookings/bulk", "text/csv", csv.getBytes(Charset.forName("windows-31j")), service.password());
+        assertThat(kept.at("/booked").asInt()).as(kept.text()).isEqualTo(3);
+        assertThat(kept.text()).doesNotContain("花子", "S1\"");
+        receive("2.25.3", "A3", NOW.minus(Duration.ofDays(5)));
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @Test
+    void aLabManagerSeesTheGapsOfTheirProjectsAndNothingElse() {
+        Answer all = get(null, "/api/v1/gaps");
+        Answer own = get("lab", "/api/v1/gaps");
+
+        assertThat(all.at("/items").size()).isEqualTo(2);
+        assertThat(own.at("/items").size()).isEqualTo(1);
+        assertThat(own.at("/items/0/accession").asString()).isEqualTo("A1");
+        assertThat(own.at("/items/0/gaps/0").asString()).isEqualTo("never-scanned");
+        assertThat(get("lab", "/api/v1/gaps?all=true").at("/items").size()).isEqualTo(2);
+        assertThat(get("lab", "/api/v1/gaps?kind=late").at("/items").size()).isZero();
+    }
+
+    @Test
+    void theListIsASheetToo() {
+        String sheet = get(null, "/api/v1/gaps?format=csv").text();
+
+        assertThat(sheet.lines()).hasSize(3);
+        assertThat(sheet.lines().toList().get(1)).startsWith("never-scanned," + DAY + ",,A1,P1,");
+    }
+
+    @Test
+    void whatIsNoKindOrDayIsRefusedByItsName() {
+        assertThat(get(null, "/api/v1/gaps?kind=lost").at("/errors/0/field").asString())
+                .isEqualTo("kind");
+        assertThat(get(null, "/api/v1/gaps?plannedFrom=soon")
+                        .at("/errors/0/field")
+                        .asString())
+                .isEqualTo("plannedFrom");
+        assertThat(get(null, "/api/v1/gaps?plannedFrom=2026-02-01&plannedUntil=2026-01-01")
+                        .status())
+                .isEqualTo(422);
+    }
+
+    @Test
+    void nothingMayBeDeletedOfWhichNothingIsKnown() {
+        assertThat(get(null, "/api/v1/studies/2.25.999").status()).isEqualTo(404);
+        Answer received = get(null, "/api/v1/studies/2.25.3?instances=10");
+        assertThat(received.at("/received").asInt()).isEqualTo(10);
+        assertThat(received.at("/copied").asBoolean(true)).isFalse();
+        assertThat(received.at("/verified").asBoolean(true)).isFalse();
+        assertThat(get("lab", "/api/v1/studies/2.25.3").status()).isEqualTo(404);
+        assertThat(get(null, "/api/v1/studies/2.25.3?instances=0").status()).isEqualTo(422);
+    }
+
+    @Test
+    void aWorklistThatIsNotThereIsRefused() {
+        Answer answer = service.askAs(
+                RunningService.basic("admin", service.password()),
+                "POST",
+                "/api/v1/bookings/worklist",
+                "{\"from\": \"2026-12-01\", \"until\": \"2026-12-02\"}");
+
+        assertThat(answer.status()).isEqualTo(422);
+        assertThat(answer.at("/errors/0/field").asString()).isEqualTo("worklist");
+    }
+
+    @Test
+    void aScannersTitleBelongsToOneScanner() {
+        assertThat(put("T7", "{\"aeTitles\": [\"MR7T01\"], \"purgeDays\": 14}").status())
+                .isEqualTo(200);
+        assertThat(put("T3", "{\"aeTitles\": [\"MR7T01\"]}")
+                        .at("/errors/0/field")
+                        .asString())
+                .isEqualTo("aeTitles");
+        assertThat(put("T3", "{\"aeTitles\": [null]}").status()).isEqualTo(422);
+        assertThat(put("T3", "{\"purgeDays\": 0}").at("/errors/0/field").asString())
+                .isEqualTo("purgeDays");
+        assertThat(get("lab", "/api/v1/scanners").at("/items/0/code").asString())
+                .isEqualTo("T7");
+        assertThat(get("lab", "/api/v1/scanners").at("/items").size()).isEqualTo(1);
+    }
+
+    private static void receive(String study, String accession, Instant at) {
+        service.bean(Studies.class)
+                .received(new ReceivedSeries(
+                        study, study + ".1", accession, null, DAY, null, "MR7T01", "MR", 10, null, at, at));
+    }
+
+    private static Answer put(String scanner, String body) {
+        return service.askAs(
+                RunningService.basic("admin", service.password()), "PUT", "/api/v1/scanners/" + scanner, body);
+    }
+
+    private static Answer get(@org.jspecify.annotations.Nullable String user, String path) {
+        String authorization =
+                user == null ? RunningService.basic("admin", service.password()) : RunningService.basic(user, PASSWORD);
+        return service.askAs(authorization, "GET", path, null);
+    }
+}

@@ -1,0 +1,182 @@
+package dozo.ui;
+
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.worklist.Bookings;
+import dozo.worklist.Bookings.Answer;
+import dozo.worklist.GapKind;
+import dozo.worklist.Gaps;
+import dozo.worklist.Gaps.Line;
+import dozo.worklist.Gaps.Wanted;
+import dozo.worklist.JudgedBooking.Outcome;
+import java.io.IOException;
+import java.security.Principal;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.multipart.MultipartFile;
+
+/** What was planned beside what arrived, and the booking system's exports. */
+@Controller
+class GapsPage {
+
+    private static final int SHOWN = 50;
+    private static final int LINES_SHOWN = 200;
+
+    private final Gaps gaps;
+    private final Bookings bookings;
+    private final Sites sites;
+    private final Choices choices;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, InstantSource clock, ZoneId zone) {
+        this.gaps = gaps;
+        this.bookings = bookings;
+        this.sites = sites;
+        this.choices = choices;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    @GetMapping("/gaps")
+    String list(
+            @RequestParam(defaultValue = "") String from,
+            @RequestParam(defaultValue = "") String until,
+            @RequestParam(defaultValue = "") String asOf,
+            @RequestParam(defaultValue = "") String project,
+            @RequestParam(defaultValue = "") String kind,
+            @RequestParam(defaultValue = "false") boolean all,
+            @RequestParam(defaultValue = "") String site,
+            @RequestParam(defaultValue = "") String after,
+            Sight sight,
+            Model model) {
+        choices.addTo(model, sight);
+        List<Site> known = sites.all();
+        model.addAttribute("sites", known.stream().map(Site::name).toList());
+        model.addAttribute("kinds", GapKind.values());
+        for (Map.Entry<String, String> given : Map.of(
+                        "from", from, "until", until, "asOf", asOf, "project", project, "kind", kind, "site", site)
+                .entrySet()) {
+            model.addAttribute(given.getKey(), given.getValue());
+        }
+        model.addAttribute("all", all);
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        model.addAttribute("asked", !(from + until + asOf + project + kind).isBlank());
+        try {
+            Wanted wanted = new Wanted(
+                    day("from", from),
+                    day("until", until),
+                    at(asOf),
+                    project.isBlank() ? null : project,
+                    kind.isBlank() ? null : GapKind.of(kind),
+                    all);
+            Site chosen = chosen(known, site);
+            model.addAttribute("at", chosen == null ? null : chosen.name());
+            model.addAttribute("error", null);
+            model.addAttribute(
+                    "found",
+                    Cut.of(
+                            SHOWN,
+                            most -> gaps.page(sight, wanted, chosen == null ? 0 : chosen.id(), after, most),
+                            Line::key));
+        } catch (Refusal refused) {
+            model.addAttribute("at", null);
+            model.addAttribute("error", refused.getMessage());
+            model.addAttribute("found", new Cut<Line>(List.of(), null));
+        }
+        return "gaps";
+    }
+
+    @GetMapping("/gaps/bookings")
+    String form(Model model) {
+        return form(Form.EMPTY, null, model);
+    }
+
+    /** Keeps the bookings of a file, unless one of its lines is refused. */
+    @PostMapping("/gaps/bookings")
+    String keep(
+            @RequestParam MultipartFile file,
+            @RequestParam(defaultValue = "") String encoding,
+            Principal actor,
+            Sight sight,
+            Model model)
+            throws IOException {
+        try {
+            if (file.isEmpty()) {
+                throw new Refusal("file", "a file with a heading and a line for each booking is accepted");
+            }
+            if (file.getSize() > CsvPage.BYTES_MAX) {
+                throw new Refusal(
+                        "file",
+                        "a file has at most %,d bytes here: divide it, or use the command dozo bookings csv"
+                                .formatted(CsvPage.BYTES_MAX));
+            }
+            Answer answer = bookings.keep(
+                    sight, file.getInputStream(), encoding.isBlank() ? null : encoding, false, actor.getName());
+            return form(Form.EMPTY, answer, model);
+        } catch (Refusal refused) {
+            return form(Form.refused(Map.of("encoding", encoding), refused), null, model);
+        }
+    }
+
+    private static String form(Form form, @Nullable Answer answer, Model model) {
+        model.addAttribute("form", form);
+        model.addAttribute("bytesMax", CsvPage.BYTES_MAX);
+        model.addAttribute("answer", answer);
+        if (answer != null) {
+            for (Outcome outcome : Outcome.values()) {
+                model.addAttribute("count" + outcome, answer.count(outcome));
+            }
+            boolean refused = answer.count(Outcome.REFUSED) > 0;
+            model.addAttribute(
+                    "lines",
+                    answer.lines().stream()
+                            .filter(line -> !refused || line.outcome() == Outcome.REFUSED)
+                            .limit(LINES_SHOWN)
+                            .toList());
+        }
+        return "bookings";
+    }
+
+    /** The end of a day, or now. */
+    private Instant at(String day) {
+        LocalDate asked = day("asOf", day);
+        Instant now = clock.instant();
+        if (asked == null) {
+            return now;
+        }
+        if (asked.atStartOfDay(zone).toInstant().isAfter(now)) {
+            throw new Refusal("asOf", "%s is in the future: nothing is known of it".formatted(asked));
+        }
+        Instant end = asked.plusDays(1).atStartOfDay(zone).toInstant();
+        return end.isAfter(now) ? now : end;
+    }
+
+    private static @Nullable Site chosen(List<Site> sites, String name) {
+        return sites.stream()
+                .filter(site -> name.isBlank() || site.name().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static @Nullable LocalDate day(String field, String text) {
+        try {
+            return text.isBlank() ? null : LocalDate.parse(text);
+        } catch (DateTimeParseException e) {
+            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
+        }
+    }
+}

@@ -94,6 +94,7 @@ class FlywheelCollector implements Collector {
         try (Flywheel flywheel = open(origin)) {
             Reconciliation came = spool(flywheel, origin).deliver(offer.item());
             checkAnswers(flywheel, offer.item(), came.missing());
+            checkSpool(came.missing());
             Offer known = new Offer(
                     offer.item(),
                     offer.theirs(),
@@ -186,6 +187,15 @@ class FlywheelCollector implements Collector {
         if (nothing && !flywheel.answers()) {
             throw new OriginException(
                     "it does not answer any more: " + missing.getFirst().message(), null);
+        }
+    }
+
+    /** A spool that is full fails every file to come. */
+    private static void checkSpool(List<Item> missing) throws OriginException {
+        for (Item item : missing) {
+            if (item.trouble() == Trouble.SPOOL) {
+                throw new OriginException(item.message(), null);
+            }
         }
     }
 

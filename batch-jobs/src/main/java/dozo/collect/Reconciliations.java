@@ -100,7 +100,7 @@ public class Reconciliations {
      * @param experiment what the arrival became, {@code project/code}
      * @param missing else it is a remark
      */
-    public record Line(
+    public record ReportLine(
             long no,
             String origin,
             @Nullable String item,
@@ -129,7 +129,7 @@ public class Reconciliations {
     }
 
     /** At most {@code limit} lines of a run's reports with a number above {@code after}, by number; what of them is seen. */
-    public List<Line> lines(Sight sight, long runId, @Nullable Boolean missing, long after, int limit) {
+    public List<ReportLine> lines(Sight sight, long runId, @Nullable Boolean missing, long after, int limit) {
         return jdbc.sql("""
                         select i.*, o.name as origin, a.item, p.code as project, p.code || '/' || e.code as experiment
                         from reconciliation_item i
@@ -146,7 +146,7 @@ public class Reconciliations {
                 .param("missing", missing, Types.BOOLEAN)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("limit", limit)
-                .query((row, n) -> new Line(
+                .query((row, n) -> new ReportLine(
                         row.getLong("item_no"),
                         row.getString("origin"),
                         row.getString("item"),

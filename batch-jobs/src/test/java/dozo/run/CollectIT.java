@@ -212,7 +212,8 @@ class CollectIT {
         Run run = night.run();
         gone.left().set(0);
 
-        Run retry = night.await(night.get(Operations.class).retry(run.id(), "test").id());
+        Run retry =
+                night.await(night.get(Operations.class).retry(run.id(), "test").id());
 
         assertThat(retry.state()).isEqualTo(RunState.COMPLETE);
         assertThat(report(retry))
@@ -274,9 +275,7 @@ class CollectIT {
         Run run = night.run();
 
         assertThat(stalled.fired().get()).isEqualTo(1);
-        assertThat(night.findings(run))
-                .extracting(KeptFinding::reason)
-                .containsExactly(Problem.ORIGIN_LATE);
+        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_LATE);
         assertThat(report(run).state()).isEqualTo(Reconciliations.State.LATE);
         assertThat(root.resolve("p/E1/data/a")).hasContent("alpha");
         assertThat(night.coverage().safe()).as("what has come of the other one").isTrue();

@@ -164,10 +164,9 @@ class ArrivalApi {
                     COLUMNS,
                     Sheet.paged(
                             SHEET_PAGE,
-                            (last, most) ->
-                                    arrivals.page(sight, wanted, last == null ? 0 : last.id(), most).stream()
-                                            .map(ShownArrival::of)
-                                            .toList()));
+                            (last, most) -> arrivals.page(sight, wanted, last == null ? 0 : last.id(), most).stream()
+                                    .map(ShownArrival::of)
+                                    .toList()));
             return null;
         }
         return Page.of(limit, most -> arrivals.page(sight, wanted, after, most), Arrival::id)

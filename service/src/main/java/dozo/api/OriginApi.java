@@ -101,7 +101,8 @@ class OriginApi {
             } catch (URISyntaxException e) {
                 // Refused below.
             }
-            throw new Refusal("address", "an address as https://flywheel.example.org is accepted, without name and password");
+            throw new Refusal(
+                    "address", "an address as https://flywheel.example.org is accepted, without name and password");
         }
     }
 

@@ -2,8 +2,8 @@ package dozo.api;
 
 import dozo.api.Sheet.Column;
 import dozo.collect.Reconciliations;
-import dozo.collect.Reconciliations.ReportLine;
 import dozo.collect.Reconciliations.Report;
+import dozo.collect.Reconciliations.ReportLine;
 import dozo.ledger.Sight;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;

@@ -60,14 +60,17 @@ final class OriginCommand {
                             description = "What is in the origin's project of this id goes to P; repeatable.")
                     @Nullable
                     Map<String, String> projects,
-            @Option(names = "--storage-host", paramLabel = "HOST", description = "It may send downloads on to; repeatable.")
+            @Option(
+                            names = "--storage-host",
+                            paramLabel = "HOST",
+                            description = "It may send downloads on to; repeatable.")
                     @Nullable
                     List<String> storageHosts,
             @Option(names = "--automatic", description = "Where the project is known, nobody is asked.")
                     boolean automatic,
             @Option(names = "--inactive", description = "Nights do not look at it.") boolean inactive) {
-        Map<String, Object> body = new HashMap<>(Map.of(
-                "kind", kind, "address", address, "spool", spool, "automatic", automatic, "active", !inactive));
+        Map<String, Object> body = new HashMap<>(
+                Map.of("kind", kind, "address", address, "spool", spool, "automatic", automatic, "active", !inactive));
         put(body, "secretFile", secretFile);
         put(body, "project", project);
         put(body, "projects", projects);
@@ -206,8 +209,7 @@ final class OriginCommand {
                         text(origin, "message").equals("–") ? "" : "; " + text(origin, "message"));
     }
 
-    private int listed(
-            Connection service, List<JsonNode> all, Table table, Consumer<JsonNode> row) {
+    private int listed(Connection service, List<JsonNode> all, Table table, Consumer<JsonNode> row) {
         if (service.json()) {
             out().println(Connection.JSON.writeValueAsString(all));
         } else {

@@ -212,9 +212,7 @@ class LedgerCompleteTest {
                         row("site.capabilities", "dr", "before", "", "after", ANY)),
                 change(
                         "PUT /api/v1/origins/{name}",
-                        () -> put(
-                                "/origins/fw",
-                                """
+                        () -> put("/origins/fw", """
                                 {"kind": "flywheel", "address": "http://localhost:1", "secretFile": "%s", "spool": "%s",
                                  "active": false}
                                 """.formatted(folder.resolve("key"), folder.resolve("spool"))),

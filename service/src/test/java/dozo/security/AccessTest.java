@@ -345,8 +345,7 @@ class AccessTest {
     }
 
     private static Answer accept(Asker asker, long arrival) {
-        return service.askAs(
-                asker.authorization(), "POST", "/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
+        return service.askAs(asker.authorization(), "POST", "/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
     }
 
     private static Answer acknowledge(Asker asker, long finding) {

@@ -48,8 +48,7 @@ class ArrivalsPage {
     }
 
     @PostMapping("/arrivals")
-    String accept(
-            @RequestParam(required = false) @Nullable List<Long> id, Principal actor, Sight sight, Model model) {
+    String accept(@RequestParam(required = false) @Nullable List<Long> id, Principal actor, Sight sight, Model model) {
         List<Refused> refused = new ArrayList<>();
         int accepted = 0;
         for (long each : id == null ? List.<Long>of() : id) {
@@ -82,11 +81,7 @@ class ArrivalsPage {
 
     @PostMapping("/arrivals/{id}")
     String acceptOne(
-            @PathVariable long id,
-            @RequestParam Map<String, String> typed,
-            Principal actor,
-            Sight sight,
-            Model model) {
+            @PathVariable long id, @RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
         Arrival arrival = find(sight, id);
         try {
             Form form = new Form(typed, Map.of());
@@ -99,7 +94,9 @@ class ArrivalsPage {
                             known(form.value("scanner")),
                             ExperimentsPage.day("acquired", form.value("acquired"))));
             return "redirect:/experiments/"
-                    + arrivals.accept(sight, id, wanted, actor.getName()).orElseThrow(() -> missing(id)).name();
+                    + arrivals.accept(sight, id, wanted, actor.getName())
+                            .orElseThrow(() -> missing(id))
+                            .name();
         } catch (Refusal refused) {
             return shown(arrival, Form.refused(typed, refused), sight, model);
         }

@@ -1,7 +1,17 @@
 /** The pages: a controller and a template for each, in the reader's language. */
 @NullMarked
 @ApplicationModule(
-        allowedDependencies = {"collect", "file", "registry", "ledger", "manifest", "remote", "run", "transfer", "verify"})
+        allowedDependencies = {
+            "collect",
+            "file",
+            "registry",
+            "ledger",
+            "manifest",
+            "remote",
+            "run",
+            "transfer",
+            "verify"
+        })
 package dozo.ui;
 
 import org.jspecify.annotations.NullMarked;

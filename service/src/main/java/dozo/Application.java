@@ -2,6 +2,7 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
@@ -52,6 +53,7 @@ public class Application {
             PseudonymSettings.class,
             HttpSettings.class,
             ScheduleSettings.class,
+            CollectSettings.class,
             IngestSettings.class,
             WorklistSettings.class,
             DirectorySettings.class,

@@ -10,6 +10,11 @@ public final class Code {
 
     private Code() {}
 
+    /**
+     * The code, if it is one.
+     *
+     * @throws Refusal when it is none
+     */
     public static String checked(String field, String code) {
         if (!FORM.matcher(code).matches()) {
             throw new Refusal(

@@ -113,7 +113,9 @@ class Description {
             mode            all: every line or none; each: every line that can be
             name            the name
             number          the manifest's number
+            missing         true: what is missing; false: remarks; missing: both
             open            true: those that need a person; false: the others; missing: all
+            origin          of this origin only
             partial         a list that lacks files is wanted too: it says so in its first line
             partitions      how many partitions to compute with
             path            the file's path in the experiment, as text
@@ -121,6 +123,7 @@ class Description {
             plannedFrom     planned, or if it was not planned, scanned on this day or later, as 2026-10-01
             plannedUntil    the same, on this day or before
             project         the project's code
+            proposed        true: proposals; false: those that are experiments; missing: all
             q               words to find in codes, titles and projects
             rate            bytes a second
             reason          of this reason only, as UNREADABLE

@@ -321,7 +321,7 @@ class ExperimentApi {
                 answer.lines());
     }
 
-    private static @Nullable LocalDate day(String field, @Nullable String text) {
+    static @Nullable LocalDate day(String field, @Nullable String text) {
         try {
             return text == null ? null : LocalDate.parse(text);
         } catch (DateTimeParseException e) {

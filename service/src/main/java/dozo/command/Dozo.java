@@ -39,6 +39,7 @@ import tools.jackson.databind.JsonNode;
             ManifestCommand.class,
             ProveCommand.class,
             FlywheelCommand.class,
+            OriginCommand.class,
             LedgerCommand.class,
             RestoreCommand.class,
             ScrubCommand.class,

@@ -37,6 +37,10 @@ public final class Permissions {
             POST   /register/csv                                                   own         all      -       all   -
             GET    /register/csv/preview                                           own         all      -       all   -
             POST   /register/csv/preview                                           own         all      -       all   -
+            GET    /arrivals                                                       own         all      all     all   -
+            POST   /arrivals                                                       own         all      -       all   -
+            GET    /arrivals/{id}                                                  own         all      all     all   -
+            POST   /arrivals/{id}                                                  own         all      -       all   -
             GET    /runs                                                            own         all      all     all   -
             GET    /runs/start                                                      -           all      -       all   -
             POST   /runs/start                                                      -           all      -       all   -
@@ -90,6 +94,9 @@ public final class Permissions {
             POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
             POST   /api/v1/bookings/bulk                                           own         all      -       all   write
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write
+            GET    /api/v1/arrivals                                                own         all      all     all   read
+            POST   /api/v1/arrivals/accept                                         own         all      -       all   write
+            POST   /api/v1/arrivals/{id}/accept                                    own         all      -       all   write
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read
@@ -119,6 +126,9 @@ public final class Permissions {
             POST   /api/v1/me/tokens                                               self        self     self    self  -
             DELETE /api/v1/me/tokens/{id}                                          self        self     self    self  write
             GET    /api/v1/openapi                                                 all         all      all     all   read
+            GET    /api/v1/origins                                                 -           all      all     all   read
+            GET    /api/v1/origins/{name}                                          -           all      all     all   read
+            PUT    /api/v1/origins/{name}                                          -           -        -       all   write
             GET    /api/v1/plan                                                    own         all      all     all   read
             GET    /api/v1/projects                                                own         all      all     all   read
             POST   /api/v1/projects                                                -           -        -       all   write
@@ -132,7 +142,9 @@ public final class Permissions {
             POST   /api/v1/runs                                                    -           all      -       all   write
             GET    /api/v1/runs/{id}                                               own         all      all     all   read
             GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
+            GET    /api/v1/runs/{id}/origins                                       -           all      all     all   read
             POST   /api/v1/runs/{id}/pause                                         -           all      -       all   write
+            GET    /api/v1/runs/{id}/reconciliation                                own         all      all     all   read
             POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
             POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
             POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write

@@ -103,6 +103,8 @@ class LedgerCompleteTest {
             Files.writeString(made.resolve("file"), source);
         }
         Files.writeString(folder.resolve("list-" + PATIENT), "end\0");
+        Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:no-key-at-all");
+        Files.createDirectory(folder.resolve("spool"));
         jdbc.sql("""
                         create function refuse_row() returns trigger language plpgsql as
                         $$ begin raise exception 'the ledger takes no row now'; end $$
@@ -247,6 +249,25 @@ class LedgerCompleteTest {
                         "POST /api/v1/sites/{name}/check",
                         () -> post("/sites/dr/check", null),
                         row("site.capabilities", "dr", "before", "", "after", ANY)),
+                change(
+                        "PUT /api/v1/origins/{name}",
+                        () -> put("/origins/fw", """
+                                {"kind": "flywheel", "address": "http://localhost:1", "secretFile": "%s", "spool": "%s",
+                                 "active": false}
+                                """.formatted(folder.resolve("key"), folder.resolve("spool"))),
+                        row("origin.registered", "fw", "before", "", "after", ANY)),
+                new Change(
+                        "POST /api/v1/arrivals/{id}/accept",
+                        () -> arrive("a"),
+                        () -> post("/arrivals/%d/accept".formatted(latestArrival()), null),
+                        false,
+                        accepted("a")),
+                new Change(
+                        "POST /api/v1/arrivals/accept",
+                        () -> arrive("b"),
+                        () -> post("/arrivals/accept", "{\"ids\": [%d]}".formatted(latestArrival())),
+                        false,
+                        accepted("b")),
                 starting(
                         "POST /api/v1/runs",
                         LedgerCompleteTest::awaitNoRun,
@@ -374,6 +395,48 @@ class LedgerCompleteTest {
                 "unknown",
                 "acquired",
                 "unknown");
+    }
+
+    private static List<Row> accepted(String item) {
+        return List.of(
+                row(
+                        "experiment.registered",
+                        "P1/fw-" + item,
+                        "source_sha256",
+                        ANY,
+                        "kind",
+                        "flywheel",
+                        "modality",
+                        "unknown",
+                        "scanner",
+                        "unknown",
+                        "acquired",
+                        "unknown"),
+                row(
+                        "arrival.accepted",
+                        "P1/fw-" + item,
+                        "origin",
+                        "fw",
+                        "item",
+                        item,
+                        "before",
+                        "proposal",
+                        "after",
+                        "experiment"));
+    }
+
+    private static void arrive(String item) {
+        jdbc.sql("""
+                        insert into arrival (origin_id, item, state, project_id, code, title, waiting, first_seen_at, changed_at)
+                        select o.origin_id, :item, 'OFFERED', p.project_id, 'fw-' || :item, :title, true, now(), now()
+                        from origin o, project p where p.code = 'P1'
+                        """).param("item", item).param("title", PATIENT).update();
+    }
+
+    private static long latestArrival() {
+        return jdbc.sql("select max(arrival_id) from arrival")
+                .query((row, n) -> row.getLong(1))
+                .single();
     }
 
     private static Row token(String action, String subject) {

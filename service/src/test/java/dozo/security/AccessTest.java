@@ -99,6 +99,7 @@ class AccessTest {
             service.bean(Findings.class)
                     .add(run, List.of(new Finding(experiment, Problem.UNREADABLE, path, "of " + project)));
         }
+        arrive();
         service.bean(Runs.class).close(run, RunState.COMPLETE, "");
         for (Role role : Role.values()) {
             service.bean(Users.class).create(nameOf(role), PASSWORD, Set.of(role), "test");
@@ -107,6 +108,30 @@ class AccessTest {
         service.bean(Users.class).join(OWN, nameOf(Role.LAB_MANAGER), "test");
         service.bean(Projects.class).setRoots(OWN, List.of(folder), "test");
         makeTokens();
+    }
+
+    /** A proposal for each of the two projects, the own one first, and what is missing of it. */
+    private static void arrive() {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("""
+                        insert into origin (name, kind, address, spool, updated_at)
+                        values ('fw', 'flywheel', 'https://localhost', '/spool', now())
+                        """).update();
+        jdbc.sql("""
+                        insert into arrival (origin_id, item, state, project_id, code, title, waiting, first_seen_at, changed_at)
+                        select o.origin_id, p.code || '-item', 'OFFERED', p.project_id, p.code || 'A', 'title of ' || p.code, true,
+                               now(), now()
+                        from origin o, project p order by p.project_id
+                        """).update();
+        jdbc.sql("""
+                        insert into reconciliation (run_id, origin_id, state, began_at, ended_at)
+                        select :run, origin_id, 'DIFFERS', now(), now() from origin
+                        """).param("run", run).update();
+        jdbc.sql("""
+                        insert into reconciliation_item (run_id, origin_id, arrival_id, missing, name, id, reason, message, found_at)
+                        select :run, origin_id, arrival_id, true, title, item, 'GONE', 'it is not there', now()
+                        from arrival order by arrival_id
+                        """).param("run", run).update();
     }
 
     private static void makeTokens() {
@@ -219,6 +244,9 @@ class AccessTest {
                         "/api/v1/experiments",
                         "/api/v1/runs/{id}/findings",
                         "/api/v1/findings",
+                        "/arrivals",
+                        "/api/v1/arrivals",
+                        "/api/v1/runs/{id}/reconciliation",
                         "/api/v1/coverage",
                         "/api/v1/coverage/experiments",
                         "/api/v1/coverage/groups",
@@ -259,6 +287,8 @@ class AccessTest {
                 "/coverage/experiments",
                 "/scrubs/promise/experiments",
                 "/findings",
+                "/arrivals",
+                "/runs/%d/reconciliation".formatted(run),
                 "/runs/%d/findings".formatted(run))) {
             Answer page = get(manager, list + "?limit=1");
             assertThat(page.at("/items").size()).as(list).isEqualTo(1);
@@ -288,6 +318,34 @@ class AccessTest {
                 .isEqualTo(1);
         assertThat(get(manager.authorization(), "/coverage").at("/openFindings").asInt())
                 .isZero();
+    }
+
+    @Test
+    void aForeignProposalIsAsOneThatIsNotThere() {
+        Asker manager = asker(Role.LAB_MANAGER);
+        long foreign = service.bean(JdbcClient.class)
+                .sql("select arrival_id from arrival where item like :item")
+                .param("item", FOREIGN + "%")
+                .query((row, n) -> row.getLong(1))
+                .single();
+
+        Answer one = accept(manager, foreign);
+        Answer many = service.askAs(
+                manager.authorization(),
+                "POST",
+                "/api/v1/arrivals/accept",
+                "{\"ids\": [%d, 999999]}".formatted(foreign));
+
+        assertThat(one.status()).isEqualTo(404);
+        assertThat(one.text().replace("/" + foreign + "/", "/999999/").replace("\\\"" + foreign, "\\\"999999"))
+                .isEqualTo(accept(manager, 999_999).text());
+        assertThat(many.at("/refused").asInt()).isEqualTo(2);
+        assertThat(many.at("/arrivals/0/refused").asString()).isEqualTo("there is no arrival " + foreign);
+        assertThat(accept(asker(Role.AUDITOR), foreign).status()).isEqualTo(403);
+    }
+
+    private static Answer accept(Asker asker, long arrival) {
+        return service.askAs(asker.authorization(), "POST", "/api/v1/arrivals/%d/accept".formatted(arrival), "{}");
     }
 
     private static Answer acknowledge(Asker asker, long finding) {

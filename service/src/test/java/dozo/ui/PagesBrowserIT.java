@@ -193,6 +193,23 @@ class PagesBrowserIT {
         Files.writeString(visit.resolve("new.txt"), "new");
         night();
         register("P002", "T0001", "", Files.createDirectories(folder.resolve("later")));
+        propose();
+    }
+
+    /** As nights find them in a Flywheel that they look at no more. */
+    private static void propose() {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("""
+                        insert into origin (name, kind, address, spool, active, updated_at)
+                        values ('fw', 'flywheel', 'https://flywheel.example.org', :spool, false, now())
+                        """).param("spool", FilePath.rawBytes(folder.resolve("spool"))).update();
+        jdbc.sql("""
+                        insert into arrival (origin_id, item, state, project_id, code, title, modality, acquired_on, files_told,
+                                             bytes_told, waiting, first_seen_at, changed_at)
+                        select o.origin_id, 'item-' || n, 'OFFERED', p.project_id, 'fw-item-' || n, '安静時 <b>' || n, 'MR',
+                               '2026-10-01', 12, 3000000000, false, now(), now()
+                        from origin o, project p, generate_series(1, 3) n where p.code = 'P001' order by n
+                        """).update();
     }
 
     private static void register(String project, String code, String title, Path source) {
@@ -269,6 +286,22 @@ class PagesBrowserIT {
 
         page.getByLabel(word(language, "find.text")).fill("nothing is like this");
         assertThat(page.locator(".empty")).containsText(word(language, "find.nothing"));
+    }
+
+    @Test
+    void proposalsThatAreTickedBecomeExperiments() throws Exception {
+        Page page = open("en", "/arrivals");
+        page.getByLabel("Accept fw-item-3").check();
+        page.getByRole(AriaRole.BUTTON)
+                .getByText("Accept those that are ticked")
+                .click();
+
+        assertThat(page.locator(".notice.safe")).containsText("1 accepted");
+        page.navigate(service.url() + "/arrivals/2");
+        page.getByLabel("Code").fill("S0012");
+        page.getByRole(AriaRole.BUTTON).getByText("Accept it").click();
+
+        assertThat(page.locator("h1")).containsText("S0012");
     }
 
     @Test
@@ -499,6 +532,9 @@ class PagesBrowserIT {
         pages.put("gaps", "/gaps?all=true");
         pages.put("gaps-none", "/gaps?kind=split");
         pages.put("bookings", "/gaps/bookings");
+        pages.put("arrivals", "/arrivals");
+        pages.put("arrivals-none", "/arrivals?project=P002");
+        pages.put("arrival", "/arrivals/1");
         pages.put("runs", "/runs");
         pages.put("run", "/runs/2");
         pages.put("start", "/runs/start");

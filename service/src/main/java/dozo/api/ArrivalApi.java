@@ -1,0 +1,220 @@
+package dozo.api;
+
+import dozo.api.Sheet.Column;
+import dozo.collect.Arrivals;
+import dozo.collect.Arrivals.Acceptance;
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Arrivals.Wanted;
+import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
+import dozo.registry.Refusal;
+import java.security.Principal;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What origins tell of: proposals, and the experiments that they became. */
+@RestController
+@RequestMapping("/api/v1/arrivals")
+class ArrivalApi {
+
+    private static final int MANY_MAX = 1_000;
+    private static final int SHEET_PAGE = 1_000;
+
+    private static final List<Column<ShownArrival>> COLUMNS = List.of(
+            new Column<>("id", ShownArrival::id),
+            new Column<>("origin", ShownArrival::origin),
+            new Column<>("item", ShownArrival::item),
+            new Column<>("state", ShownArrival::state),
+            new Column<>("theirs", ShownArrival::theirs),
+            new Column<>("project", ShownArrival::project),
+            new Column<>("code", ShownArrival::code),
+            new Column<>("title", ShownArrival::title),
+            new Column<>("modality", ShownArrival::modality),
+            new Column<>("scanner", ShownArrival::scanner),
+            new Column<>("acquired", ShownArrival::acquired),
+            new Column<>("filesTold", ShownArrival::filesTold),
+            new Column<>("bytesTold", ShownArrival::bytesTold),
+            new Column<>("filesHere", ShownArrival::filesHere),
+            new Column<>("waiting", ShownArrival::waiting),
+            new Column<>("firstSeenAt", ShownArrival::firstSeenAt),
+            new Column<>("changedAt", ShownArrival::changedAt),
+            new Column<>("completeAt", ShownArrival::completeAt),
+            new Column<>("experiment", ShownArrival::experiment));
+
+    private final Arrivals arrivals;
+
+    /**
+     * An item of an origin.
+     *
+     * @param item what it is there, for ever
+     * @param state offered, arriving, complete or gone
+     * @param theirs the id of the origin's own project that it is in
+     * @param project where it is, or is proposed to go; missing: nobody has said it yet
+     * @param code of its experiment, as proposed; so are {@code title} and what it was acquired with
+     * @param waiting whether the next night looks at it
+     * @param experiment what it became, as project/code; missing: it is a proposal
+     */
+    record ShownArrival(
+            long id,
+            String origin,
+            String item,
+            String state,
+            @Nullable String theirs,
+            @Nullable String project,
+            String code,
+            String title,
+            @Nullable String modality,
+            @Nullable String scanner,
+            @Nullable LocalDate acquired,
+            @Nullable Long filesTold,
+            @Nullable Long bytesTold,
+            long filesHere,
+            boolean waiting,
+            Instant firstSeenAt,
+            Instant changedAt,
+            @Nullable Instant completeAt,
+            @Nullable String experiment) {
+
+        static ShownArrival of(Arrival arrival) {
+            return new ShownArrival(
+                    arrival.id(),
+                    arrival.origin(),
+                    arrival.item(),
+                    arrival.state().name().toLowerCase(Locale.ROOT),
+                    arrival.theirs(),
+                    arrival.project(),
+                    arrival.code(),
+                    arrival.title(),
+                    arrival.acquisition().modality(),
+                    arrival.acquisition().scanner(),
+                    arrival.acquisition().day(),
+                    arrival.filesTold(),
+                    arrival.bytesTold(),
+                    arrival.filesHere(),
+                    arrival.waiting(),
+                    arrival.firstSeenAt(),
+                    arrival.changedAt(),
+                    arrival.completeAt(),
+                    arrival.experiment());
+        }
+    }
+
+    /** What a proposal is to become; what is missing is as proposed. */
+    record NewAcceptance(
+            @Nullable String project,
+            @Nullable String code,
+            @Nullable String title,
+            @Nullable String modality,
+            @Nullable String scanner,
+            @Nullable String acquired) {
+
+        Acceptance acceptance() {
+            return new Acceptance(
+                    project, code, title, new Acquisition(modality, scanner, ExperimentApi.day("acquired", acquired)));
+        }
+    }
+
+    /** The numbers of proposals that are accepted as they are. */
+    record NewAcceptances(@Nullable List<Long> ids) {}
+
+    /**
+     * What came of one of them.
+     *
+     * @param experiment what it became, as project/code
+     * @param refused why it did not
+     */
+    record AcceptedArrival(
+            long id, @Nullable String experiment, @Nullable String refused) {}
+
+    /** What came of all of them, in their order. */
+    record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
+
+    ArrivalApi(Arrivals arrivals) {
+        this.arrivals = arrivals;
+    }
+
+    /** By number; as CSV all of them. */
+    @GetMapping
+    @Nullable
+    Page<ShownArrival> list(
+            @RequestParam(required = false) @Nullable String origin,
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable Boolean proposed,
+            @RequestParam(defaultValue = "0") long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight,
+            Sheet sheet) {
+        Wanted wanted = new Wanted(origin, project, null, proposed);
+        if (sheet.wanted()) {
+            sheet.send(
+                    "arrivals",
+                    COLUMNS,
+                    Sheet.paged(
+                            SHEET_PAGE,
+                            (last, most) -> arrivals.page(sight, wanted, last == null ? 0 : last.id(), most).stream()
+                                    .map(ShownArrival::of)
+                                    .toList()));
+            return null;
+        }
+        return Page.of(limit, most -> arrivals.page(sight, wanted, after, most), Arrival::id)
+                .map(ShownArrival::of);
+    }
+
+    /** Makes an experiment of a proposal. Its files come in the next night. */
+    @PostMapping("/{id}/accept")
+    @ResponseStatus(HttpStatus.CREATED)
+    ShownArrival accept(
+            @PathVariable long id,
+            @RequestBody(required = false) @Nullable NewAcceptance wanted,
+            Principal actor,
+            Sight sight) {
+        Acceptance acceptance = wanted == null ? Acceptance.AS_PROPOSED : wanted.acceptance();
+        find(sight, id);
+        try {
+            arrivals.accept(sight, id, acceptance, actor.getName());
+        } catch (Refusal refusal) {
+            throw Conflict.unless(!refusal.isTaken(), refusal);
+        }
+        return ShownArrival.of(find(sight, id));
+    }
+
+    private Arrival find(Sight sight, long id) {
+        return arrivals.find(sight, id).orElseThrow(Missing.thing("arrival", id));
+    }
+
+    /** Accepts many proposals as they are: each for itself, so what cannot be keeps no other one. */
+    @PostMapping("/accept")
+    AcceptedArrivals acceptAll(@RequestBody NewAcceptances wanted, Principal actor, Sight sight) {
+        List<Long> ids = Optional.ofNullable(wanted.ids()).orElse(List.of());
+        if (ids.isEmpty() || ids.size() > MANY_MAX) {
+            throw new Refusal("ids", "the numbers of 1 to %d proposals are accepted".formatted(MANY_MAX));
+        }
+        List<AcceptedArrival> all =
+                ids.stream().map(id -> acceptOne(id, actor, sight)).toList();
+        long refused = all.stream().filter(each -> each.refused() != null).count();
+        return new AcceptedArrivals(all.size() - refused, refused, all);
+    }
+
+    private AcceptedArrival acceptOne(long id, Principal actor, Sight sight) {
+        try {
+            return arrivals.accept(sight, id, Acceptance.AS_PROPOSED, actor.getName())
+                    .map(experiment -> new AcceptedArrival(id, experiment.name(), null))
+                    .orElseGet(() -> new AcceptedArrival(id, null, "there is no arrival %d".formatted(id)));
+        } catch (Refusal refusal) {
+            return new AcceptedArrival(id, null, refusal.getMessage());
+        }
+    }
+}

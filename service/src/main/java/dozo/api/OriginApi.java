@@ -1,0 +1,175 @@
+package dozo.api;
+
+import dozo.collect.OriginKind;
+import dozo.collect.Origins;
+import dozo.collect.Origins.Origin;
+import dozo.collect.Origins.Terms;
+import dozo.file.FilePath;
+import dozo.registry.Refusal;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.NotBlank;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.security.Principal;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PutMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The systems that experiments are collected from. */
+@RestController
+@RequestMapping("/api/v1/origins")
+class OriginApi {
+
+    private static final int ADDRESS_LENGTH_MAX = 500;
+
+    private final Origins origins;
+    private final Editions editions;
+
+    /**
+     * What is said of an origin, in whole.
+     *
+     * @param kind flywheel or dicomweb
+     * @param secretFile the file of the service's machine with the key; the key itself is never sent
+     * @param storageHosts where it may send downloads on to
+     * @param spool the folder of the service's machine into which items are brought
+     * @param project the project of all items that {@code projects} says nothing else of; missing: unknown
+     * @param projects codes of projects by the ids of the origin's own
+     * @param automatic items whose project is known become experiments without anybody being asked; missing: no
+     * @param active whether nights look at it; missing: yes
+     */
+    record NewOrigin(
+            @NotBlank(message = "a kind is needed: flywheel or dicomweb")
+            String kind,
+
+            @NotBlank(message = "an address is needed, as https://flywheel.example.org")
+            String address,
+
+            @Nullable String secretFile,
+            @Nullable List<String> storageHosts,
+
+            @NotBlank(message = "a folder for what is brought is needed")
+            String spool,
+
+            @Nullable String project,
+            @Nullable Map<String, String> projects,
+            @Nullable Boolean automatic,
+            @Nullable Boolean active) {
+
+        Terms terms() {
+            return new Terms(
+                    kind(kind),
+                    uri(address),
+                    secretFile == null ? null : ExperimentApi.path("secretFile", secretFile, null),
+                    storageHosts == null ? List.of() : storageHosts,
+                    ExperimentApi.path("spool", spool, null),
+                    project,
+                    projects == null ? Map.of() : projects,
+                    Boolean.TRUE.equals(automatic),
+                    !Boolean.FALSE.equals(active));
+        }
+
+        private static OriginKind kind(String word) {
+            return OriginKind.of(word)
+                    .orElseThrow(() -> new Refusal(
+                            "kind",
+                            "%s are accepted"
+                                    .formatted(Arrays.stream(OriginKind.values())
+                                            .map(OriginKind::word)
+                                            .collect(Collectors.joining(", ")))));
+        }
+
+        private static URI uri(String text) {
+            try {
+                URI uri = new URI(text);
+                if (List.of("http", "https").contains(uri.getScheme())
+                        && uri.getHost() != null
+                        && uri.getRawUserInfo() == null
+                        && text.length() <= ADDRESS_LENGTH_MAX) {
+                    return uri;
+                }
+            } catch (URISyntaxException e) {
+                // Refused below.
+            }
+            throw new Refusal(
+                    "address", "an address as https://flywheel.example.org is accepted, without name and password");
+        }
+    }
+
+    /**
+     * An origin.
+     *
+     * @param lookedAt when all that it tells of was looked at last; missing: never
+     */
+    record ShownOrigin(
+            String name,
+            String kind,
+            String address,
+            @Nullable String secretFile,
+            List<String> storageHosts,
+            String spool,
+            @Nullable String project,
+            Map<String, String> projects,
+            boolean automatic,
+            boolean active,
+            @Nullable Instant lookedAt,
+            Instant updatedAt)
+            implements Edited {
+
+        static ShownOrigin of(Origin origin) {
+            Terms terms = origin.terms();
+            return new ShownOrigin(
+                    origin.name(),
+                    terms.kind().word(),
+                    terms.address().toString(),
+                    terms.secretFile() == null ? null : FilePath.render(FilePath.rawBytes(terms.secretFile())),
+                    terms.storageHosts(),
+                    FilePath.render(FilePath.rawBytes(terms.spool())),
+                    terms.project(),
+                    new TreeMap<>(terms.projects()),
+                    terms.automatic(),
+                    terms.active(),
+                    origin.lookedAt(),
+                    origin.updatedAt());
+        }
+    }
+
+    OriginApi(Origins origins, Editions editions) {
+        this.origins = origins;
+        this.editions = editions;
+    }
+
+    /** The origins, by name. */
+    @GetMapping
+    Page<ShownOrigin> list(
+            @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
+        return Page.of(limit, most -> origins.page(after, most), Origin::name).map(ShownOrigin::of);
+    }
+
+    /** One origin. */
+    @GetMapping("/{name}")
+    ShownOrigin one(@PathVariable String name) {
+        return ShownOrigin.of(origins.find(name).orElseThrow(Missing.thing("origin", name)));
+    }
+
+    /** Registers an origin, or changes the one of this name; asks nothing over the network. */
+    @PutMapping("/{name}")
+    ShownOrigin save(@PathVariable String name, @Valid @RequestBody NewOrigin asked, IfMatch seen, Principal actor) {
+        Terms terms = asked.terms();
+        return ShownOrigin.of(editions.change(
+                seen,
+                () -> origins.lock(name),
+                () -> origins.find(name).map(ShownOrigin::of),
+                () -> origins.save(name, terms, actor.getName())));
+    }
+}

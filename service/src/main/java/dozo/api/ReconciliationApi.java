@@ -1,0 +1,129 @@
+package dozo.api;
+
+import dozo.api.Sheet.Column;
+import dozo.collect.Reconciliations;
+import dozo.collect.Reconciliations.Report;
+import dozo.collect.Reconciliations.ReportLine;
+import dozo.ledger.Sight;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/** What origins told of in a run, beside what was delivered. */
+@RestController
+@RequestMapping("/api/v1/runs/{id}")
+class ReconciliationApi {
+
+    private static final int SHEET_PAGE = 1_000;
+
+    private static final List<Column<ReportLine>> COLUMNS = List.of(
+            new Column<>("no", ReportLine::no),
+            new Column<>("origin", ReportLine::origin),
+            new Column<>("item", ReportLine::item),
+            new Column<>("project", ReportLine::project),
+            new Column<>("experiment", ReportLine::experiment),
+            new Column<>("missing", ReportLine::missing),
+            new Column<>("name", ReportLine::name),
+            new Column<>("id", ReportLine::id),
+            new Column<>("reason", ReportLine::reason),
+            new Column<>("message", ReportLine::message),
+            new Column<>("foundAt", ReportLine::foundAt));
+
+    private final Runs runs;
+    private final Reconciliations reconciliations;
+
+    /**
+     * An origin's part of a run, in numbers.
+     *
+     * @param state running, empty (nothing is missing), differs, late (the time was over) or unusable
+     * @param itemsTold all that the origin tells of
+     * @param itemsTried what changed or waited, and was looked into
+     * @param filesTold of the tried items that are experiments
+     * @param message what ended it early
+     */
+    record ShownReconciliation(
+            String origin,
+            String state,
+            long itemsTold,
+            long itemsChanged,
+            long itemsTried,
+            long itemsComplete,
+            long itemsGone,
+            long filesTold,
+            long filesHere,
+            long bytesFetched,
+            long missing,
+            long remarks,
+            String message,
+            Instant beganAt,
+            @Nullable Instant endedAt) {
+
+        static ShownReconciliation of(Report report) {
+            return new ShownReconciliation(
+                    report.origin(),
+                    report.state().name().toLowerCase(Locale.ROOT),
+                    report.itemsTold(),
+                    report.itemsChanged(),
+                    report.itemsTried(),
+                    report.itemsComplete(),
+                    report.itemsGone(),
+                    report.filesTold(),
+                    report.filesHere(),
+                    report.bytesFetched(),
+                    report.missing(),
+                    report.remarks(),
+                    report.message(),
+                    report.beganAt(),
+                    report.endedAt());
+        }
+    }
+
+    ReconciliationApi(Runs runs, Reconciliations reconciliations) {
+        this.runs = runs;
+        this.reconciliations = reconciliations;
+    }
+
+    /** Each origin's part of a run, by the origins' names. */
+    @GetMapping("/origins")
+    Page<ShownReconciliation> origins(@PathVariable long id) {
+        find(Sight.EVERYTHING, id);
+        return new Page<>(
+                reconciliations.of(id).stream().map(ShownReconciliation::of).toList(), null);
+    }
+
+    /** What is missing and what is remarked, in the order it was found; as CSV all of it. */
+    @GetMapping("/reconciliation")
+    @Nullable
+    Page<ReportLine> lines(
+            @PathVariable long id,
+            @RequestParam(required = false) @Nullable Boolean missing,
+            @RequestParam(defaultValue = "0") long after,
+            @RequestParam(defaultValue = Page.LIMIT) int limit,
+            Sight sight,
+            Sheet sheet) {
+        find(sight, id);
+        if (sheet.wanted()) {
+            sheet.send(
+                    "reconciliation-" + id,
+                    COLUMNS,
+                    Sheet.paged(
+                            SHEET_PAGE,
+                            (last, most) ->
+                                    reconciliations.lines(sight, id, missing, last == null ? 0 : last.no(), most)));
+            return null;
+        }
+        return Page.of(limit, most -> reconciliations.lines(sight, id, missing, after, most), ReportLine::no);
+    }
+
+    private Run find(Sight sight, long id) {
+        return runs.find(sight, id).orElseThrow(Missing.thing("run", id));
+    }
+}

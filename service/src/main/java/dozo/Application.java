@@ -5,6 +5,7 @@ import ch.qos.logback.classic.Logger;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
+import dozo.collect.CollectSettings;
 import dozo.manifest.IngestSettings;
 import dozo.run.ScrubSettings;
 import dozo.run.TransferSettings;
@@ -49,6 +50,7 @@ public class Application {
             AdministratorSettings.class,
             HttpSettings.class,
             ScheduleSettings.class,
+            CollectSettings.class,
             IngestSettings.class,
             DirectorySettings.class,
             TransferSettings.class,

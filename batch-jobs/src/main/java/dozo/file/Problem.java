@@ -50,6 +50,12 @@ public enum Problem {
     RUN_FAILED,
     /** What has receipts does not add up to the sealed manifest. */
     UNSETTLED,
+    /** An origin tells of it, and it is not in its spool: the message says why. */
+    NOT_DELIVERED,
+    /** An origin as a whole cannot be used, or no longer: down, its key refused, its spool full. */
+    ORIGIN_UNUSABLE,
+    /** The time for collecting was over before all of an origin was tried; the next night goes on. */
+    ORIGIN_LATE,
     /** The ledger's last row could not be written to the site: what is cut off the end of the ledger would not be seen there. */
     UNANCHORED
 }

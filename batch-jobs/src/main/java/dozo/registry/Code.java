@@ -10,7 +10,12 @@ public final class Code {
 
     private Code() {}
 
-    static String checked(String field, String code) {
+    /**
+     * The code, if it is one.
+     *
+     * @throws Refusal when it is none
+     */
+    public static String checked(String field, String code) {
         if (!FORM.matcher(code).matches()) {
             throw new Refusal(
                     field,

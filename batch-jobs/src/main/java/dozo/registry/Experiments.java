@@ -150,25 +150,63 @@ public class Experiments {
         refuseDuplicate(sight, project, code, root);
         checkedFolder("source", root);
         SourceList checkedList = list == null ? null : checkedList(roots, list, sight);
+        return insert(owner, code, title, SourceKind.FILESYSTEM, placed, checkedList, acquisition, actor);
+    }
+
+    /**
+     * Registers an experiment that an origin delivers into a folder of ours, which need not be there yet. No link is followed on
+     * the way to it.
+     *
+     * @param kind not a file system
+     * @param root without links
+     * @param sight what of all there is whoever accepts it may see
+     * @throws Refusal when the project is not there, the code is malformed or taken, or it was acquired in the future
+     */
+    @Transactional
+    public Experiment registerCollected(
+            Sight sight,
+            String project,
+            String code,
+            String title,
+            SourceKind kind,
+            Path root,
+            Acquisition acquisition,
+            String actor) {
+        Code.checked("code", code);
+        checkDay(acquisition, clock);
+        Code.checkedTitle(title);
+        Project owner =
+                projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        refuseTakenCode(project, code);
+        return insert(owner, code, title, kind, new Placed(root, true), null, acquisition, actor);
+    }
+
+    private Experiment insert(
+            Project owner,
+            String code,
+            String title,
+            SourceKind kind,
+            Placed source,
+            @Nullable SourceList list,
+            Acquisition acquisition,
+            String actor) {
         try {
             jdbc.sql("""
                             insert into experiment (project_id, code, title, source_kind, source_root, source_bound, list_file,
                                                     list_form, list_bound, modality, scanner, acquired_on, registered_at,
                                                     registered_by)
-                            values (:project, :code, :title, 'filesystem', :root, :bound, :list, :form, :listBound,
+                            values (:project, :code, :title, :kind, :root, :bound, :list, :form, :listBound,
                                     :modality, :scanner, :day, :now, :actor)
                             """)
                     .param("project", owner.id())
                     .param("code", code)
                     .param("title", title)
-                    .param("root", FilePath.rawBytes(root))
-                    .param("bound", placed.bound())
-                    .param("listBound", checkedList != null && checkedList.bound())
-                    .param("list", checkedList == null ? null : FilePath.rawBytes(checkedList.file()), Types.BINARY)
-                    .param(
-                            "form",
-                            checkedList == null ? null : checkedList.form().word(),
-                            Types.VARCHAR)
+                    .param("kind", kind.word())
+                    .param("root", FilePath.rawBytes(source.path()))
+                    .param("bound", source.bound())
+                    .param("listBound", list != null && list.bound())
+                    .param("list", list == null ? null : FilePath.rawBytes(list.file()), Types.BINARY)
+                    .param("form", list == null ? null : list.form().word(), Types.VARCHAR)
                     .param("modality", acquisition.modality(), Types.VARCHAR)
                     .param("scanner", acquisition.scanner(), Types.VARCHAR)
                     .param("day", acquisition.day(), Types.DATE)
@@ -177,9 +215,9 @@ public class Experiments {
                     .update();
         } catch (DuplicateKeyException e) {
             throw Refusal.taken(
-                    "code", "experiment %s/%s or its folder was registered just now".formatted(project, code));
+                    "code", "experiment %s/%s or its folder was registered just now".formatted(owner.code(), code));
         }
-        Experiment registered = find(project, code).orElseThrow();
+        Experiment registered = find(owner.code(), code).orElseThrow();
         ledger.append(actor, REGISTERED, registered.name(), detail(registered));
         return registered;
     }
@@ -363,7 +401,8 @@ public class Experiments {
         }
     }
 
-    static Path checkedPath(String field, Path path) {
+    /** The path without what leads up and on the spot; refused when it is not absolute, or too long. */
+    public static Path checkedPath(String field, Path path) {
         if (!path.isAbsolute()) {
             throw new Refusal(field, "\"%s\" is no absolute path".formatted(shown(path)));
         }
@@ -380,18 +419,22 @@ public class Experiments {
     }
 
     private void refuseDuplicate(Sight sight, String project, String code, Path root) {
-        find(project, code).ifPresent(known -> {
-            throw Refusal.taken(
-                    "code",
-                    "experiment %s is registered already (by %s, %s)"
-                            .formatted(known.name(), known.registeredBy(), known.registeredAt()));
-        });
+        refuseTakenCode(project, code);
         withSource(root).ifPresent(known -> {
             throw Refusal.taken(
                     "source",
                     sight.sees(known.project())
                             ? "folder %s is already the source of experiment %s".formatted(shown(root), known.name())
                             : FOREIGN_SOURCE);
+        });
+    }
+
+    private void refuseTakenCode(String project, String code) {
+        find(project, code).ifPresent(known -> {
+            throw Refusal.taken(
+                    "code",
+                    "experiment %s is registered already (by %s, %s)"
+                            .formatted(known.name(), known.registeredBy(), known.registeredAt()));
         });
     }
 

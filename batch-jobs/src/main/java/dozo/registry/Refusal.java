@@ -20,7 +20,7 @@ public final class Refusal extends RuntimeException {
     }
 
     /** Refused because it is there already, or another's: it may be accepted at another time. */
-    static Refusal taken(String field, String message) {
+    public static Refusal taken(String field, String message) {
         return new Refusal(field, message, true);
     }
 

@@ -25,6 +25,7 @@ import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.batch.infrastructure.item.ItemProcessor;
 import org.springframework.batch.infrastructure.item.ItemWriter;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.batch.infrastructure.support.transaction.ResourcelessTransactionManager;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
@@ -33,7 +34,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, ingest, plan, send in partitions, settle, compare, anchor. A job
+ * The job {@code nightlyBackup}: check the site, collect, ingest, plan, send in partitions, settle, compare, anchor. A job
  * instance is a run; its number is the only parameter that identifies it. All progress is in our own tables, so a restart
  * asks them what is left and keeps no reader's state.
  */
@@ -50,6 +51,7 @@ class NightlyBackupJob {
 
     private final JobRepository repository;
     private final PlatformTransactionManager transactions;
+    private final CollectStep collectStep;
     private final NightSteps steps;
     private final Anchors anchors;
     private final Senders senders;
@@ -59,6 +61,7 @@ class NightlyBackupJob {
     NightlyBackupJob(
             JobRepository repository,
             PlatformTransactionManager transactions,
+            CollectStep collectStep,
             NightSteps steps,
             Anchors anchors,
             Senders senders,
@@ -66,6 +69,7 @@ class NightlyBackupJob {
             TransferSettings settings) {
         this.repository = repository;
         this.transactions = transactions;
+        this.collectStep = collectStep;
         this.steps = steps;
         this.anchors = anchors;
         this.senders = senders;
@@ -78,6 +82,7 @@ class NightlyBackupJob {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
                 .start(checkSite())
+                .next(collect())
                 .next(eachExperiment("ingest", (run, site, after) -> steps.ingestNext(run, after)))
                 .next(plan())
                 .next(send(toSend, recorder))
@@ -97,6 +102,13 @@ class NightlyBackupJob {
                         },
                         transactions)
                 .allowStartIfComplete(true)
+                .build();
+    }
+
+    /** Bytes come while no transaction is open: what it does in the database, it does in transactions of its own. */
+    private Step collect() {
+        return new StepBuilder("collect", repository)
+                .tasklet(collectStep, new ResourcelessTransactionManager())
                 .build();
     }
 
@@ -197,7 +209,7 @@ class NightlyBackupJob {
         return new StepBuilder(name, repository).tasklet(tasklet, transactions).build();
     }
 
-    private static long run(StepExecution step) {
+    static long run(StepExecution step) {
         return requireNonNull(step.getJobParameters().getLong(RUN));
     }
 

@@ -2,6 +2,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "collect",
             "file",
             "ledger",
             "manifest",

@@ -2,7 +2,9 @@ package dozo.source.flywheel;
 
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.OffsetDateTime;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -15,6 +17,7 @@ final class Answers {
     /** No id leads anywhere when it becomes part of a path. */
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
 
+    private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
     private static final int TEXT_LENGTH_MAX = 4_096;
 
     private Answers() {}
@@ -40,6 +43,7 @@ final class Answers {
                 reference(level == Level.PROJECT ? node.path("_id") : parents.path("project")),
                 reference(level == Level.SUBJECT ? node.path("_id") : parents.path("subject")),
                 reference(level == Level.SESSION ? node.path("_id") : parents.path("session")),
+                day(node),
                 time(node.path("modified")));
     }
 
@@ -68,7 +72,12 @@ final class Answers {
                 name,
                 entry.path("version").asLong(1),
                 sizeKnown ? size.longValue() : -1,
-                hash.isEmpty() ? null : hash);
+                hash.isEmpty() ? null : hash,
+                modality(entry.path("modality").asString("")));
+    }
+
+    private static @Nullable String modality(String text) {
+        return MODALITY.matcher(text).matches() ? text : null;
     }
 
     static void checkId(String id) {
@@ -93,6 +102,19 @@ final class Answers {
     static @Nullable Instant time(JsonNode node) {
         try {
             return OffsetDateTime.parse(node.asString("")).toInstant();
+        } catch (DateTimeException e) {
+            return null;
+        }
+    }
+
+    /** The day of a scan where it was; by the offset that is written where no zone is told that is known here. */
+    private static @Nullable LocalDate day(JsonNode node) {
+        try {
+            OffsetDateTime at = OffsetDateTime.parse(node.path("timestamp").asString(""));
+            String zone = node.path("timezone").asString("");
+            return zone.isEmpty()
+                    ? at.toLocalDate()
+                    : at.atZoneSameInstant(ZoneId.of(zone)).toLocalDate();
         } catch (DateTimeException e) {
             return null;
         }

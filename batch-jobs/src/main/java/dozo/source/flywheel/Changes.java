@@ -10,13 +10,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
  * Which sessions there are, and in which something changed since the last time. All sessions are listed, 250 a request; of what is
- * in them only what Flywheel says was modified. Memory grows with the sessions: an id and a label each.
+ * in them only what Flywheel says was modified. Memory grows with the sessions: a few hundred bytes each.
  */
 public final class Changes {
 
@@ -29,21 +30,21 @@ public final class Changes {
     /**
      * What a look found.
      *
-     * @param sessions ids of all that the key's user may see. NB: one that is not among them may be deleted, moved, or hidden
+     * @param sessions all, by id, that the key's user may see. NB: one that is not among them may be deleted, moved, or hidden
      * @param changed ids of those in which something is new
      * @param newest what the next look begins with; null as long as Flywheel has told no time
      * @param missing what could not be asked for: as long as it is not empty, {@code changed} may lack some
      * @param remarks sessions with another's label
      */
     public record Seen(
-            Set<String> sessions,
+            Map<String, Container> sessions,
             Set<String> changed,
             @Nullable Instant newest,
             List<Item> missing,
             List<Item> remarks) {}
 
     private static final class Look {
-        private final Set<String> sessions = new HashSet<>();
+        private final Map<String, Container> sessions = new TreeMap<>();
         private final Set<String> changed = new TreeSet<>();
         private final Map<String, Set<String>> labels = new HashMap<>();
         private final List<Item> missing = new ArrayList<>();
@@ -86,7 +87,7 @@ public final class Changes {
 
     private static void session(JsonNode node, @Nullable Instant from, Look look) throws FlywheelException {
         Container session = Answers.container(Level.SESSION, node);
-        look.sessions.add(session.id());
+        look.sessions.put(session.id(), session);
         look.see(session.modified());
         Instant modified = session.modified();
         // What does not say when it was changed may have been.

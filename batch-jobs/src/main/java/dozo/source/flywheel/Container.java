@@ -1,6 +1,7 @@
 package dozo.source.flywheel;
 
 import java.time.Instant;
+import java.time.LocalDate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param label what people call it: any text, and others beside it may have the same
  * @param project the id of the project that it is in; null for groups and projects
  * @param session the id of the session that it is in; null above sessions
+ * @param day on which a session's scan was, by the calendar where it was; null if that is not told
  * @param modified when Flywheel's record of it was changed, by Flywheel's clock; null if it does not say
  */
 public record Container(
@@ -19,4 +21,5 @@ public record Container(
         @Nullable String project,
         @Nullable String subject,
         @Nullable String session,
+        @Nullable LocalDate day,
         @Nullable Instant modified) {}

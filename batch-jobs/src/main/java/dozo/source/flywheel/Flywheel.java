@@ -113,6 +113,16 @@ public final class Flywheel implements AutoCloseable {
         threads.shutdownNow();
     }
 
+    /** Whether it answers at all, asked once: else nothing of it can be had now. */
+    public boolean answers() throws InterruptedException {
+        try {
+            exchange("/auth/status", null, JSON_BYTES_MAX, (status, headers) -> into(new ByteArrayOutputStream()));
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     InstantSource clock() {
         return clock;
     }

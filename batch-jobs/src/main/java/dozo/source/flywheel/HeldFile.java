@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param version counts from 1
  * @param sizeBytes -1: it does not say
  * @param hash as it is written there, null if there is none
+ * @param modality null if none is told, or none that is a code
  */
 public record HeldFile(
         Container container,
@@ -18,7 +19,8 @@ public record HeldFile(
         String name,
         long version,
         long sizeBytes,
-        @Nullable String hash) {
+        @Nullable String hash,
+        @Nullable String modality) {
 
     /** The path of its bytes below {@code /api}. */
     String path() {

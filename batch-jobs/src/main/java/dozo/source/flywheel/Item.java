@@ -20,6 +20,11 @@ public record Item(String name, String id, Trouble trouble, String message) {
         return of(container, why.trouble(), String.valueOf(why.getMessage()));
     }
 
+    /** A session of which not even the label is known. */
+    static Item ofUnread(String session, FlywheelException why) {
+        return new Item("session " + session, session, why.trouble(), String.valueOf(why.getMessage()));
+    }
+
     static Item of(HeldFile file, Trouble trouble, String message) {
         return new Item(name(file.container()) + "/" + shown(file.name()), file.id(), trouble, message);
     }

@@ -9,6 +9,7 @@ import java.util.List;
  * @param label as it is shown to people
  * @param filesTold those that Flywheel names; what is in a container that cannot be read is not among them
  * @param filesDelivered those of them that lie in the tree as they are told now
+ * @param bytesTold of the files that are named, as far as their sizes are
  * @param bytesFetched what came this time
  * @param missing what is not delivered, each with its reason
  * @param remarks what is delivered, or was, and is worth a word
@@ -18,6 +19,7 @@ public record Reconciliation(
         String label,
         int filesTold,
         int filesDelivered,
+        long bytesTold,
         long bytesFetched,
         List<Item> missing,
         List<Item> remarks) {

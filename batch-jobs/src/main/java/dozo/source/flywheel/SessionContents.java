@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -26,6 +28,21 @@ final class SessionContents {
 
     List<HeldFile> files() {
         return files;
+    }
+
+    /** Of the files whose sizes are told. */
+    long bytes() {
+        return files.stream().mapToLong(file -> Math.max(0, file.sizeBytes())).sum();
+    }
+
+    /** The first that is told of a file. */
+    @Nullable
+    String modality() {
+        return files.stream()
+                .map(HeldFile::modality)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     /** What was told of and could not be read: nobody knows what files it has. */

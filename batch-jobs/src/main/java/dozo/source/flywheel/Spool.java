@@ -45,7 +45,12 @@ public final class Spool {
 
     /** The folder that is the session's experiment. */
     public Path tree(String session) {
-        return home(session).resolve("tree");
+        return tree(folder, session);
+    }
+
+    /** The folder that is the session's experiment, in a spool. */
+    public static Path tree(Path spool, String session) {
+        return home(spool, session).resolve("tree");
     }
 
     /**
@@ -65,8 +70,8 @@ public final class Spool {
             if (e.trouble().endsAll()) {
                 throw e;
             }
-            Item item = new Item("session " + session, session, e.trouble(), String.valueOf(e.getMessage()));
-            return new Reconciliation(session, session, 0, 0, 0, List.of(item), List.of());
+            Item item = Item.ofUnread(session, e);
+            return new Reconciliation(session, session, 0, 0, 0, 0, List.of(item), List.of());
         }
         return bring(container, contents);
     }
@@ -92,7 +97,8 @@ public final class Spool {
         }
         delivered.save();
         sweep(home.resolve("incoming"), contents.files());
-        return new Reconciliation(session.id(), Item.shown(session.label()), count, here, fetched, missing, remarks);
+        return new Reconciliation(
+                session.id(), Item.shown(session.label()), count, here, contents.bytes(), fetched, missing, remarks);
     }
 
     private long bringAll(Path home, List<HeldFile> files, Delivered delivered, List<Item> missing)
@@ -178,6 +184,10 @@ public final class Spool {
     }
 
     private Path home(String session) {
-        return FilePath.ROOT.resolve(session.getBytes(StandardCharsets.UTF_8)).under(folder);
+        return home(folder, session);
+    }
+
+    private static Path home(Path spool, String session) {
+        return FilePath.ROOT.resolve(session.getBytes(StandardCharsets.UTF_8)).under(spool);
     }
 }

@@ -40,9 +40,9 @@ import tools.jackson.databind.json.JsonMapper;
  * A Flywheel as far as somebody who reads it can tell, over plain HTTP on loopback: the official Python SDK takes it for one (see
  * SdkIT). What it holds is a {@link Hierarchy}; what it does wrong is planned in {@link Faults}.
  */
-final class Emulator implements AutoCloseable {
+public final class Emulator implements AutoCloseable {
 
-    static final String KEY = "emulated-key-0123456789";
+    public static final String KEY = "emulated-key-0123456789";
 
     private static final int LIMIT_DEFAULT = 100;
     private static final int SLICE_BYTES = 1 << 16;
@@ -61,7 +61,7 @@ final class Emulator implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicLong requests = new AtomicLong();
     private final Map<String, String> tickets = new ConcurrentHashMap<>();
-    final Faults faults = new Faults();
+    public final Faults faults = new Faults();
     /** A host's address to which downloads are sent, with {@link Fault#REDIRECTED}. */
     volatile String elsewhere = "http://localhost:9/elsewhere";
 
@@ -87,7 +87,7 @@ final class Emulator implements AutoCloseable {
         }
     }
 
-    Emulator(Hierarchy hierarchy) {
+    public Emulator(Hierarchy hierarchy) {
         this.hierarchy = hierarchy;
         try {
             server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1_000);
@@ -99,31 +99,31 @@ final class Emulator implements AutoCloseable {
         server.start();
     }
 
-    int port() {
+    public int port() {
         return server.getAddress().getPort();
     }
 
     /** As somebody copies it from their profile, but for plain HTTP. */
-    String key() {
+    public String key() {
         return "localhost:%d:__force_insecure:%s".formatted(port(), KEY);
     }
 
-    Hierarchy hierarchy() {
+    public Hierarchy hierarchy() {
         return hierarchy;
     }
 
     /** How many requests came since it was asked last. */
-    long takeRequests() {
+    public long takeRequests() {
         return requests.getAndSet(0);
     }
 
     /** How often a file's bytes were asked for. */
-    long downloads(String file) {
+    public long downloads(String file) {
         return downloads.getOrDefault(file, new AtomicLong()).get();
     }
 
     /** The path of a file's download, as it is written in a request. */
-    String downloadPath(String file) {
+    public String downloadPath(String file) {
         int index = hierarchy.index(file, Kind.FILE).orElseThrow();
         Place place = hierarchy.place(index);
         Object name = hierarchy.fileEntry(index).get("name");

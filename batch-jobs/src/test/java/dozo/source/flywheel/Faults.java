@@ -6,10 +6,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** What an emulated Flywheel is to do wrong, and how often each of it has come true. */
-final class Faults {
+public final class Faults {
 
     /** Ways in which a request fails. */
-    enum Fault {
+    public enum Fault {
         /** 403. */
         DENIED(403),
         /** 401. */
@@ -45,18 +45,18 @@ final class Faults {
     }
 
     /** A fault for requests whose path ends so, as long as {@code left} is above zero. */
-    record Planned(String pathEnd, Fault fault, AtomicInteger left, AtomicInteger fired) {}
+    public record Planned(String pathEnd, Fault fault, AtomicInteger left, AtomicInteger fired) {}
 
     private final List<Planned> plan = new ArrayList<>();
 
     /** The next {@code times} requests for this path fail so. */
-    synchronized Planned at(String pathEnd, Fault fault, int times) {
+    public synchronized Planned at(String pathEnd, Fault fault, int times) {
         Planned planned = new Planned(pathEnd, fault, new AtomicInteger(times), new AtomicInteger());
         plan.add(planned);
         return planned;
     }
 
-    Planned always(String pathEnd, Fault fault) {
+    public Planned always(String pathEnd, Fault fault) {
         return at(pathEnd, fault, Integer.MAX_VALUE);
     }
 
@@ -72,7 +72,7 @@ final class Faults {
     }
 
     /** What was planned and never came true: a test that ends so has tested nothing. */
-    synchronized List<Planned> unfired() {
+    public synchronized List<Planned> unfired() {
         return plan.stream().filter(planned -> planned.fired().get() == 0).toList();
     }
 }

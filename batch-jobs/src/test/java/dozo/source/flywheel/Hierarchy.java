@@ -24,10 +24,10 @@ import java.util.stream.IntStream;
  * cost nothing; what a test changes is kept beside it. Two sessions share a subject; every tenth session has an analysis with
  * a file, every fifth a file of its own.
  */
-final class Hierarchy {
+public final class Hierarchy {
 
     /** The levels, by the digit that an id of theirs has. NB: ids grow with creation within a level. */
-    enum Kind {
+    public enum Kind {
         GROUP,
         PROJECT,
         SUBJECT,
@@ -42,9 +42,9 @@ final class Hierarchy {
     }
 
     /** Where a file hangs: session, acquisition or analysis, and which of that container's files it is. */
-    record Place(Kind kind, int container, int number) {}
+    public record Place(Kind kind, int container, int number) {}
 
-    static final Instant BEGINNING = Instant.parse("2026-01-05T09:00:00Z");
+    public static final Instant BEGINNING = Instant.parse("2026-01-05T09:00:00Z");
 
     private static final DateTimeFormatter WRITTEN =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSSxxx").withZone(ZoneOffset.UTC);
@@ -66,7 +66,7 @@ final class Hierarchy {
     private final Map<String, String> hashes = new ConcurrentHashMap<>();
 
     /** As many sessions in so many projects; each file has {@code fileBytes} bytes and a few more, by its number. */
-    Hierarchy(
+    public Hierarchy(
             long seed, int projects, int sessions, int acquisitionsPerSession, int filesPerAcquisition, int fileBytes) {
         this.seed = seed;
         this.projects = projects;
@@ -76,28 +76,28 @@ final class Hierarchy {
         this.fileBytes = fileBytes;
     }
 
-    static Hierarchy small() {
+    public static Hierarchy small() {
         return new Hierarchy(1, 2, 8, 2, 2, 2_000);
     }
 
     /** 24 hexadecimal digits; a group's id is a readable name. */
-    static String id(Kind kind, int index) {
+    public static String id(Kind kind, int index) {
         HexFormat hex = HexFormat.of();
         return kind == Kind.GROUP
                 ? "group" + index
                 : "65" + hex.toHexDigits(kind.ordinal(), 6) + hex.toHexDigits(index) + hex.toHexDigits(index);
     }
 
-    static String session(int index) {
+    public static String session(int index) {
         return id(Kind.SESSION, index);
     }
 
-    static String acquisition(int index) {
+    public static String acquisition(int index) {
         return id(Kind.ACQUISITION, index);
     }
 
     /** The file's {@code file_id}. */
-    String file(int acquisition, int number) {
+    public String file(int acquisition, int number) {
         return id(Kind.FILE, acquisition * filesPerAcquisition + number);
     }
 
@@ -331,6 +331,7 @@ final class Hierarchy {
         told.put("file_id", id);
         told.put("name", name(place));
         told.put("type", "dicom");
+        told.put("modality", "MR");
         told.put("mimetype", "application/zip");
         told.put("version", 1);
         told.put("created", written(created(place.kind(), place.container())));
@@ -355,7 +356,7 @@ final class Hierarchy {
     }
 
     /** The file's bytes: random ones, the same every time. */
-    byte[] content(int file) {
+    public byte[] content(int file) {
         byte[] set = contents.get(id(Kind.FILE, file));
         if (set != null) {
             return set;
@@ -378,25 +379,25 @@ final class Hierarchy {
         }
     }
 
-    static String written(Instant time) {
+    public static String written(Instant time) {
         return WRITTEN.format(time);
     }
 
     // --- what a test changes ---
 
     /** Says otherwise than what follows from the numbers: a label, a hash, a size. */
-    Hierarchy tell(String id, String field, Object value) {
+    public Hierarchy tell(String id, String field, Object value) {
         changed.computeIfAbsent(id, key -> new ConcurrentHashMap<>()).put(field, value);
         return this;
     }
 
-    Hierarchy remove(String id) {
+    public Hierarchy remove(String id) {
         removed.put(id, true);
         return this;
     }
 
     /** A new version of a file, at a time. */
-    Hierarchy replace(String file, String content, Instant at) {
+    public Hierarchy replace(String file, String content, Instant at) {
         byte[] bytes = content.getBytes(StandardCharsets.UTF_8);
         contents.put(file, bytes);
         hashes.remove(file);

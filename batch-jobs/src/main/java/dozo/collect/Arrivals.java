@@ -1,0 +1,451 @@
+package dozo.collect;
+
+import dozo.collect.Origins.Origin;
+import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** What origins tell of: each item once, known by its id, whatever it is called and wherever it lies there. */
+@Component
+public class Arrivals {
+
+    private static final String SELECT = """
+            select a.*, o.name as origin, p.code as project, p.code || '/' || e.code as experiment
+            from arrival a
+            join origin o using (origin_id)
+            left join project p on p.project_id = a.project_id
+            left join experiment e on e.experiment_id = a.experiment_id
+            """;
+
+    private static final String MAPPED = """
+            coalesce((select m.project_id from origin_project m where m.origin_id = o.origin_id and m.theirs = t.theirs),
+                     o.project_id)
+            """;
+
+    private static final String TOLD = """
+            unnest(:items::text[], :theirs::text[], :codes::text[], :titles::text[], :modalities::text[], :scanners::text[],
+                   :days::text[], :files::bigint[], :bytes::bigint[])
+                as t (item, theirs, code, title, modality, scanner, day, files, bytes)
+            """;
+
+    static final RowMapper<Arrival> ARRIVAL = (row, n) -> new Arrival(
+            row.getLong("arrival_id"),
+            row.getString("origin"),
+            row.getString("item"),
+            State.valueOf(row.getString("state")),
+            row.getString("theirs"),
+            row.getString("project"),
+            row.getString("code"),
+            row.getString("title"),
+            new Acquisition(
+                    row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
+            row.getObject("files_told", Long.class),
+            row.getObject("bytes_told", Long.class),
+            row.getLong("files_here"),
+            row.getBoolean("waiting"),
+            row.getTimestamp("first_seen_at").toInstant(),
+            row.getTimestamp("changed_at").toInstant(),
+            instant(row, "complete_at"),
+            row.getString("experiment"),
+            row.getObject("experiment_id", Integer.class));
+
+    private final JdbcClient jdbc;
+    private final Experiments experiments;
+    private final Origins origins;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /** How far an item is. */
+    public enum State {
+        /** A proposal: told of, and no experiment yet. */
+        OFFERED,
+        /** An experiment, not all of which is here. */
+        ARRIVING,
+        /** All that the origin tells of is here. */
+        COMPLETE,
+        /** The origin tells of it no more; what is here stays. */
+        GONE
+    }
+
+    /**
+     * What an origin tells of.
+     *
+     * @param item what it is in the origin, for ever
+     * @param theirs the id of the origin's own project that it is in
+     * @param project our project's code; null: nobody has said it yet
+     * @param code proposed for its experiment
+     * @param filesTold null: not known yet
+     * @param filesHere those that are delivered
+     * @param waiting whether the next night looks at it
+     * @param completeAt since when all of it is here; null: it is not
+     * @param experiment {@code project/code} of what it became; null: it is a proposal
+     */
+    public record Arrival(
+            long id,
+            String origin,
+            String item,
+            State state,
+            @Nullable String theirs,
+            @Nullable String project,
+            String code,
+            String title,
+            Acquisition acquisition,
+            @Nullable Long filesTold,
+            @Nullable Long bytesTold,
+            long filesHere,
+            boolean waiting,
+            Instant firstSeenAt,
+            Instant changedAt,
+            @Nullable Instant completeAt,
+            @Nullable String experiment,
+            @Nullable Integer experimentId) {
+
+        Offer offer() {
+            return new Offer(item, theirs, code, title, acquisition, filesTold, bytesTold);
+        }
+    }
+
+    /**
+     * What a proposal is to become; what is null is as proposed.
+     *
+     * @param acquisition null, or of it the parts that are null: as proposed
+     */
+    public record Acceptance(
+            @Nullable String project,
+            @Nullable String code,
+            @Nullable String title,
+            @Nullable Acquisition acquisition) {
+
+        public static final Acceptance AS_PROPOSED = new Acceptance(null, null, null, null);
+    }
+
+    public Arrivals(JdbcClient jdbc, Experiments experiments, Origins origins, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.experiments = experiments;
+        this.origins = origins;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /**
+     * Makes an experiment of a proposal: what it is in the origin, not what it is called, binds the two for ever. Its files come in the
+     * next night.
+     *
+     * @return the experiment, nothing if there is no such arrival, or it is not seen
+     * @throws Refusal when it is an experiment already, its project is not known, or the experiment cannot be registered
+     */
+    @Transactional
+    public Optional<Experiment> accept(Sight sight, long id, Acceptance wanted, String actor) {
+        Optional<Arrival> found = jdbc.sql(SELECT + """
+                        where a.arrival_id = :id and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        for no key update of a
+                        """)
+                .param("id", id)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query(ARRIVAL)
+                .optional();
+        return found.map(arrival -> accept(sight, arrival, wanted, actor));
+    }
+
+    private Experiment accept(Sight sight, Arrival arrival, Acceptance wanted, String actor) {
+        if (arrival.experiment() != null) {
+            throw Refusal.taken(
+                    "arrival",
+                    arrival.project() != null && sight.sees(arrival.project())
+                            ? "%s of %s is experiment %s already"
+                                    .formatted(arrival.item(), arrival.origin(), arrival.experiment())
+                            : "%s of %s is an experiment already".formatted(arrival.item(), arrival.origin()));
+        }
+        String project = or(wanted.project(), arrival.project());
+        if (project == null) {
+            throw new Refusal(
+                    "project", "nobody has said into which project %s goes; name one".formatted(arrival.item()));
+        }
+        Origin origin = origins.find(arrival.origin()).orElseThrow();
+        OriginKind kind = origin.terms().kind();
+        Path tree = origins.collector(kind).tree(origin, arrival.item());
+        Experiment experiment = experiments.registerCollected(
+                sight,
+                project,
+                Objects.requireNonNull(or(wanted.code(), arrival.code())),
+                Objects.requireNonNull(or(wanted.title(), arrival.title())),
+                kind.source(),
+                tree,
+                acquisition(wanted.acquisition(), arrival.acquisition()),
+                actor);
+        jdbc.sql("""
+                        update arrival
+                        set experiment_id = :experiment, waiting = waiting or state <> 'GONE',
+                            state = case state when 'OFFERED' then 'ARRIVING' else state end,
+                            project_id = (select project_id from experiment where experiment_id = :experiment)
+                        where arrival_id = :id
+                        """)
+                .param("experiment", experiment.id())
+                .param("id", arrival.id())
+                .update();
+        ledger.append(
+                actor,
+                "arrival.accepted",
+                experiment.name(),
+                Map.of(
+                        "origin",
+                        arrival.origin(),
+                        "item",
+                        arrival.item(),
+                        "before",
+                        "proposal",
+                        "after",
+                        "experiment"));
+        return experiment;
+    }
+
+    private static Acquisition acquisition(@Nullable Acquisition wanted, Acquisition proposed) {
+        return wanted == null
+                ? proposed
+                : new Acquisition(
+                        or(wanted.modality(), proposed.modality()),
+                        or(wanted.scanner(), proposed.scanner()),
+                        or(wanted.day(), proposed.day()));
+    }
+
+    private static <T> @Nullable T or(@Nullable T wanted, @Nullable T proposed) {
+        return wanted == null ? proposed : wanted;
+    }
+
+    /** An arrival, if it is seen. */
+    public Optional<Arrival> find(Sight sight, long id) {
+        return jdbc.sql(SELECT + """
+                        where a.arrival_id = :id
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        """)
+                .param("id", id)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query(ARRIVAL)
+                .optional();
+    }
+
+    /** At most {@code limit} arrivals of all origins with an id above {@code after}, by id. */
+    public List<Arrival> page(Sight sight, Wanted wanted, long after, int limit) {
+        return jdbc.sql(SELECT + """
+                        where a.arrival_id > :after
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and (:origin::text is null or o.name = :origin)
+                          and (:project::text is null or p.code = :project)
+                          and (:state::text is null or a.state = :state)
+                          and (:proposed::boolean is null or (a.experiment_id is null) = :proposed)
+                        order by a.arrival_id limit :limit
+                        """)
+                .param("after", after)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("origin", wanted.origin(), Types.VARCHAR)
+                .param("project", wanted.project(), Types.VARCHAR)
+                .param("state", wanted.state() == null ? null : wanted.state().name(), Types.VARCHAR)
+                .param("proposed", wanted.proposed(), Types.BOOLEAN)
+                .param("limit", limit)
+                .query(ARRIVAL)
+                .list();
+    }
+
+    /**
+     * Which arrivals are wanted; null: any.
+     *
+     * @param proposed whether nobody has made an experiment of it yet
+     */
+    public record Wanted(
+            @Nullable String origin,
+            @Nullable String project,
+            @Nullable State state,
+            @Nullable Boolean proposed) {
+
+        public static final Wanted ALL = new Wanted(null, null, null, null);
+    }
+
+    /** Keeps what a look told: what is new, what changed or moved, what is back. How many are new or changed. */
+    int told(Origin origin, List<Offer> offers, Set<String> changed) {
+        int[] sum = new int[1];
+        sum[0] += bind(jdbc.sql("""
+                        update arrival a
+                        set theirs = t.theirs, title = t.title,
+                            modality = coalesce(t.modality, a.modality), scanner = coalesce(t.scanner, a.scanner),
+                            acquired_on = coalesce(t.day::date, a.acquired_on),
+                            files_told = coalesce(t.files, a.files_told), bytes_told = coalesce(t.bytes, a.bytes_told),
+                            project_id = case when a.experiment_id is null then %s else a.project_id end,
+                            waiting = a.waiting or a.state = 'GONE' or t.item = any(:changed::text[]),
+                            changed_at = case when t.item = any(:changed::text[]) then :now else a.changed_at end,
+                            complete_at = case when t.item = any(:changed::text[]) then null else a.complete_at end,
+                            state = case
+                                when a.experiment_id is null then 'OFFERED'
+                                when a.state = 'GONE' or t.item = any(:changed::text[]) then 'ARRIVING'
+                                else a.state
+                            end
+                        from %s, origin o
+                        where a.origin_id = :origin and o.origin_id = a.origin_id and a.item = t.item
+                          and (t.item = any(:changed::text[]) or a.state = 'GONE' or a.theirs is distinct from t.theirs
+                               or a.title <> t.title)
+                        """.formatted(MAPPED, TOLD)), origin, offers)
+                .param("changed", changed.toArray(String[]::new))
+                .update();
+        sum[0] += bind(jdbc.sql("""
+                        insert into arrival (origin_id, item, state, theirs, project_id, code, title, modality, scanner, acquired_on,
+                                             files_told, bytes_told, waiting, first_seen_at, changed_at)
+                        select o.origin_id, t.item, 'OFFERED', t.theirs, %s, t.code, t.title, t.modality, t.scanner, t.day::date,
+                               t.files, t.bytes, true, :now, :now
+                        from %s join origin o on o.origin_id = :origin
+                        where not exists (select from arrival a where a.origin_id = :origin and a.item = t.item)
+                        on conflict do nothing
+                        """.formatted(MAPPED, TOLD)), origin, offers).update();
+        return sum[0];
+    }
+
+    private JdbcClient.StatementSpec bind(JdbcClient.StatementSpec sql, Origin origin, List<Offer> offers) {
+        return sql.param("origin", origin.id())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("items", texts(offers, Offer::item))
+                .param("theirs", texts(offers, Offer::theirs))
+                .param("codes", texts(offers, Offer::code))
+                .param("titles", texts(offers, Offer::title))
+                .param("modalities", texts(offers, offer -> offer.acquisition().modality()))
+                .param("scanners", texts(offers, offer -> offer.acquisition().scanner()))
+                .param("days", texts(offers, offer -> text(offer.acquisition().day())))
+                .param("files", offers.stream().map(Offer::files).toArray(Long[]::new))
+                .param("bytes", offers.stream().map(Offer::bytes).toArray(Long[]::new));
+    }
+
+    /** Notes what an origin tells of no more; those that it told of until now. */
+    List<Arrival> gone(Origin origin, List<Offer> offers) {
+        List<Arrival> gone = jdbc.sql(SELECT + """
+                        where a.origin_id = :origin and a.state <> 'GONE' and a.item <> all(:items::text[])
+                        order by a.arrival_id
+                        """)
+                .param("origin", origin.id())
+                .param("items", texts(offers, Offer::item))
+                .query(ARRIVAL)
+                .list();
+        jdbc.sql("update arrival set state = 'GONE', waiting = false where arrival_id = any(:ids)")
+                .param("ids", gone.stream().map(Arrival::id).toArray(Long[]::new))
+                .update();
+        return gone;
+    }
+
+    /** Experiments whose item is gone before all of it was here: as long as nobody says otherwise, that is missing. */
+    List<Arrival> lost(Origin origin) {
+        return jdbc.sql(SELECT + """
+                        where a.origin_id = :origin and a.state = 'GONE' and a.experiment_id is not null and a.complete_at is null
+                        order by a.arrival_id
+                        """)
+                .param("origin", origin.id())
+                .query(ARRIVAL)
+                .list();
+    }
+
+    /** The next that waits and that a run has not tried; in a retry, of its experiments alone. */
+    Optional<Arrival> nextWaiting(long runId, Origin origin) {
+        return jdbc.sql(SELECT + """
+                        where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
+                          and (not exists (select from run_experiment where run_id = :run)
+                               or a.experiment_id in (select experiment_id from run_experiment where run_id = :run))
+                        order by a.experiment_id nulls last, a.arrival_id limit 1
+                        """)
+                .param("origin", origin.id())
+                .param("run", runId)
+                .query(ARRIVAL)
+                .optional();
+    }
+
+    /** How many wait that a run has not tried. */
+    long waiting(long runId, Origin origin) {
+        return jdbc.sql("""
+                        select count(*) from arrival
+                        where origin_id = :origin and waiting and tried_run is distinct from :run
+                        """)
+                .param("origin", origin.id())
+                .param("run", runId)
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /**
+     * Keeps what is known of a proposal by now; whoever has accepted it meanwhile has it wait for the next night.
+     *
+     * @param waits whether the next night looks at it again, whatever is known
+     */
+    void described(long runId, Arrival arrival, Delivery told, boolean waits) {
+        record(runId, arrival, told, false, waits);
+    }
+
+    /** Keeps what came of an experiment's item. */
+    void delivered(long runId, Arrival arrival, Delivery came) {
+        record(runId, arrival, came, true, false);
+    }
+
+    private void record(long runId, Arrival arrival, Delivery came, boolean delivered, boolean waits) {
+        Offer offer = came.offer();
+        jdbc.sql("""
+                        update arrival
+                        set tried_run = :run, title = :title, modality = coalesce(:modality, modality),
+                            scanner = coalesce(:scanner, scanner), acquired_on = coalesce(:day, acquired_on),
+                            files_told = :files, bytes_told = coalesce(:bytes, bytes_told),
+                            files_here = case when :delivered then :here else files_here end,
+                            waiting = :waits or not :complete or (experiment_id is not null and not :delivered),
+                            state = case when :delivered then case when :complete then 'COMPLETE' else 'ARRIVING' end else state end,
+                            complete_at = case when :delivered and :complete then coalesce(complete_at, :now) end
+                        where arrival_id = :id
+                        """)
+                .param("run", runId)
+                .param("title", offer.title())
+                .param("modality", offer.acquisition().modality(), Types.VARCHAR)
+                .param("scanner", offer.acquisition().scanner(), Types.VARCHAR)
+                .param("day", offer.acquisition().day(), Types.DATE)
+                .param("files", came.filesTold())
+                .param("bytes", offer.bytes(), Types.BIGINT)
+                .param("here", came.filesHere())
+                .param("delivered", delivered)
+                .param("waits", waits)
+                .param("complete", came.isComplete())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("id", arrival.id())
+                .update();
+    }
+
+    /** A run looks once more at what it has made an experiment of. */
+    void again(Arrival arrival) {
+        jdbc.sql("update arrival set tried_run = null where arrival_id = :id")
+                .param("id", arrival.id())
+                .update();
+    }
+
+    private static String[] texts(List<Offer> offers, Function<Offer, @Nullable String> text) {
+        return offers.stream().map(text).toArray(String[]::new);
+    }
+
+    private static @Nullable String text(@Nullable LocalDate day) {
+        return day == null ? null : day.toString();
+    }
+
+    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        Timestamp moment = row.getTimestamp(column);
+        return moment == null ? null : moment.toInstant();
+    }
+}

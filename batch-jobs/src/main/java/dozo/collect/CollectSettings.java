@@ -1,0 +1,33 @@
+package dozo.collect;
+
+import dozo.setting.Setting;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/** How a night collects from [origins](origins.md). */
+@ConfigurationProperties("dozo.collect")
+public record CollectSettings(
+        @Setting(
+                value = "how long a night collects; what has not come by then comes in the next night",
+                min = "1s",
+                max = "24h")
+        @DefaultValue("4h")
+        Duration limit,
+
+        @Setting(value = "so many files of an item are brought side by side", min = "1", max = "16") @DefaultValue("4")
+        int atOnce,
+
+        @Setting(
+                value = "the wait before something is tried a second time; twice as long before each further one",
+                min = "1ms",
+                max = "1m")
+        @DefaultValue("1s")
+        Duration firstWait,
+
+        @Setting(
+                value = "within each such time some of an answer has to arrive, else it is asked for again",
+                min = "100ms",
+                max = "10m")
+        @DefaultValue("1m")
+        Duration stall) {}

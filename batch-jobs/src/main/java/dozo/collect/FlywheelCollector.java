@@ -1,0 +1,239 @@
+package dozo.collect;
+
+import dozo.collect.Origins.Origin;
+import dozo.collect.Origins.Terms;
+import dozo.file.FilePath;
+import dozo.registry.Acquisition;
+import dozo.registry.Refusal;
+import dozo.source.flywheel.ApiKey;
+import dozo.source.flywheel.Changes;
+import dozo.source.flywheel.Changes.Seen;
+import dozo.source.flywheel.Container;
+import dozo.source.flywheel.Flywheel;
+import dozo.source.flywheel.FlywheelException;
+import dozo.source.flywheel.Item;
+import dozo.source.flywheel.Limits;
+import dozo.source.flywheel.Pause;
+import dozo.source.flywheel.Reconciliation;
+import dozo.source.flywheel.Spool;
+import dozo.source.flywheel.Told;
+import dozo.source.flywheel.Trouble;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.stereotype.Component;
+
+/** Collects the sessions of a Flywheel: each is an item. */
+@Component
+@EnableConfigurationProperties(CollectSettings.class)
+class FlywheelCollector implements Collector {
+
+    private static final Set<String> PATHS = Set.of("", "/", "/api");
+    private static final Limits USUAL = Limits.USUAL;
+
+    private final CollectSettings settings;
+    private final InstantSource clock;
+
+    FlywheelCollector(CollectSettings settings, InstantSource clock) {
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    @Override
+    public OriginKind kind() {
+        return OriginKind.FLYWHEEL;
+    }
+
+    @Override
+    public void check(Terms terms) {
+        key(terms);
+    }
+
+    @Override
+    public Look look(Origin origin, @Nullable String newest) throws IOException, InterruptedException {
+        try (Flywheel flywheel = open(origin)) {
+            Seen seen = new Changes(flywheel).since(newest == null ? null : Instant.parse(newest));
+            return new Look(
+                    seen.sessions().values().stream()
+                            .map(FlywheelCollector::offer)
+                            .toList(),
+                    seen.changed(),
+                    seen.newest() == null ? null : seen.newest().toString(),
+                    remarks(seen.missing()),
+                    remarks(seen.remarks()));
+        } catch (FlywheelException e) {
+            throw unusable(e);
+        }
+    }
+
+    @Override
+    public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
+        try (Flywheel flywheel = open(origin)) {
+            Told told = Told.of(flywheel, offer.item());
+            checkAnswers(flywheel, offer.item(), told.missing());
+            Offer known = told.session() == null
+                    ? offer
+                    : offer(told.session(), told.modality(), (long) told.files(), told.bytes());
+            return new Delivery(known, told.files(), 0, 0, false, remarks(told.missing()), remarks(told.remarks()));
+        } catch (FlywheelException e) {
+            throw unusable(e);
+        }
+    }
+
+    @Override
+    public Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException {
+        try (Flywheel flywheel = open(origin)) {
+            Reconciliation came = spool(flywheel, origin).deliver(offer.item());
+            checkAnswers(flywheel, offer.item(), came.missing());
+            Offer known = new Offer(
+                    offer.item(),
+                    offer.theirs(),
+                    offer.code(),
+                    offer.title(),
+                    offer.acquisition(),
+                    (long) came.filesTold(),
+                    came.bytesTold());
+            return new Delivery(
+                    known,
+                    came.filesTold(),
+                    came.filesDelivered(),
+                    came.bytesFetched(),
+                    false,
+                    remarks(came.missing()),
+                    remarks(came.remarks()));
+        } catch (FlywheelException e) {
+            throw unusable(e);
+        }
+    }
+
+    @Override
+    public Path tree(Origin origin, String item) {
+        return Spool.tree(origin.terms().spool(), item);
+    }
+
+    private Spool spool(Flywheel flywheel, Origin origin) {
+        return new Spool(flywheel, origin.terms().spool(), settings.atOnce());
+    }
+
+    private Flywheel open(Origin origin) {
+        Limits limits = new Limits(
+                USUAL.connect(),
+                USUAL.answer(),
+                settings.stall(),
+                USUAL.tries(),
+                settings.firstWait(),
+                longest(settings.firstWait()));
+        return new Flywheel(
+                key(origin.terms()),
+                limits,
+                Set.copyOf(origin.terms().storageHosts()),
+                Pause.REAL,
+                new SplittableRandom(),
+                clock);
+    }
+
+    /** In proportion to the first wait, so that who shortens the one shortens the other. */
+    private static Duration longest(Duration firstWait) {
+        return firstWait.multipliedBy(USUAL.longestWait().dividedBy(USUAL.firstWait()));
+    }
+
+    /** The key, which has to be for the origin's address: a key that was put into the wrong file goes nowhere. */
+    private static ApiKey key(Terms terms) {
+        Path file = terms.secretFile();
+        if (file == null) {
+            throw new Refusal("secretFile", "a Flywheel asks for a key: the file that it is in is accepted");
+        }
+        ApiKey key;
+        try {
+            key = ApiKey.inFile(file);
+        } catch (IOException e) {
+            throw new Refusal("secretFile", "the key's file %s cannot be read".formatted(shown(file)));
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("secretFile", "%s: %s".formatted(shown(file), e.getMessage()));
+        }
+        if (!isOf(key.base(), terms.address())) {
+            throw new Refusal(
+                    "address",
+                    "the key in %s is for another address; https://HOST or https://HOST:PORT of the key is accepted"
+                            .formatted(shown(file)));
+        }
+        return key;
+    }
+
+    private static boolean isOf(URI base, URI address) {
+        int usual = "https".equals(address.getScheme()) ? 443 : 80;
+        return base.getScheme().equals(address.getScheme())
+                && base.getHost().equalsIgnoreCase(address.getHost())
+                && base.getPort() == (address.getPort() < 0 ? usual : address.getPort())
+                && PATHS.contains(address.getPath())
+                && address.getRawQuery() == null
+                && address.getRawUserInfo() == null;
+    }
+
+    /** One item that cannot be had is its own trouble; where nothing answers any more, it would be that of all of them. */
+    private static void checkAnswers(Flywheel flywheel, String item, List<Item> missing)
+            throws OriginException, InterruptedException {
+        boolean nothing = missing.stream().anyMatch(each -> each.id().equals(item) && passes(each.trouble()));
+        if (nothing && !flywheel.answers()) {
+            throw new OriginException(
+                    "it does not answer any more: " + missing.getFirst().message(), null);
+        }
+    }
+
+    private static boolean passes(Trouble trouble) {
+        return switch (trouble) {
+            case UNREACHABLE, DROPPED, STALLED, SERVER_FAULT, BUSY -> true;
+            default -> false;
+        };
+    }
+
+    private static OriginException unusable(FlywheelException e) {
+        return new OriginException("%s: %s".formatted(e.trouble(), e.getMessage()), e);
+    }
+
+    private static Offer offer(Container session) {
+        return offer(session, null, null, null);
+    }
+
+    private static Offer offer(
+            Container session, @Nullable String modality, @Nullable Long files, @Nullable Long bytes) {
+        return new Offer(
+                session.id(),
+                session.project(),
+                code(session.id()),
+                session.label(),
+                new Acquisition(modality, null, plausible(session.day())),
+                files,
+                bytes);
+    }
+
+    /** An id has characters that a code has not only where it is no real one; then it is cut off too. */
+    private static String code(String id) {
+        String code = "fw-" + id.replaceAll("[^A-Za-z0-9_-]", "-");
+        return code.length() > 64 ? code.substring(0, 64) : code;
+    }
+
+    /** What says that it was scanned in a time without scanners says nothing. */
+    private static @Nullable LocalDate plausible(@Nullable LocalDate day) {
+        return day == null || day.getYear() < 1970 ? null : day;
+    }
+
+    private static List<Remark> remarks(List<Item> items) {
+        return items.stream()
+                .map(item -> new Remark(item.name(), item.id(), item.trouble().name(), item.message()))
+                .toList();
+    }
+
+    private static String shown(Path path) {
+        return FilePath.render(FilePath.rawText(path));
+    }
+}

@@ -1,0 +1,42 @@
+package dozo.collect;
+
+import dozo.registry.Acquisition;
+import dozo.registry.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an origin tells of one item, as far as it is known.
+ *
+ * @param item what it is for ever, 1 to 128 characters; labels are not
+ * @param theirs the id of the origin's own project that it is in; null: it is in none
+ * @param code proposed for its experiment: opaque, made of the id, and never of what people wrote
+ * @param title proposed for its experiment: cut off and on one line, whatever is given
+ * @param files null: not told without asking for more
+ * @param bytes null: not told without asking for more
+ */
+public record Offer(
+        String item,
+        @Nullable String theirs,
+        String code,
+        String title,
+        Acquisition acquisition,
+        @Nullable Long files,
+        @Nullable Long bytes) {
+
+    private static final int TITLE_LENGTH_MAX = 200;
+
+    public Offer {
+        title = line(title);
+    }
+
+    private static String line(String text) {
+        StringBuilder line = new StringBuilder();
+        text.codePoints()
+                .limit(TITLE_LENGTH_MAX)
+                .mapToObj(Character::toString)
+                .map(each -> Code.isText(each) ? each : " ")
+                .takeWhile(each -> line.length() + each.length() <= TITLE_LENGTH_MAX)
+                .forEachOrdered(line::append);
+        return line.toString().strip();
+    }
+}

@@ -1,0 +1,15 @@
+package dozo.collect;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** An origin cannot be used at all, or no longer: it is down, or does not accept the key. Nothing is said about its items. */
+public final class OriginException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** @param message says what to look after, and nothing secret */
+    public OriginException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

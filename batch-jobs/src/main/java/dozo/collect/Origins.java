@@ -1,0 +1,378 @@
+package dozo.collect;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.FilePath;
+import dozo.ledger.Ledger;
+import dozo.registry.Code;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import dozo.registry.Refusal;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The systems that experiments are collected from. */
+@Component
+public class Origins {
+
+    private static final int SPOOL_LENGTH_BYTES_MAX = 3_072;
+    private static final int THEIRS_LENGTH_MAX = 128;
+    private static final int PROJECTS_MAX = 10_000;
+    private static final int HOSTS_MAX = 20;
+
+    private static final String SELECT = """
+            select o.*, p.code as project,
+                   array(select m.theirs from origin_project m where m.origin_id = o.origin_id order by m.theirs) as theirs,
+                   array(select mp.code from origin_project m join project mp using (project_id)
+                         where m.origin_id = o.origin_id order by m.theirs) as ours
+            from origin o left join project p using (project_id)
+            """;
+
+    private static final RowMapper<Origin> ORIGIN = (row, n) -> new Origin(
+            row.getInt("origin_id"),
+            row.getString("name"),
+            terms(row),
+            row.getString("newest"),
+            instant(row.getTimestamp("looked_at")),
+            requireNonNull(instant(row.getTimestamp("updated_at"))));
+
+    private final JdbcClient jdbc;
+    private final Projects projects;
+    private final Map<OriginKind, Collector> collectors;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /**
+     * What is said of an origin.
+     *
+     * @param address with scheme and host; what else belongs to it, its kind says
+     * @param secretFile the file of the service's machine that its key or password is in; null: it asks for none
+     * @param storageHosts where it may send downloads on to, over TLS
+     * @param spool the folder of the service's machine into which items are brought, without links
+     * @param project the code of the project of all items that {@code projects} says nothing else of; null: unknown
+     * @param projects codes of projects by the ids of the origin's own
+     * @param automatic items whose project is known become experiments without anybody being asked
+     * @param active whether nights look at it
+     */
+    public record Terms(
+            OriginKind kind,
+            URI address,
+            @Nullable Path secretFile,
+            List<String> storageHosts,
+            Path spool,
+            @Nullable String project,
+            Map<String, String> projects,
+            boolean automatic,
+            boolean active) {
+
+        public Terms {
+            storageHosts = List.copyOf(storageHosts);
+            projects = Map.copyOf(projects);
+        }
+
+        private String text() {
+            return "%s %s, secret in %s, storage at %s, spool %s, project %s, projects %s, automatic %s, active %s"
+                    .formatted(
+                            kind.word(),
+                            address,
+                            secretFile == null ? "no file" : shown(secretFile),
+                            storageHosts,
+                            shown(spool),
+                            project == null ? "unknown" : project,
+                            new TreeMap<>(projects),
+                            automatic,
+                            active);
+        }
+    }
+
+    /**
+     * An origin.
+     *
+     * @param newest what the next look begins with, in its own words; null: everything
+     * @param lookedAt when all that it tells of was looked at last
+     */
+    public record Origin(
+            int id,
+            String name,
+            Terms terms,
+            @Nullable String newest,
+            @Nullable Instant lookedAt,
+            Instant updatedAt) {}
+
+    public Origins(JdbcClient jdbc, Projects projects, List<Collector> collectors, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.projects = projects;
+        this.collectors = collectors.stream().collect(Collectors.toMap(Collector::kind, each -> each));
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** What reads origins of a kind. */
+    Collector collector(OriginKind kind) {
+        Collector collector = collectors.get(kind);
+        if (collector == null) {
+            throw new Refusal("kind", "%s: nothing collects from such an origin yet".formatted(kind.word()));
+        }
+        return collector;
+    }
+
+    /**
+     * Registers an origin, or changes the one with this name.
+     *
+     * @throws Refusal when something of it is malformed or not there, another origin has its spool, or its kind or spool is to
+     *     change and something was collected into it
+     */
+    @Transactional
+    public Origin save(String name, Terms wanted, String actor) {
+        Code.checked("name", name);
+        lock(name);
+        Optional<Origin> before = find(name);
+        Terms terms = checked(wanted);
+        if (before.isPresent() && before.get().terms().equals(terms)) {
+            return before.get();
+        }
+        refuseForeignSpool(name, terms.spool());
+        before.ifPresent(origin -> refuseOther(origin, terms));
+        int id = write(name, terms);
+        map(id, terms.projects());
+        place(id, terms.automatic());
+        ledger.append(
+                actor,
+                before.isPresent() ? "origin.changed" : "origin.registered",
+                name,
+                Map.of("before", before.map(origin -> origin.terms().text()).orElse(""), "after", terms.text()));
+        return find(name).orElseThrow();
+    }
+
+    /** Has others wait who would change the origin, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String name) {
+        jdbc.sql("select from origin where name = :name for no key update")
+                .param("name", name)
+                .query()
+                .listOfRows();
+    }
+
+    public Optional<Origin> find(String name) {
+        return jdbc.sql(SELECT + "where o.name = :name")
+                .param("name", name)
+                .query(ORIGIN)
+                .optional();
+    }
+
+    public Optional<Origin> find(int id) {
+        return jdbc.sql(SELECT + "where o.origin_id = :id")
+                .param("id", id)
+                .query(ORIGIN)
+                .optional();
+    }
+
+    /** At most {@code limit} origins whose name comes after {@code after}, by name. */
+    public List<Origin> page(String after, int limit) {
+        return jdbc.sql(SELECT + "where o.name > :after order by o.name limit :limit")
+                .param("after", after)
+                .param("limit", limit)
+                .query(ORIGIN)
+                .list();
+    }
+
+    private Terms checked(Terms wanted) {
+        Path spool = checkedSpool(wanted.spool());
+        Path secret = wanted.secretFile() == null ? null : Experiments.checkedPath("secretFile", wanted.secretFile());
+        if (wanted.projects().size() > PROJECTS_MAX) {
+            throw new Refusal("projects", "at most %d are accepted".formatted(PROJECTS_MAX));
+        }
+        if (wanted.storageHosts().size() > HOSTS_MAX) {
+            throw new Refusal("storageHosts", "at most %d are accepted".formatted(HOSTS_MAX));
+        }
+        for (String host : wanted.storageHosts()) {
+            if (!host.matches("[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")) {
+                throw new Refusal("storageHosts", "names of hosts are accepted, as store.example.org");
+            }
+        }
+        wanted.projects().forEach(Origins::checkTheirs);
+        Terms terms = new Terms(
+                wanted.kind(),
+                wanted.address(),
+                secret,
+                wanted.storageHosts(),
+                spool,
+                wanted.project(),
+                wanted.projects(),
+                wanted.automatic(),
+                wanted.active());
+        collector(terms.kind()).check(terms);
+        return terms;
+    }
+
+    private static void checkTheirs(String theirs, String ours) {
+        if (theirs.isEmpty() || theirs.length() > THEIRS_LENGTH_MAX || !Code.isText(theirs)) {
+            throw new Refusal(
+                    "projects",
+                    "for %s: the id of a project of the origin's is accepted, 1 to %d characters"
+                            .formatted(ours, THEIRS_LENGTH_MAX));
+        }
+    }
+
+    private static Path checkedSpool(Path spool) {
+        Path plain = Experiments.checkedPath("spool", spool);
+        try {
+            Path real = plain.toRealPath();
+            if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {
+                throw new Refusal("spool", "a path of at most %d bytes is accepted".formatted(SPOOL_LENGTH_BYTES_MAX));
+            }
+            if (!Files.isDirectory(real)) {
+                throw new Refusal("spool", "%s is no folder".formatted(shown(plain)));
+            }
+            return real;
+        } catch (IOException e) {
+            throw new Refusal("spool", "there is no folder %s on the service's machine".formatted(shown(plain)));
+        }
+    }
+
+    private void refuseForeignSpool(String name, Path spool) {
+        List<Origin> others = jdbc.sql(SELECT + "where o.name <> :name")
+                .param("name", name)
+                .query(ORIGIN)
+                .list();
+        for (Origin other : others) {
+            Path theirs = other.terms().spool();
+            if (spool.startsWith(theirs) || theirs.startsWith(spool)) {
+                throw new Refusal(
+                        "spool",
+                        "origin %s has its spool there; a folder of its own is accepted".formatted(other.name()));
+            }
+        }
+    }
+
+    private void refuseOther(Origin before, Terms terms) {
+        boolean same =
+                before.terms().kind() == terms.kind() && before.terms().spool().equals(terms.spool());
+        if (!same && any(before.id())) {
+            throw new Refusal(
+                    before.terms().kind() == terms.kind() ? "spool" : "kind",
+                    "what was collected lies in %s and stays; register another origin"
+                            .formatted(shown(before.terms().spool())));
+        }
+    }
+
+    private boolean any(int id) {
+        return jdbc.sql("select exists (select from arrival where origin_id = :id)")
+                .param("id", id)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    private int write(String name, Terms terms) {
+        return jdbc.sql("""
+                        insert into origin (name, kind, address, secret_file, storage_hosts, spool, project_id, automatic, active,
+                                            updated_at)
+                        values (:name, :kind, :address, :secret, :hosts, :spool, :project, :automatic, :active, :now)
+                        on conflict (name) do update
+                            set kind = :kind, address = :address, secret_file = :secret, storage_hosts = :hosts, spool = :spool,
+                                project_id = :project, automatic = :automatic, active = :active, updated_at = :now
+                        returning origin_id
+                        """)
+                .param("name", name)
+                .param("kind", terms.kind().word())
+                .param("address", terms.address().toString())
+                .param(
+                        "secret",
+                        terms.secretFile() == null ? null : FilePath.rawBytes(terms.secretFile()),
+                        Types.BINARY)
+                .param("hosts", terms.storageHosts().toArray(String[]::new))
+                .param("spool", FilePath.rawBytes(terms.spool()))
+                .param("project", terms.project() == null ? null : project("project", terms.project()), Types.INTEGER)
+                .param("automatic", terms.automatic())
+                .param("active", terms.active())
+                .param("now", Timestamp.from(clock.instant()))
+                .query((row, n) -> row.getInt(1))
+                .single();
+    }
+
+    private void map(int id, Map<String, String> theirs) {
+        jdbc.sql("delete from origin_project where origin_id = :id")
+                .param("id", id)
+                .update();
+        theirs.forEach((their, ours) -> jdbc.sql(
+                        "insert into origin_project (origin_id, theirs, project_id) values (:id, :theirs, :project)")
+                .param("id", id)
+                .param("theirs", their)
+                .param("project", project("projects", ours))
+                .update());
+    }
+
+    /** Proposals go where they belong by now; where nobody is asked, the next night takes them. */
+    private void place(int id, boolean automatic) {
+        jdbc.sql("""
+                        update arrival a
+                        set project_id = coalesce(
+                                (select m.project_id from origin_project m where m.origin_id = o.origin_id and m.theirs = a.theirs),
+                                o.project_id),
+                            waiting = a.waiting or (:automatic and a.state = 'OFFERED')
+                        from origin o
+                        where o.origin_id = :id and a.origin_id = o.origin_id and a.experiment_id is null
+                        """).param("id", id).param("automatic", automatic).update();
+    }
+
+    private int project(String field, String code) {
+        return projects.find(code)
+                .map(Project::id)
+                .orElseThrow(() -> new Refusal(field, "there is no project \"%s\"; create it first".formatted(code)));
+    }
+
+    private static Terms terms(ResultSet row) throws SQLException {
+        byte[] secret = row.getBytes("secret_file");
+        return new Terms(
+                OriginKind.of(row.getString("kind")).orElseThrow(),
+                URI.create(row.getString("address")),
+                secret == null ? null : FilePath.pathOf(secret),
+                List.of(texts(row.getArray("storage_hosts"))),
+                FilePath.pathOf(row.getBytes("spool")),
+                row.getString("project"),
+                mapping(texts(row.getArray("theirs")), texts(row.getArray("ours"))),
+                row.getBoolean("automatic"),
+                row.getBoolean("active"));
+    }
+
+    private static Map<String, String> mapping(String[] theirs, String[] ours) {
+        Map<String, String> mapping = new TreeMap<>();
+        for (int i = 0; i < theirs.length; i++) {
+            mapping.put(theirs[i], ours[i]);
+        }
+        return mapping;
+    }
+
+    private static String[] texts(Array column) throws SQLException {
+        return (String[]) column.getArray();
+    }
+
+    private static @Nullable Instant instant(@Nullable Timestamp moment) {
+        return moment == null ? null : moment.toInstant();
+    }
+
+    private static String shown(Path path) {
+        return FilePath.render(FilePath.rawText(path));
+    }
+}

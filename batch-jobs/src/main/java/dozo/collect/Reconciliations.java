@@ -1,0 +1,309 @@
+package dozo.collect;
+
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Origins.Origin;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Sight;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** What origins told of in runs, beside what was delivered: a report for each, kept with its run. */
+@Component
+public class Reconciliations {
+
+    private static final int BATCH = 1_000;
+
+    private static final RowMapper<Report> REPORT = (row, n) -> new Report(
+            row.getLong("run_id"),
+            row.getString("origin"),
+            State.valueOf(row.getString("state")),
+            row.getLong("items_told"),
+            row.getLong("items_changed"),
+            row.getLong("items_tried"),
+            row.getLong("items_complete"),
+            row.getLong("items_gone"),
+            row.getLong("files_told"),
+            row.getLong("files_here"),
+            row.getLong("bytes_fetched"),
+            row.getLong("missing"),
+            row.getLong("remarks"),
+            row.getString("message"),
+            row.getTimestamp("began_at").toInstant(),
+            row.getTimestamp("ended_at") == null
+                    ? null
+                    : row.getTimestamp("ended_at").toInstant());
+
+    private final JdbcTemplate template;
+    private final JdbcClient jdbc;
+    private final Findings findings;
+    private final InstantSource clock;
+
+    /** What came of an origin in a run. */
+    public enum State {
+        RUNNING,
+        /** Nothing is missing. */
+        EMPTY,
+        /** Something is missing. */
+        DIFFERS,
+        /** The time was over before all was tried. */
+        LATE,
+        /** The origin could not be used, or no longer. */
+        UNUSABLE
+    }
+
+    /**
+     * The report of an origin in a run.
+     *
+     * @param itemsTold all that the origin tells of; 0 in a retry, which does not look
+     * @param itemsChanged those of them that are new or changed since the last look
+     * @param itemsTried those that the run looked into: what changed, and what waited
+     * @param itemsComplete of the tried, those that are experiments and all here
+     * @param itemsGone those that the origin told of until now
+     * @param filesTold of the tried items that are experiments
+     * @param filesHere those of them that are delivered
+     * @param bytesFetched what came in this run
+     * @param message what ended it early; else empty
+     */
+    public record Report(
+            long runId,
+            String origin,
+            State state,
+            long itemsTold,
+            long itemsChanged,
+            long itemsTried,
+            long itemsComplete,
+            long itemsGone,
+            long filesTold,
+            long filesHere,
+            long bytesFetched,
+            long missing,
+            long remarks,
+            String message,
+            Instant beganAt,
+            @Nullable Instant endedAt) {}
+
+    /**
+     * A line of a report.
+     *
+     * @param item of the arrival; null: it is of the origin as a whole
+     * @param experiment what the arrival became, {@code project/code}
+     * @param missing else it is a remark
+     */
+    public record Line(
+            long no,
+            String origin,
+            @Nullable String item,
+            @Nullable String project,
+            @Nullable String experiment,
+            boolean missing,
+            String name,
+            String id,
+            String reason,
+            String message,
+            Instant foundAt) {}
+
+    public Reconciliations(JdbcTemplate template, Findings findings, InstantSource clock) {
+        this.template = template;
+        this.jdbc = JdbcClient.create(template);
+        this.findings = findings;
+        this.clock = clock;
+    }
+
+    /** The reports of a run, by the origins' names. */
+    public List<Report> of(long runId) {
+        return jdbc.sql("""
+                        select r.*, o.name as origin from reconciliation r join origin o using (origin_id)
+                        where r.run_id = :run order by o.name
+                        """).param("run", runId).query(REPORT).list();
+    }
+
+    /** At most {@code limit} lines of a run's reports with a number above {@code after}, by number; what of them is seen. */
+    public List<Line> lines(Sight sight, long runId, @Nullable Boolean missing, long after, int limit) {
+        return jdbc.sql("""
+                        select i.*, o.name as origin, a.item, p.code as project, p.code || '/' || e.code as experiment
+                        from reconciliation_item i
+                        join origin o using (origin_id)
+                        left join arrival a using (arrival_id)
+                        left join project p on p.project_id = a.project_id
+                        left join experiment e on e.experiment_id = a.experiment_id
+                        where i.run_id = :run and i.item_no > :after and (:missing::boolean is null or i.missing = :missing)
+                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        order by i.item_no limit :limit
+                        """)
+                .param("run", runId)
+                .param("after", after)
+                .param("missing", missing, Types.BOOLEAN)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("limit", limit)
+                .query((row, n) -> new Line(
+                        row.getLong("item_no"),
+                        row.getString("origin"),
+                        row.getString("item"),
+                        row.getString("project"),
+                        row.getString("experiment"),
+                        row.getBoolean("missing"),
+                        row.getString("name"),
+                        row.getString("id"),
+                        row.getString("reason"),
+                        row.getString("message"),
+                        row.getTimestamp("found_at").toInstant()))
+                .list();
+    }
+
+    /** The origin that a run is at, by its id. */
+    Optional<Integer> running(long runId) {
+        return jdbc.sql("select origin_id from reconciliation where run_id = :run and ended_at is null")
+                .param("run", runId)
+                .query((row, n) -> row.getInt(1))
+                .optional();
+    }
+
+    /** The next active origin that a run has not come to; in a retry, one that its experiments wait for. */
+    Optional<Integer> nextOrigin(long runId) {
+        return jdbc.sql("""
+                        select o.origin_id from origin o
+                        where o.active
+                          and not exists (select from reconciliation r where r.run_id = :run and r.origin_id = o.origin_id)
+                          and (not exists (select from run_experiment where run_id = :run)
+                               or exists (select from arrival a join run_experiment c using (experiment_id)
+                                          where a.origin_id = o.origin_id and c.run_id = :run and a.waiting))
+                        order by o.origin_id limit 1
+                        """)
+                .param("run", runId)
+                .query((row, n) -> row.getInt(1))
+                .optional();
+    }
+
+    /** Whether a run goes through some experiments alone. */
+    boolean isRetry(long runId) {
+        return jdbc.sql("select exists (select from run_experiment where run_id = :run)")
+                .param("run", runId)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    /** Begins the report of an origin in a run. */
+    void begin(long runId, Origin origin, long told, long changed, long gone) {
+        jdbc.sql("""
+                        insert into reconciliation (run_id, origin_id, state, items_told, items_changed, items_gone, began_at)
+                        values (:run, :origin, 'RUNNING', :told, :changed, :gone, :now)
+                        """)
+                .param("run", runId)
+                .param("origin", origin.id())
+                .param("told", told)
+                .param("changed", changed)
+                .param("gone", gone)
+                .param("now", Timestamp.from(clock.instant()))
+                .update();
+    }
+
+    /** Counts what came of an item. */
+    void tried(long runId, Origin origin, Delivery came, boolean delivered) {
+        jdbc.sql("""
+                        update reconciliation
+                        set items_tried = items_tried + 1, items_complete = items_complete + :complete,
+                            files_told = files_told + :told, files_here = files_here + :here, bytes_fetched = bytes_fetched + :bytes
+                        where run_id = :run and origin_id = :origin
+                        """)
+                .param("complete", delivered && came.isComplete() ? 1 : 0)
+                .param("told", delivered ? came.filesTold() : 0)
+                .param("here", delivered ? came.filesHere() : 0)
+                .param("bytes", came.bytesFetched())
+                .param("run", runId)
+                .param("origin", origin.id())
+                .update();
+    }
+
+    /** Keeps what is missing, each as a finding of the run too. */
+    void missing(long runId, Origin origin, @Nullable Arrival arrival, List<Remark> missing) {
+        add(runId, origin, arrival, missing, true);
+        Integer experiment = arrival == null ? null : arrival.experimentId();
+        findings.add(
+                runId,
+                missing.stream()
+                        .map(each ->
+                                new Finding(experiment, Problem.NOT_DELIVERED, null, message(origin, arrival, each)))
+                        .toList());
+    }
+
+    /** Keeps what is worth a word. */
+    void remarks(long runId, Origin origin, @Nullable Arrival arrival, List<Remark> remarks) {
+        add(runId, origin, arrival, remarks, false);
+    }
+
+    /** Ends a report: empty where nothing is missing. */
+    void end(long runId, Origin origin) {
+        end(runId, origin, null, "");
+    }
+
+    /** Ends a report early, with one finding of the run that says why. */
+    void endEarly(long runId, Origin origin, State state, String why) {
+        Problem problem = state == State.LATE ? Problem.ORIGIN_LATE : Problem.ORIGIN_UNUSABLE;
+        findings.add(runId, List.of(new Finding(null, problem, null, "origin %s: %s".formatted(origin.name(), why))));
+        end(runId, origin, state, why);
+    }
+
+    private void end(long runId, Origin origin, @Nullable State state, String why) {
+        jdbc.sql("""
+                        update reconciliation
+                        set state = coalesce(:state, case when missing = 0 then 'EMPTY' else 'DIFFERS' end), message = :why,
+                            ended_at = :now
+                        where run_id = :run and origin_id = :origin
+                        """)
+                .param("state", state == null ? null : state.name(), Types.VARCHAR)
+                .param("why", why)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("run", runId)
+                .param("origin", origin.id())
+                .update();
+    }
+
+    private void add(long runId, Origin origin, @Nullable Arrival arrival, List<Remark> all, boolean missing) {
+        if (all.isEmpty()) {
+            return;
+        }
+        Timestamp now = Timestamp.from(clock.instant());
+        template.batchUpdate("""
+                insert into reconciliation_item (run_id, origin_id, arrival_id, missing, name, id, reason, message, found_at)
+                values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, all, BATCH, (statement, each) -> {
+            statement.setLong(1, runId);
+            statement.setInt(2, origin.id());
+            statement.setObject(3, arrival == null ? null : arrival.id(), Types.BIGINT);
+            statement.setBoolean(4, missing);
+            statement.setString(5, each.name());
+            statement.setString(6, each.id());
+            statement.setString(7, each.reason());
+            statement.setString(8, each.message());
+            statement.setTimestamp(9, now);
+        });
+        jdbc.sql("""
+                        update reconciliation set missing = missing + :missing, remarks = remarks + :remarks
+                        where run_id = :run and origin_id = :origin
+                        """)
+                .param("missing", missing ? all.size() : 0)
+                .param("remarks", missing ? 0 : all.size())
+                .param("run", runId)
+                .param("origin", origin.id())
+                .update();
+    }
+
+    private static String message(Origin origin, @Nullable Arrival arrival, Remark missing) {
+        String where = arrival == null || arrival.item().equals(missing.id())
+                ? "origin " + origin.name()
+                : "origin %s, %s".formatted(origin.name(), arrival.item());
+        return "%s: %s (%s) is not here: %s, %s"
+                .formatted(where, missing.name(), missing.id(), missing.reason(), missing.message());
+    }
+}

@@ -1,0 +1,95 @@
+package dozo.run;
+
+import dozo.collect.CollectSettings;
+import dozo.collect.Collection;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.batch.core.scope.context.ChunkContext;
+import org.springframework.batch.core.step.StepContribution;
+import org.springframework.batch.core.step.StepExecution;
+import org.springframework.batch.core.step.tasklet.StoppableTasklet;
+import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.stereotype.Component;
+
+/**
+ * Collects piece by piece until nothing is left, or the time for it is over. Whoever asks the run to stop interrupts the piece that is
+ * under way: it may be a terabyte, and what of it has come is gone on with.
+ */
+@Component
+class CollectStep implements StoppableTasklet {
+
+    private final Collection collection;
+    private final CollectSettings settings;
+    private final InstantSource clock;
+    private volatile @Nullable FutureTask<Boolean> underWay;
+
+    CollectStep(Collection collection, CollectSettings settings, InstantSource clock) {
+        this.collection = collection;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    @Override
+    public RepeatStatus execute(StepContribution contribution, ChunkContext chunk) throws Exception {
+        StepExecution step = contribution.getStepExecution();
+        long run = NightlyBackupJob.run(step);
+        long left = began(step).plus(settings.limit()).toEpochMilli() - clock.millis();
+        try {
+            boolean more = piece(run, left);
+            contribution.incrementWriteCount(1);
+            return RepeatStatus.continueIf(more);
+        } catch (TimeoutException e) {
+            collection.timeIsOver(run);
+            return RepeatStatus.FINISHED;
+        } catch (CancellationException e) {
+            // The framework sees that it is to stop before it calls again; if it does call, the piece is done anew.
+            return RepeatStatus.CONTINUABLE;
+        }
+    }
+
+    @Override
+    public void stop(StepExecution step) {
+        FutureTask<Boolean> piece = underWay;
+        if (piece != null) {
+            piece.cancel(true);
+        }
+    }
+
+    /** What the framework calls no more; it goes with its next version. */
+    @Override
+    @SuppressWarnings("removal")
+    public void stop() {
+        throw new UnsupportedOperationException();
+    }
+
+    /** Returns, however it ends, when nothing writes any more. */
+    private boolean piece(long run, long millis) throws Exception {
+        FutureTask<Boolean> piece = new FutureTask<>(() -> collection.next(run));
+        Thread thread = Thread.ofVirtual().name("collect-" + run).unstarted(piece);
+        underWay = piece;
+        thread.start();
+        try {
+            return piece.get(millis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        } finally {
+            piece.cancel(true);
+            thread.join();
+            underWay = null;
+        }
+    }
+
+    private static Instant began(StepExecution step) {
+        return Objects.requireNonNull(step.getStartTime())
+                .atZone(ZoneId.systemDefault())
+                .toInstant();
+    }
+}

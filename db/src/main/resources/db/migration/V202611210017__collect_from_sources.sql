@@ -1,0 +1,118 @@
+-- Systems that experiments are collected from, what they tell of, and what of it was delivered (ADR 0038).
+
+create table origin (
+    origin_id integer generated always as identity primary key,
+    name text not null unique check (name ~ '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'),
+    kind text not null check (kind in ('flywheel', 'dicomweb')),
+    address text not null check (address ~ '^https?://' and length(address) <= 500),
+    secret_file bytea check (octet_length(secret_file) between 1 and 4096),
+    storage_hosts text[] not null default '{}',
+    spool bytea not null check (octet_length(spool) between 1 and 3072),
+    project_id integer references project,
+    automatic boolean not null default false,
+    active boolean not null default true,
+    newest text check (length(newest) <= 500),
+    looked_at timestamptz,
+    updated_at timestamptz not null
+);
+create unique index origin_spool on origin (sha256(spool));
+
+comment on table origin is 'A system that experiments are collected from in nights: a Flywheel, a DICOM server.';
+comment on column origin.secret_file is
+    'Where the key or password lies on the service''s machine; what is in it is never in here. Null: it asks for none.';
+comment on column origin.storage_hosts is 'Where it may send downloads on to; nothing secret goes there.';
+comment on column origin.spool is 'The folder of the service''s machine into which items are brought.';
+comment on column origin.project_id is 'The project of all its items that origin_project says nothing else of; null: unknown.';
+comment on column origin.automatic is 'Items whose project is known become experiments without anybody being asked.';
+comment on column origin.newest is
+    'What the next look begins with, in the origin''s own words; null: everything. Moved on together with the rows of what changed.';
+
+create table origin_project (
+    origin_id integer not null references origin,
+    theirs text not null check (length(theirs) between 1 and 128),
+    project_id integer not null references project,
+    primary key (origin_id, theirs)
+);
+comment on table origin_project is 'Into which project the items of one of the origin''s own projects go.';
+
+create table arrival (
+    arrival_id bigint generated always as identity primary key,
+    origin_id integer not null references origin,
+    item text not null check (length(item) between 1 and 128),
+    state text not null check (state in ('OFFERED', 'ARRIVING', 'COMPLETE', 'GONE')),
+    theirs text check (length(theirs) <= 128),
+    project_id integer references project,
+    code text not null check (code ~ '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'),
+    title text not null default '' check (length(title) <= 200),
+    modality text check (modality ~ '^[A-Z0-9_]{1,16}$'),
+    scanner text check (scanner ~ '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'),
+    acquired_on date,
+    files_told bigint check (files_told >= 0),
+    bytes_told bigint check (bytes_told >= 0),
+    files_here bigint not null default 0 check (files_here >= 0),
+    waiting boolean not null,
+    tried_run bigint references run,
+    first_seen_at timestamptz not null,
+    changed_at timestamptz not null,
+    complete_at timestamptz,
+    experiment_id integer unique references experiment,
+    unique (origin_id, item),
+    check (state <> 'OFFERED' or experiment_id is null),
+    check (state not in ('ARRIVING', 'COMPLETE') or experiment_id is not null)
+);
+create index arrival_waiting on arrival (origin_id, arrival_id) where waiting;
+create index arrival_proposed on arrival (project_id, arrival_id) where experiment_id is null;
+
+comment on table arrival is 'What an origin tells of: one item, which is or may become one experiment.';
+comment on column arrival.item is
+    'What it is, for ever: a Flywheel session''s id, a StudyInstanceUID. Labels and places of it may change.';
+comment on column arrival.state is
+    'OFFERED: a proposal. ARRIVING: an experiment, not all of which is here. COMPLETE: all that the origin tells of is here. '
+    'GONE: the origin tells of it no more; what is here stays.';
+comment on column arrival.theirs is 'The id of the origin''s own project that it is in now.';
+comment on column arrival.project_id is 'Where it is, or is proposed to go; null: nobody has said it yet.';
+comment on column arrival.waiting is 'Something of it is new, or was not delivered: the next night looks at it.';
+comment on column arrival.tried_run is 'The last run that looked at it: a run looks once.';
+
+create table reconciliation (
+    run_id bigint not null references run,
+    origin_id integer not null references origin,
+    state text not null check (state in ('RUNNING', 'EMPTY', 'DIFFERS', 'LATE', 'UNUSABLE')),
+    items_told bigint not null default 0,
+    items_changed bigint not null default 0,
+    items_tried bigint not null default 0,
+    items_complete bigint not null default 0,
+    items_gone bigint not null default 0,
+    files_told bigint not null default 0,
+    files_here bigint not null default 0,
+    bytes_fetched bigint not null default 0,
+    missing bigint not null default 0,
+    remarks bigint not null default 0,
+    message text not null default '',
+    began_at timestamptz not null,
+    ended_at timestamptz,
+    primary key (run_id, origin_id),
+    check ((state = 'RUNNING') = (ended_at is null))
+);
+comment on table reconciliation is 'What an origin told of in a run, beside what was delivered.';
+comment on column reconciliation.state is
+    'EMPTY: nothing is missing. DIFFERS: something is. LATE: the time was over before all was tried. '
+    'UNUSABLE: the origin could not be used, or no longer.';
+comment on column reconciliation.files_told is 'Of the items that were tried.';
+
+create table reconciliation_item (
+    item_no bigint generated always as identity primary key,
+    run_id bigint not null,
+    origin_id integer not null,
+    arrival_id bigint references arrival,
+    missing boolean not null,
+    name text not null,
+    id text not null,
+    reason text not null check (reason ~ '^[A-Z_]+$'),
+    message text not null,
+    found_at timestamptz not null,
+    foreign key (run_id, origin_id) references reconciliation
+);
+create index reconciliation_item_run on reconciliation_item (run_id, origin_id, item_no);
+comment on table reconciliation_item is 'What was told of and is not here, with its reason; or, not missing, what is worth a word.';
+comment on column reconciliation_item.id is 'The thing''s in the origin: a file''s, a container''s.';

@@ -14,6 +14,7 @@ import dozo.security.AdministratorSettings;
 import dozo.security.DirectorySettings;
 import dozo.start.Given;
 import dozo.start.HttpSettings;
+import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
 import java.io.IOException;
@@ -48,6 +49,7 @@ public class Application {
     static final List<Class<? extends Record>> SETTINGS = List.of(
             Settings.class,
             AdministratorSettings.class,
+            PseudonymSettings.class,
             HttpSettings.class,
             ScheduleSettings.class,
             CollectSettings.class,

@@ -1,11 +1,16 @@
 package dozo.start;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.Base64;
 import java.util.Set;
 
 /** A file whose one line is a secret. Others may read it where its folder is closed, as containers' secrets are; write it, never. */
@@ -44,6 +49,31 @@ public final class SecretFile {
         } catch (IOException e) {
             throw new IllegalArgumentException("names %s, which cannot be read".formatted(name), e);
         }
+    }
+
+    /**
+     * A file with a random secret in a folder, that only we can read; if there is one of this name, it is left as it is.
+     *
+     * @param bytes of chance in it; it is written in base64
+     */
+    public static Path made(Path folder, String name, int bytes) throws IOException {
+        FileAttribute<?> fileIsOurs =
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+        Path file = folder.resolve(name);
+        if (Files.exists(file)) {
+            return file;
+        }
+        byte[] secret = new byte[bytes];
+        new SecureRandom().nextBytes(secret);
+        // Under its name only when it is whole: a start that is killed here leaves no empty secret.
+        Path fresh = Files.createTempFile(folder, "." + name, "", fileIsOurs);
+        Files.writeString(fresh, Base64.getUrlEncoder().encodeToString(secret) + "\n");
+        try {
+            Files.move(fresh, file);
+        } catch (FileAlreadyExistsException other) {
+            Files.delete(fresh);
+        }
+        return file;
     }
 
     private static void refuseOpen(Path file, String name) throws IOException {

@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record Settings(
         @Setting(
                 value =
-                        "the folder for the embedded database and the made password. Made if missing, for its owner only; give an"
+                        "the folder for the embedded database, the made password and key. Made if missing, for its owner only; give an"
                                 + " existing one mode 0700 yourself",
                 allowed = "a folder that we can make or write to")
         @DefaultValue("dozo-work")

@@ -1,6 +1,6 @@
 /** What must be there before the service works: its settings, its folder, its database, and that it is the only one. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"db", "run", "setting"})
+@ApplicationModule(allowedDependencies = {"db", "run", "setting", "source :: dicom"})
 package dozo.start;
 
 import org.jspecify.annotations.NullMarked;

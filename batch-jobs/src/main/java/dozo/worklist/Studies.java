@@ -1,0 +1,183 @@
+package dozo.worklist;
+
+import dozo.registry.Refusal;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * The DICOM studies that arrived, by their StudyInstanceUIDs: what a DICOM source tells, series by series. A subject is known by
+ * its pseudonymous code only; the database refuses anything else.
+ */
+@Component
+public class Studies {
+
+    private static final Pattern UID = Pattern.compile("[!-~]{1,64}");
+
+    private final JdbcClient jdbc;
+
+    /**
+     * What is there of a series, and what its images say. Null: they say nothing.
+     *
+     * @param studyUid as the images have it, legal or not: 1 to 64 visible characters of ASCII
+     * @param aeTitle of the application entity that sent it
+     * @param day StudyDate, {@code time} StudyTime, by the clocks there
+     * @param subject as {@link dozo.source.dicom.PseudonymousCode} makes it
+     * @param instances how many are there now
+     * @param instancesExpected how many there should be, where something says so
+     * @param firstAt when the first instance was received; {@code lastAt} the last
+     */
+    public record ReceivedSeries(
+            String studyUid,
+            String seriesUid,
+            @Nullable String accession,
+            @Nullable String subject,
+            @Nullable LocalDate day,
+            @Nullable LocalTime time,
+            @Nullable String aeTitle,
+            @Nullable String modality,
+            int instances,
+            @Nullable Integer instancesExpected,
+            Instant firstAt,
+            Instant lastAt) {
+
+        public ReceivedSeries {
+            checkUid("studyInstanceUid", studyUid);
+            checkUid("seriesInstanceUid", seriesUid);
+            accession = known(accession, 64);
+            aeTitle = known(aeTitle, 16);
+            modality = known(modality, 16);
+        }
+    }
+
+    /**
+     * A study.
+     *
+     * @param experimentId in whose source it lies; null: in none yet, as {@code collectedAt}
+     * @param collectedAt since when {@code instancesCollected} lie there
+     * @param series how many have arrived, with {@code instances} together
+     * @param firstAt when the first instance was received; {@code lastAt} the last
+     */
+    public record Study(
+            String uid,
+            @Nullable Integer experimentId,
+            @Nullable Instant collectedAt,
+            @Nullable Integer instancesCollected,
+            int series,
+            int instances,
+            Instant firstAt,
+            Instant lastAt) {}
+
+    public Studies(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /**
+     * Notes what is there of a series. The same again changes nothing; of what is gone from where it was received, what was known
+     * stays.
+     */
+    @Transactional
+    public void received(ReceivedSeries series) {
+        jdbc.sql("insert into study (study_uid) values (:study) on conflict do nothing")
+                .param("study", series.studyUid)
+                .update();
+        jdbc.sql("""
+                        insert into study_series as known (study_uid, series_uid, accession, subject, study_day, study_time,
+                                                           ae_title, modality, instances, instances_expected,
+                                                           first_received_at, last_received_at)
+                        values (:study, :series, :accession, :subject, :day, :time, :aeTitle, :modality, :instances, :expected,
+                                :first, :last)
+                        on conflict (study_uid, series_uid, accession, subject, study_day) do update
+                            set instances = greatest(known.instances, excluded.instances),
+                                instances_expected = coalesce(excluded.instances_expected, known.instances_expected),
+                                study_time = coalesce(known.study_time, excluded.study_time),
+                                ae_title = coalesce(known.ae_title, excluded.ae_title),
+                                modality = coalesce(known.modality, excluded.modality),
+                                first_received_at = least(known.first_received_at, excluded.first_received_at),
+                                last_received_at = greatest(known.last_received_at, excluded.last_received_at)
+                        """)
+                .param("study", series.studyUid)
+                .param("series", series.seriesUid)
+                .param("accession", series.accession, Types.VARCHAR)
+                .param("subject", series.subject, Types.VARCHAR)
+                .param("day", series.day, Types.DATE)
+                .param("time", series.time, Types.TIME)
+                .param("aeTitle", series.aeTitle, Types.VARCHAR)
+                .param("modality", series.modality, Types.VARCHAR)
+                .param("instances", series.instances)
+                .param("expected", series.instancesExpected, Types.INTEGER)
+                .param("first", Timestamp.from(series.firstAt))
+                .param("last", Timestamp.from(series.lastAt))
+                .update();
+    }
+
+    /**
+     * Notes that all that had arrived of a study lies in the source of an experiment.
+     *
+     * @param instances how many of the study's instances lie there
+     * @param at when the last of them did: only a manifest that is sealed later can hold them all
+     * @throws Refusal when nothing is known to have arrived of it
+     */
+    @Transactional
+    public void collected(String uid, int experimentId, int instances, Instant at) {
+        int noted = jdbc.sql("""
+                        update study set experiment_id = :experiment, instances_collected = :instances, collected_at = :at
+                        where study_uid = :uid
+                        """)
+                .param("experiment", experimentId)
+                .param("instances", instances)
+                .param("at", Timestamp.from(at))
+                .param("uid", uid)
+                .update();
+        if (noted == 0) {
+            throw new Refusal("studyInstanceUid", "nothing has arrived of a study %s".formatted(uid));
+        }
+    }
+
+    /** What arrived under this StudyInstanceUID. */
+    public Optional<Study> find(String uid) {
+        return jdbc.sql("""
+                        select t.study_uid, t.experiment_id, t.collected_at, t.instances_collected,
+                               count(distinct s.series_uid) as series, sum(s.instances) as instances,
+                               min(s.first_received_at) as first_at, max(s.last_received_at) as last_at
+                        from study t join study_series s using (study_uid)
+                        where t.study_uid = :uid
+                        group by t.study_uid
+                        """)
+                .param("uid", uid)
+                .query((row, n) -> new Study(
+                        row.getString("study_uid"),
+                        row.getObject("experiment_id", Integer.class),
+                        instant(row.getTimestamp("collected_at")),
+                        row.getObject("instances_collected", Integer.class),
+                        row.getInt("series"),
+                        row.getInt("instances"),
+                        row.getTimestamp("first_at").toInstant(),
+                        row.getTimestamp("last_at").toInstant()))
+                .optional();
+    }
+
+    private static void checkUid(String field, String uid) {
+        if (!UID.matcher(uid).matches()) {
+            throw new Refusal(field, "a UID has 1 to 64 characters, digits and dots if it is legal");
+        }
+    }
+
+    /** NB: cut, not refused: what a scanner says too much must not keep an image from being known. */
+    private static @Nullable String known(@Nullable String said, int lengthMax) {
+        String text = said == null ? "" : said.strip();
+        return text.isEmpty() ? null : text.substring(0, Math.min(text.length(), lengthMax));
+    }
+
+    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
+        return timestamp == null ? null : timestamp.toInstant();
+    }
+}

@@ -42,15 +42,17 @@ public final class Changes {
      * What a look found.
      *
      * @param ready StudyInstanceUIDs of what can be brought
+     * @param unstable StudyInstanceUIDs of those that wait
      * @param next to be kept, as soon as all of those were brought
      * @param items studies that have waited too long, and what else needs a word
      */
-    public record Seen(Set<String> ready, Place next, List<Item> items) {}
+    public record Seen(Set<String> ready, Set<String> unstable, Place next, List<Item> items) {}
 
     private final class Look {
         private final Instant now = clock.instant();
         private final Set<String> touched = new HashSet<>();
         private final Set<String> ready = new TreeSet<>();
+        private final Set<String> unstable = new TreeSet<>();
         private final Map<String, Instant> waiting = new TreeMap<>();
         private final List<Item> items = new ArrayList<>();
 
@@ -103,6 +105,7 @@ public final class Changes {
                 return;
             }
             waiting.put(study.id(), since);
+            unstable.add(study.studyUid());
             Duration waited = Duration.between(since, now);
             if (waited.compareTo(limits.unstable()) >= 0) {
                 ready.add(study.studyUid());
@@ -137,7 +140,7 @@ public final class Changes {
                         "the last look saw number %d, and now they end with %d: all studies were looked at"
                                 .formatted(place.last(), newest)));
             }
-            for (String uid : orthanc.studies(null, null)) {
+            for (String uid : orthanc.studyUids()) {
                 look.touched.addAll(orthanc.lookUp(uid));
             }
             last = newest;
@@ -145,7 +148,7 @@ public final class Changes {
             last = readOn(place.last(), look);
         }
         look.conclude(place.waiting());
-        return new Seen(look.ready, new Place(last, look.waiting), List.copyOf(look.items));
+        return new Seen(look.ready, look.unstable, new Place(last, look.waiting), List.copyOf(look.items));
     }
 
     private long readOn(long from, Look look) throws IOException, InterruptedException {

@@ -36,7 +36,7 @@ final class Delivered implements Closeable {
     private static final String NO_PATIENT = "-";
     private static final Pattern LINE =
             Pattern.compile("([0-9a-f-]{44}) ([0-9A-Za-z-]{1,64}) ([0-9]{1,18}) ([0-9a-f]{64})"
-                    + " (s[a-z2-7]{12}|-) ([A-Z_]{1,20}) ([0-9a-z./~]{1,200}\\.dcm)");
+                    + " (S[0-9A-V]{16}|-) ([A-Z_]{1,20}) ([0-9a-z./~]{1,200}\\.dcm)");
 
     private final Path tree;
     private final FileChannel channel;

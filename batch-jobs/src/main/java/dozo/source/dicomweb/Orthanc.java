@@ -1,5 +1,10 @@
 package dozo.source.dicomweb;
 
+import dozo.source.dicom.Damaged;
+import dozo.source.dicom.Header;
+import dozo.source.dicom.HeaderReader;
+import dozo.source.dicom.NotDicom;
+import dozo.source.dicom.Parsed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLEncoder;
@@ -10,6 +15,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +36,9 @@ public final class Orthanc implements AutoCloseable {
     private static final String PARTS = "multipart/related; type=\"application/dicom\"; transfer-syntax=*";
     private static final String DICOMWEB = "/dicom-web";
     private static final String STUDY_INSTANCE_UID = "0020000D";
+    private static final String STUDY_DATE = "00080020";
+    private static final String MODALITIES = "00080061";
+    private static final String STUDY_DESCRIPTION = "00081030";
     private static final String NUMBER_OF_INSTANCES = "00201208";
 
     /** Studies in one answer to a search. */
@@ -38,10 +47,20 @@ public final class Orthanc implements AutoCloseable {
     private static final int PAGES_MAX = 100_000;
     private static final int CHANGES = 1_000;
     private static final int MD5_LENGTH = 32;
+    private static final int NOTE_BYTES_MAX = 1_024;
     private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Http http;
+
+    /**
+     * What a search tells of a study.
+     *
+     * @param studyUid for comparing: it may be any text
+     * @param day as it stands there
+     * @param description free text, which may have anything in it: for comparing with what somebody expects, not for keeping
+     */
+    public record Found(String studyUid, String day, List<String> modalities, String description, int instances) {}
 
     /** A study in Orthanc: one for each patient that its instances name. */
     record Held(String id, String studyUid, boolean stable, List<String> series) {}
@@ -77,28 +96,48 @@ public final class Orthanc implements AutoCloseable {
         http.close();
     }
 
+    /** StudyInstanceUIDs of all studies. */
+    public Set<String> studyUids() throws IOException, InterruptedException {
+        Set<String> uids = new HashSet<>();
+        studies(null, null).forEach(study -> uids.add(study.studyUid()));
+        return uids;
+    }
+
     /**
-     * StudyInstanceUIDs of all studies of these days, by QIDO-RS; of all days where none is given.
+     * The studies of these days, by QIDO-RS; of all days where none is given. One with two patients may be there twice.
      *
      * @throws DicomwebException when they cannot be listed
      */
-    public Set<String> studies(@Nullable LocalDate from, @Nullable LocalDate to)
+    public List<Found> studies(@Nullable LocalDate from, @Nullable LocalDate to)
             throws IOException, InterruptedException {
-        Set<String> uids = new HashSet<>();
+        List<Found> studies = new ArrayList<>();
         String days = from == null && to == null ? "" : "&StudyDate=" + day(from) + "-" + day(to);
         for (int page = 0; page < PAGES_MAX; page++) {
-            List<String> found = list(
+            List<Found> found = list(
                     "the search for studies",
-                    "%s/studies?limit=%d&offset=%d%s".formatted(DICOMWEB, PAGE, page * PAGE, days),
+                    "%s/studies?limit=%d&offset=%d&includefield=%s%s"
+                            .formatted(DICOMWEB, PAGE, page * PAGE, STUDY_DESCRIPTION, days),
                     DICOM_JSON,
-                    study -> value(study, STUDY_INSTANCE_UID).asString(""));
-            uids.addAll(found);
+                    Orthanc::found);
+            found.stream().filter(study -> !study.studyUid().isEmpty()).forEach(studies::add);
             if (found.size() < PAGE) {
-                uids.remove("");
-                return uids;
+                return studies;
             }
         }
         throw new DicomwebException(Trouble.TOO_LARGE, "the search for studies does not end");
+    }
+
+    private static Found found(JsonNode study) {
+        List<String> modalities = new ArrayList<>();
+        for (JsonNode modality : study.path(MODALITIES).path("Value")) {
+            modalities.add(modality.asString(""));
+        }
+        return new Found(
+                value(study, STUDY_INSTANCE_UID).asString(""),
+                value(study, STUDY_DATE).asString(""),
+                modalities,
+                value(study, STUDY_DESCRIPTION).asString(""),
+                value(study, NUMBER_OF_INSTANCES).asInt(0));
     }
 
     private static String day(@Nullable LocalDate day) {
@@ -160,17 +199,50 @@ public final class Orthanc implements AutoCloseable {
                 "the list of instances of series " + series.id(),
                 "/series/%s/instances".formatted(series.id()),
                 JSON_TYPE,
-                told -> instance(studyUid, series.seriesUid(), told));
+                told -> instance(studyUid, series, told));
     }
 
-    private static Instance instance(String studyUid, String seriesUid, JsonNode told) throws DicomwebException {
+    private static Instance instance(String studyUid, Series series, JsonNode told) throws DicomwebException {
         String mark = told.path("FileUuid").asString("");
         long size = told.path("FileSize").asLong(-1);
         if (!mark.matches("[0-9A-Za-z-]{1,64}") || size < 0) {
             throw new DicomwebException(Trouble.UNPARSED, "an instance without the size and the name of its file");
         }
         String sopUid = told.path("MainDicomTags").path("SOPInstanceUID").asString("");
-        return new Instance(id(told.path("ID")), mark, studyUid, seriesUid, sopUid, size);
+        return new Instance(
+                id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
+    }
+
+    /** What an instance's file says before its pixels; no more of it than that comes. Nothing where it says nothing. */
+    Header header(Instance instance) throws IOException, InterruptedException {
+        String path = "/instances/%s/file".formatted(instance.id());
+        Parsed parsed = http.ask(
+                new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
+                (headers, body) -> new HeaderReader().read(body));
+        return switch (parsed) {
+            case Header whole -> whole;
+            case Damaged damaged -> damaged.before();
+            case NotDicom none -> new Header(false, Map.of());
+        };
+    }
+
+    /** What Orthanc noted of an instance when it came; empty where it noted nothing. */
+    String noted(Instance instance, String name) throws IOException, InterruptedException {
+        Http.Question question = new Http.Question(
+                "what is noted of " + instance.name(),
+                "/instances/%s/metadata/%s".formatted(instance.id(), name),
+                "*/*",
+                null,
+                NOTE_BYTES_MAX);
+        try {
+            return http.ask(question, (headers, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
+                    .strip();
+        } catch (DicomwebException e) {
+            if (e.trouble() == Trouble.GONE) {
+                return "";
+            }
+            throw e;
+        }
     }
 
     Feed changes(long since) throws IOException, InterruptedException {

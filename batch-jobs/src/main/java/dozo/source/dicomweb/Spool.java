@@ -6,6 +6,7 @@ import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.NotDicom;
+import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicom.Tag;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -49,14 +50,14 @@ public final class Spool {
     private static final String INCOMING = "incoming";
 
     private final Orthanc orthanc;
-    private final Pseudonyms pseudonyms;
+    private final PseudonymousCode codes;
     private final Path spool;
     private final int atOnce;
 
     /** @param atOnce how many instances of a study are downloaded side by side */
-    public Spool(Orthanc orthanc, Pseudonyms pseudonyms, Path spool, int atOnce) {
+    public Spool(Orthanc orthanc, PseudonymousCode codes, Path spool, int atOnce) {
         this.orthanc = orthanc;
-        this.pseudonyms = pseudonyms;
+        this.codes = codes;
         this.spool = spool;
         this.atOnce = atOnce;
     }
@@ -68,7 +69,12 @@ public final class Spool {
 
     /** The folder that is the study's experiment. */
     public Path tree(String studyUid) {
-        return spool.resolve(folder(studyUid)).resolve("tree");
+        return tree(spool, folder(studyUid));
+    }
+
+    /** The folder that is the experiment of the study with this folder's name. */
+    public static Path tree(Path spool, String folder) {
+        return spool.resolve(folder).resolve("tree");
     }
 
     /**
@@ -213,7 +219,7 @@ public final class Spool {
             }
             name(came, path);
             Instance instance = came.instance();
-            Optional<String> patient = came.header().text(Tag.PATIENT_ID).flatMap(pseudonyms::code);
+            Optional<String> patient = came.header().text(Tag.PATIENT_ID).flatMap(codes::of);
             return new Delivered.Place(
                     instance.id(),
                     instance.mark(),

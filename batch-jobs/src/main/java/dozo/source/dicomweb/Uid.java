@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /** UIDs as they may be shown and become names: digits and dots stand as they are, anything else may be a name that somebody typed. */
-final class Uid {
+public final class Uid {
 
     private static final Pattern PLAIN = Pattern.compile("[0-9]+(\\.[0-9]+)*");
     private static final int LENGTH_MAX = 64;
@@ -14,11 +14,12 @@ final class Uid {
     private Uid() {}
 
     /** Whether nothing but a UID is in it. NB: a part that begins with 0 breaks the standard's rules and no path. */
-    static boolean isPlain(String text) {
+    public static boolean isPlain(String text) {
         return text.length() <= LENGTH_MAX && PLAIN.matcher(text).matches();
     }
 
-    static String shown(String text) {
+    /** The UID, or a code that stands for what is none. */
+    public static String shown(String text) {
         return isPlain(text) ? text : "x" + code(text);
     }
 

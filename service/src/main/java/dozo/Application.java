@@ -2,10 +2,10 @@ package dozo;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dozo.collect.CollectSettings;
 import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
-import dozo.collect.CollectSettings;
 import dozo.manifest.IngestSettings;
 import dozo.run.ScrubSettings;
 import dozo.run.TransferSettings;

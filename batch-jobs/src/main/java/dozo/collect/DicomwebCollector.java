@@ -60,11 +60,7 @@ class DicomwebCollector implements Collector {
     private final InstantSource clock;
 
     DicomwebCollector(
-            CollectSettings settings,
-            PseudonymousCode codes,
-            Studies studies,
-            Findings findings,
-            InstantSource clock) {
+            CollectSettings settings, PseudonymousCode codes, Studies studies, Findings findings, InstantSource clock) {
         this.settings = settings;
         this.codes = codes;
         this.studies = studies;
@@ -181,7 +177,8 @@ class DicomwebCollector implements Collector {
         if (told.stable() || isArriving(told)) {
             return List.of();
         }
-        String message = "not stable for %d hours; what is there is brought".formatted(age(told).toHours());
+        String message = "not stable for %d hours; what is there is brought"
+                .formatted(age(told).toHours());
         return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
     }
 
@@ -190,8 +187,8 @@ class DicomwebCollector implements Collector {
         if (e.trouble() == Trouble.REFUSED || e.trouble() == Trouble.UNREACHABLE) {
             throw unusable(e);
         }
-        Remark missing = new Remark(
-                "study " + offer.item(), offer.item(), e.trouble().name(), String.valueOf(e.getMessage()));
+        Remark missing =
+                new Remark("study " + offer.item(), offer.item(), e.trouble().name(), String.valueOf(e.getMessage()));
         long files = offer.files() == null ? 0 : offer.files();
         return new Delivery(offer, files, 0, 0, false, List.of(missing), List.of());
     }
@@ -255,8 +252,15 @@ class DicomwebCollector implements Collector {
     private static Offer known(Offer offer, Described told) {
         List<SeriesFacts> series = told.series();
         Acquisition acquisition = new Acquisition(
-                modality(series.stream().map(SeriesFacts::modality).filter(Objects::nonNull).toList()),
-                series.stream().map(DicomwebCollector::scanner).filter(Objects::nonNull).findFirst().orElse(null),
+                modality(series.stream()
+                        .map(SeriesFacts::modality)
+                        .filter(Objects::nonNull)
+                        .toList()),
+                series.stream()
+                        .map(DicomwebCollector::scanner)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null),
                 series.stream()
                         .map(SeriesFacts::day)
                         .filter(Objects::nonNull)
@@ -280,8 +284,9 @@ class DicomwebCollector implements Collector {
 
     /** Scanners' own images say more of the study than what rides along. */
     private static @Nullable String modality(List<String> modalities) {
-        List<String> legal =
-                modalities.stream().filter(each -> each.matches("[A-Z0-9_]{1,16}")).toList();
+        List<String> legal = modalities.stream()
+                .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
+                .toList();
         return legal.contains("MR") || legal.isEmpty() ? (legal.isEmpty() ? null : "MR") : legal.getFirst();
     }
 
@@ -306,7 +311,12 @@ class DicomwebCollector implements Collector {
     private Limits limits() {
         Limits usual = Limits.USUAL;
         return new Limits(
-                usual.connect(), usual.answer(), settings.stall(), usual.tries(), settings.firstWait(), usual.unstable());
+                usual.connect(),
+                usual.answer(),
+                settings.stall(),
+                usual.tries(),
+                settings.firstWait(),
+                usual.unstable());
     }
 
     private static Server server(Terms terms) {

@@ -27,6 +27,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * An Orthanc, of which only reading requests are made: DICOMweb's search (QIDO-RS) and retrieval (WADO-RS), and Orthanc's own for
  * what those do not tell (ADR 0039). Of its answers only UIDs, ids, sizes and states are read: no name, no birth date, no PatientID.
+ * NB: Orthanc's ids are digests of a PatientID without a key, and whoever knows the UIDs can try: they are in no message.
  * Safe for several threads.
  */
 public final class Orthanc implements AutoCloseable {
@@ -172,7 +173,7 @@ public final class Orthanc implements AutoCloseable {
     }
 
     Held study(String id) throws IOException, InterruptedException {
-        JsonNode study = tree("study " + id, "/studies/" + id);
+        JsonNode study = tree("a study", "/studies/" + id);
         return new Held(
                 id(study.path("ID")),
                 study.path("MainDicomTags").path("StudyInstanceUID").asString(""),
@@ -181,7 +182,7 @@ public final class Orthanc implements AutoCloseable {
     }
 
     Series series(String id) throws IOException, InterruptedException {
-        JsonNode series = tree("series " + id, "/series/" + id);
+        JsonNode series = tree("a series", "/series/" + id);
         return new Series(
                 id(series.path("ID")),
                 id(series.path("ParentStudy")),
@@ -191,12 +192,12 @@ public final class Orthanc implements AutoCloseable {
 
     /** The id of the series that an instance is of. */
     String seriesOf(String instance) throws IOException, InterruptedException {
-        return id(tree("instance " + instance, "/instances/" + instance).path("ParentSeries"));
+        return id(tree("an instance", "/instances/" + instance).path("ParentSeries"));
     }
 
     List<Instance> instances(String studyUid, Series series) throws IOException, InterruptedException {
         return list(
-                "the list of instances of series " + series.id(),
+                "the list of instances of series " + Uid.shown(series.seriesUid()),
                 "/series/%s/instances".formatted(series.id()),
                 JSON_TYPE,
                 told -> instance(studyUid, series, told));
@@ -209,8 +210,7 @@ public final class Orthanc implements AutoCloseable {
             throw new DicomwebException(Trouble.UNPARSED, "an instance without the size and the name of its file");
         }
         String sopUid = told.path("MainDicomTags").path("SOPInstanceUID").asString("");
-        return new Instance(
-                id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
+        return new Instance(id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
     }
 
     /** What an instance's file says before its pixels; no more of it than that comes. Nothing where it says nothing. */

@@ -107,7 +107,9 @@ class OrthancIT {
         assertThat(came.facts().modality()).contains("MR");
         assertThat(came.facts().stationName()).isEqualTo(first.text(Tag.STATION_NAME));
         assertThat(came.facts().acquired()).contains(LocalDate.of(2020, 9, 29));
-        assertThat(came.facts().patients()).hasSize(1).allMatch(code -> PseudonymousCode.FORM.matcher(code).matches());
+        assertThat(came.facts().patients())
+                .hasSize(1)
+                .allMatch(code -> PseudonymousCode.FORM.matcher(code).matches());
         assertThat(tree(study)).hasSize(14);
         for (Path file : files(sent)) {
             Header header = header(file);
@@ -399,11 +401,20 @@ class OrthancIT {
     }
 
     @Test
-    void anInstanceThatTheSearchDoesNotCountIsNamed() throws Exception {
+    void aListThatCannotBeHadIsNamed() throws Exception {
         String study = storeOne("count");
         proxy.plan(Pattern.compile("/dicom-web/studies"), 0, 3, Fault.PAGE);
 
         assertThat(spool.deliver(study).missing()).extracting(Item::trouble).containsExactly(Trouble.UNPARSED);
+        for (String path : List.of("/studies/[^/]+", "/series/[^/]+", "/series/[^/]+/instances")) {
+            proxy.plan(Pattern.compile(path), 0, 1, Fault.GONE);
+            assertThat(spool.deliver(study).missing()).singleElement().satisfies(item -> {
+                assertThat(item.trouble()).isEqualTo(Trouble.GONE);
+                assertThat(item.toString())
+                        .as("Orthanc's ids are made of PatientIDs, without a key")
+                        .doesNotContainPattern("[0-9a-f]{8}-[0-9a-f]{8}");
+            });
+        }
         assertThat(spool.deliver(study).isComplete()).isTrue();
     }
 

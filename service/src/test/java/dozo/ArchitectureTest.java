@@ -119,6 +119,7 @@ class ArchitectureTest {
                     "dozo.remote",
                     "dozo.source",
                     "dozo.source.dicom",
+                    "dozo.source.dicomweb",
                     "dozo.source.flywheel" -> !type.getSimpleName().equals("package-info");
             case "dozo.restore" ->
                 !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());

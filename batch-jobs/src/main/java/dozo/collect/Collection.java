@@ -193,6 +193,7 @@ public class Collection {
         if (came != null) {
             transactions.executeWithoutResult(transaction -> {
                 arrivals.delivered(runId, arrival, came);
+                origins.collector(origin.terms().kind()).kept(runId, arrival, came);
                 keep(runId, origin, arrival, came, true);
             });
         }

@@ -1,5 +1,6 @@
 package dozo.collect;
 
+import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
 import dozo.registry.Refusal;
@@ -8,7 +9,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads origins of one kind. Keeps nothing between calls but what lies in the origin's spool, and knows no database. An interrupt ends
+ * Reads origins of one kind. Keeps nothing between calls but what lies in the origin's spool, and knows no database but for {@link #kept}. An interrupt ends
  * a call soon; what had come by then is kept, and the next call goes on from there.
  */
 public interface Collector {
@@ -44,6 +45,9 @@ public interface Collector {
      * @throws IOException when the spool cannot be read or written
      */
     Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException;
+
+    /** Keeps what else is to be kept of what came of an experiment's item, in the same transaction. */
+    default void kept(long runId, Arrival arrival, Delivery came) {}
 
     /** The folder of an item's experiment, below the origin's spool: the same for ever, and of no other item. */
     Path tree(Origin origin, String item);

@@ -1,6 +1,16 @@
 /** Collects experiments from the systems that hold them: what an origin tells of, what of it is here, and what is missing. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "setting", "source :: flywheel"})
+@ApplicationModule(
+        allowedDependencies = {
+            "file",
+            "ledger",
+            "registry",
+            "setting",
+            "source :: dicom",
+            "source :: dicomweb",
+            "source :: flywheel",
+            "worklist"
+        })
 package dozo.collect;
 
 import org.jspecify.annotations.NullMarked;

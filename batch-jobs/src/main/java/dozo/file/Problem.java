@@ -52,6 +52,8 @@ public enum Problem {
     UNSETTLED,
     /** An origin tells of it, and it is not in its spool: the message says why. */
     NOT_DELIVERED,
+    /** An origin told of two things as if they were one: two patients in a study, one UID with two contents. All are kept. */
+    CONFLICTING,
     /** An origin as a whole cannot be used, or no longer: down, its key refused, its spool full. */
     ORIGIN_UNUSABLE,
     /** The time for collecting was over before all of an origin was tried; the next night goes on. */

@@ -12,6 +12,7 @@ import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
+import dozo.source.dicom.PseudonymousCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,6 +45,11 @@ final class Night implements AutoCloseable {
         @Bean
         InstantSource clock() {
             return InstantSource.system();
+        }
+
+        @Bean
+        PseudonymousCode pseudonymousCode() {
+            return new PseudonymousCode(new byte[PseudonymousCode.KEY_BYTES_MIN]);
         }
     }
 

@@ -4,6 +4,7 @@ import dozo.source.dicom.Damaged.Damage;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
 
 /** Walks the elements of one file and keeps the values that are wanted, as bytes. All else is skipped. */
 final class Elements {
@@ -16,6 +17,11 @@ final class Elements {
     private static final int GROUP_PADDING = 0xFFFC;
     private static final long UNDEFINED = 0xFFFF_FFFFL;
     private static final long NO_END = Long.MAX_VALUE;
+
+    /** As whole numbers, as numbers of four bytes, and of eight. */
+    private static final Set<Integer> PIXELS = Set.of(0x7FE0_0010, 0x7FE0_0008, 0x7FE0_0009);
+
+    private static final int PIXELS_LAST = 0x7FE0_0010;
 
     private final Map<Tag, Raw> found = new EnumMap<>(Tag.class);
     private Input input;
@@ -68,6 +74,21 @@ final class Elements {
             }
             element(head, encoding, Tag.AT_TOP, NO_END, 0);
         }
+    }
+
+    /** The data set, up to its pixels; whether there are any. Their value comes next. */
+    boolean pixels(Encoding encoding) throws IOException, Malformed {
+        while (!isAtEnd()) {
+            Head head = head(encoding);
+            if (PIXELS.contains(head.number())) {
+                return true;
+            }
+            if (Integer.compareUnsigned(head.number(), PIXELS_LAST) > 0) {
+                return false;
+            }
+            element(head, encoding, Map.of(), NO_END, 0);
+        }
+        return false;
     }
 
     /** Some machines fill a file up with zeros. */

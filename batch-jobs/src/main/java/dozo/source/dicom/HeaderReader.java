@@ -1,15 +1,19 @@
 package dozo.source.dicom;
 
+import dozo.file.Digest;
 import dozo.file.Facts;
 import dozo.source.OpenFile;
 import dozo.source.dicom.Damaged.Damage;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +40,7 @@ public final class HeaderReader {
     public static final long INFLATED_BYTES_MAX = 64L << 20;
 
     private static final int PREAMBLE_BYTES = 128;
+    private static final int COPY_BYTES = 1 << 17;
     private static final int DICM = 0x4449_434D;
     private static final int GROUP_META = 0x0002;
     private static final int GROUP_IDENTIFYING = 0x0008;
@@ -57,19 +62,59 @@ public final class HeaderReader {
     /** Reads a file that is ours; links are followed. */
     public Parsed read(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file)) {
-            Input.Place place = (into, offset) -> {
-                int n = 0;
-                for (long at = offset; into.hasRemaining() && n >= 0; at += n) {
-                    n = channel.read(into, at);
-                }
-            };
-            return read(Input.ofFile(place, channel.size(), buffer));
+            return read(Input.ofFile(place(channel), channel.size(), buffer));
         }
+    }
+
+    private static Input.Place place(FileChannel channel) {
+        return (into, offset) -> {
+            int n = 0;
+            for (long at = offset; into.hasRemaining() && n >= 0; at += n) {
+                n = channel.read(into, at);
+            }
+        };
     }
 
     /** Reads a file as it comes in, and no more of it than a buffer behind the last wanted tag. Does not close it. */
     public Parsed read(InputStream stream) throws IOException {
         return read(Input.ofStream(stream, buffer));
+    }
+
+    /**
+     * The digest of a file's pixels as they stand, with what follows them: equal for two files of which only the headers were written
+     * anew. Nothing for files without pixels, damaged before them, or deflated. The file is ours; links are followed.
+     */
+    public Optional<Digest> pixels(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file)) {
+            Input input = Input.ofFile(place(channel), channel.size(), buffer);
+            return reachesPixels(input) ? Optional.of(digest(channel, input.offset())) : Optional.empty();
+        }
+    }
+
+    private static boolean reachesPixels(Input input) throws IOException {
+        Elements elements = new Elements(input);
+        try {
+            if (isPart10(input)) {
+                input.skip(PREAMBLE_BYTES + Integer.BYTES);
+            }
+            elements.meta();
+            String transferSyntax = transferSyntax(elements);
+            return !Encoding.isDeflated(transferSyntax)
+                    && elements.pixels(Encoding.guessed(input, Encoding.of(transferSyntax)));
+        } catch (Malformed e) {
+            return false;
+        }
+    }
+
+    private static Digest digest(FileChannel channel, long from) throws IOException {
+        MessageDigest digest = Digest.algorithm();
+        ByteBuffer bytes = ByteBuffer.allocate(COPY_BYTES);
+        long at = from;
+        for (int n = channel.read(bytes, at); n >= 0; n = channel.read(bytes.clear(), at)) {
+            digest.update(bytes.flip());
+            at += n;
+        }
+        return Digest.of(digest.digest());
     }
 
     private Parsed read(Input input) throws IOException {
@@ -131,9 +176,7 @@ public final class HeaderReader {
 
     private void read(Elements elements, Input input) throws IOException, Malformed {
         elements.meta();
-        String transferSyntax = elements.found().containsKey(Tag.TRANSFER_SYNTAX_UID)
-                ? String.join("", value(Tag.TRANSFER_SYNTAX_UID, elements).texts())
-                : "";
+        String transferSyntax = transferSyntax(elements);
         if (!Encoding.isDeflated(transferSyntax)) {
             elements.dataSet(Encoding.guessed(input, Encoding.of(transferSyntax)));
             return;
@@ -143,6 +186,11 @@ public final class HeaderReader {
             elements.goOnWith(inflated);
             elements.dataSet(Encoding.guessed(inflated, Encoding.EXPLICIT_LITTLE));
         }
+    }
+
+    private static String transferSyntax(Elements elements) {
+        Elements.Raw raw = elements.found().get(Tag.TRANSFER_SYNTAX_UID);
+        return raw == null ? "" : String.join("", Plain.value(raw.bytes()).texts());
     }
 
     private Header header(boolean part10, Elements elements) {

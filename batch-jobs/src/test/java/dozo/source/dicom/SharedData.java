@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Real DICOM files beside this clone, where there are some. */
-final class SharedData {
+public final class SharedData {
 
     private SharedData() {}
 
-    static Path folder() {
+    public static Path folder() {
         String shared = System.getenv("DOZO_SHARED_DATA");
         assertThat(shared != null || !"true".equals(System.getenv("DOZO_DEMAND_SHARED_DATA")))
                 .as("the shared data are demanded and not there")

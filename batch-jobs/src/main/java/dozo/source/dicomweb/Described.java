@@ -1,0 +1,119 @@
+package dozo.source.dicomweb;
+
+import dozo.source.dicom.Header;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.source.dicom.Tag;
+import java.io.IOException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Orthanc tells of a study, and one instance of each of its series says, without bringing it.
+ *
+ * @param stable whether nothing came for a while
+ * @param bytes of all its instances' files
+ */
+public record Described(String studyUid, boolean stable, int instances, long bytes, List<SeriesFacts> series) {
+
+    private static final DateTimeFormatter NOTED = DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss");
+
+    /**
+     * A series, as one of its instances says it; a series of two patients is two.
+     *
+     * @param patient the patient's code
+     * @param aeTitle of who sent that instance
+     * @param firstAt when the first that Orthanc lists of its instances was received; {@code lastAt} the last that it lists
+     */
+    public record SeriesFacts(
+            String seriesUid,
+            int instances,
+            @Nullable String patient,
+            @Nullable String accession,
+            @Nullable LocalDate day,
+            @Nullable LocalTime time,
+            @Nullable String aeTitle,
+            @Nullable String modality,
+            @Nullable String stationName,
+            Instant firstAt,
+            Instant lastAt) {}
+
+    /**
+     * Asks.
+     *
+     * @param now for what Orthanc does not say when it came
+     * @throws DicomwebException when it cannot be had, or there is no such study
+     */
+    public static Described of(Orthanc orthanc, PseudonymousCode codes, String studyUid, Instant now)
+            throws IOException, InterruptedException {
+        Told told = Told.of(orthanc, studyUid);
+        Map<String, List<Instance>> bySeries = new LinkedHashMap<>();
+        long bytes = 0;
+        for (Instance instance : told.instances()) {
+            bySeries.computeIfAbsent(instance.series(), id -> new ArrayList<>()).add(instance);
+            bytes += instance.sizeBytes();
+        }
+        List<SeriesFacts> series = new ArrayList<>();
+        for (List<Instance> instances : bySeries.values()) {
+            series.add(series(orthanc, codes, instances, now));
+        }
+        return new Described(studyUid, told.stable(), told.instances().size(), bytes, series);
+    }
+
+    private static SeriesFacts series(Orthanc orthanc, PseudonymousCode codes, List<Instance> instances, Instant now)
+            throws IOException, InterruptedException {
+        Instance first = instances.getFirst();
+        Header header = orthanc.header(first);
+        Instant firstAt = received(orthanc, first, now);
+        Instant lastAt = received(orthanc, instances.getLast(), now);
+        String aeTitle = orthanc.noted(first, "RemoteAET");
+        return new SeriesFacts(
+                Uid.shown(first.seriesUid()),
+                instances.size(),
+                header.text(Tag.PATIENT_ID).flatMap(codes::of).orElse(null),
+                header.text(Tag.ACCESSION_NUMBER).orElse(null),
+                header.day(Tag.STUDY_DATE).orElse(null),
+                time(header),
+                aeTitle.isEmpty() ? null : aeTitle,
+                header.text(Tag.MODALITY).orElse(null),
+                header.text(Tag.STATION_NAME).orElse(null),
+                firstAt.isBefore(lastAt) ? firstAt : lastAt,
+                firstAt.isBefore(lastAt) ? lastAt : firstAt);
+    }
+
+    private static @Nullable LocalTime time(Header header) {
+        Optional<String> digits = header.text(Tag.STUDY_TIME).filter(text -> text.matches("[0-9]{6}(\\.[0-9]{1,6})?"));
+        try {
+            return digits.map(text -> LocalTime.parse(text.substring(0, 6), DateTimeFormatter.ofPattern("HHmmss")))
+                    .orElse(null);
+        } catch (DateTimeException e) {
+            return null;
+        }
+    }
+
+    /** Orthanc notes it by UTC. */
+    private static Instant received(Orthanc orthanc, Instance instance, Instant now)
+            throws IOException, InterruptedException {
+        try {
+            return LocalDateTime.parse(orthanc.noted(instance, "ReceptionDate"), NOTED)
+                    .toInstant(ZoneOffset.UTC);
+        } catch (DateTimeException e) {
+            return now;
+        }
+    }
+
+    /** When the first of what is there was received. */
+    public Instant firstAt() {
+        return series.stream().map(SeriesFacts::firstAt).min(Instant::compareTo).orElse(Instant.MAX);
+    }
+}

@@ -1,0 +1,127 @@
+package dozo.source.dicomweb;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The parts of a multipart answer (RFC 2046), one after the other as they come in; 64 KiB of it are held. */
+final class Multipart {
+
+    private static final int BUFFER_BYTES = 1 << 16;
+    private static final int HEADERS_BYTES_MAX = 1 << 13;
+    private static final Pattern BOUNDARY =
+            Pattern.compile("(?i)multipart/related;.*?boundary=(?:\"([^\"]{1,70})\"|([^\";,\\s]{1,70})).*");
+
+    private final InputStream in;
+    private final byte[] delimiter;
+    private final byte[] buffer = new byte[BUFFER_BYTES];
+    private int start;
+    private int end;
+    private boolean inPart;
+
+    private Multipart(InputStream in, String boundary) {
+        this.in = in;
+        this.delimiter = ("\r\n--" + boundary).getBytes(StandardCharsets.US_ASCII);
+        // The first boundary has no line before it; this one ends what is not there.
+        buffer[0] = '\r';
+        buffer[1] = '\n';
+        end = 2;
+        inPart = true;
+    }
+
+    /**
+     * The answer with this Content-Type.
+     *
+     * @throws DicomwebException if it is none of several parts
+     */
+    static Multipart of(String contentType, InputStream in) throws DicomwebException {
+        Matcher matcher = BOUNDARY.matcher(contentType);
+        if (!matcher.matches()) {
+            throw new DicomwebException(Trouble.UNPARSED, "the answer is not multipart");
+        }
+        return new Multipart(in, matcher.group(1) == null ? matcher.group(2) : matcher.group(1));
+    }
+
+    /** Goes to the next part, over what is left of the one before; whether there is one. */
+    boolean next() throws IOException {
+        byte[] over = new byte[BUFFER_BYTES];
+        while (inPart && read(over) >= 0) {
+            // What is before the first boundary, or was not wanted.
+        }
+        if (stands('-', '-')) {
+            return false;
+        }
+        // The rest of the boundary's line, then headers, then an empty line.
+        for (int taken = 0; takeByte() != '\n' || !stands('\r', '\n'); taken++) {
+            if (taken > HEADERS_BYTES_MAX) {
+                throw new DicomwebException(Trouble.UNPARSED, "a part's headers do not end");
+            }
+        }
+        inPart = true;
+        return true;
+    }
+
+    /** Whether these two come next; they are taken then. */
+    private boolean stands(char first, char second) throws IOException {
+        need(2);
+        if (buffer[start] == first && buffer[start + 1] == second) {
+            start += 2;
+            return true;
+        }
+        return false;
+    }
+
+    /** Some of the part's bytes; -1 at its end. */
+    int read(byte[] into) throws IOException {
+        if (!inPart) {
+            return -1;
+        }
+        need(delimiter.length);
+        int found = find();
+        if (found == start) {
+            start += delimiter.length;
+            inPart = false;
+            return -1;
+        }
+        int length = Math.min(into.length, found - start);
+        System.arraycopy(buffer, start, into, 0, length);
+        start += length;
+        return length;
+    }
+
+    /** Where the next delimiter begins, or may. */
+    private int find() {
+        int last = end - delimiter.length;
+        for (int at = start; at <= last; at++) {
+            if (buffer[at] == '\r'
+                    && Arrays.equals(buffer, at, at + delimiter.length, delimiter, 0, delimiter.length)) {
+                return at;
+            }
+        }
+        return last + 1;
+    }
+
+    private int takeByte() throws IOException {
+        need(1);
+        return buffer[start++];
+    }
+
+    private void need(int bytes) throws IOException {
+        if (end - start >= bytes) {
+            return;
+        }
+        System.arraycopy(buffer, start, buffer, 0, end - start);
+        end -= start;
+        start = 0;
+        while (end < bytes) {
+            int n = in.read(buffer, end, buffer.length - end);
+            if (n < 0) {
+                throw new DicomwebException(Trouble.DROPPED, "the answer ends before its last boundary");
+            }
+            end += n;
+        }
+    }
+}

@@ -1,0 +1,416 @@
+package dozo.source.dicomweb;
+
+import dozo.source.dicom.Damaged;
+import dozo.source.dicom.Header;
+import dozo.source.dicom.HeaderReader;
+import dozo.source.dicom.NotDicom;
+import dozo.source.dicom.Parsed;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URLEncoder;
+import java.net.http.HttpHeaders;
+import java.nio.charset.StandardCharsets;
+import java.time.LocalDate;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.MappingIterator;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * An Orthanc, of which only reading requests are made: DICOMweb's search (QIDO-RS) and retrieval (WADO-RS), and Orthanc's own for
+ * what those do not tell (ADR 0039). Of its answers only UIDs, ids, sizes and states are read: no name, no birth date, no PatientID.
+ * NB: Orthanc's ids are digests of a PatientID without a key, and whoever knows the UIDs can try: they are in no message.
+ * Safe for several threads.
+ */
+public final class Orthanc implements AutoCloseable {
+
+    private static final String JSON_TYPE = "application/json";
+    private static final String DICOM_JSON = "application/dicom+json";
+    private static final String PARTS = "multipart/related; type=\"application/dicom\"; transfer-syntax=*";
+    private static final String DICOMWEB = "/dicom-web";
+    private static final String STUDY_INSTANCE_UID = "0020000D";
+    private static final String STUDY_DATE = "00080020";
+    private static final String MODALITIES = "00080061";
+    private static final String STUDY_DESCRIPTION = "00081030";
+    private static final String NUMBER_OF_INSTANCES = "00201208";
+
+    /** Studies in one answer to a search. */
+    private static final int PAGE = 200;
+
+    private static final int PAGES_MAX = 100_000;
+    private static final int CHANGES = 1_000;
+    private static final int MD5_LENGTH = 32;
+    private static final int NOTE_BYTES_MAX = 1_024;
+    private static final Pattern ID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{8}){4}");
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Http http;
+
+    /**
+     * What a search tells of a study.
+     *
+     * @param studyUid for comparing: it may be any text
+     * @param day as it stands there
+     * @param description free text, which may have anything in it: for comparing with what somebody expects, not for keeping
+     */
+    public record Found(String studyUid, String day, List<String> modalities, String description, int instances) {}
+
+    /** A study in Orthanc: one for each patient that its instances name. */
+    record Held(String id, String studyUid, boolean stable, List<String> series) {}
+
+    /** A series in Orthanc. */
+    record Series(String id, String studyId, String seriesUid, Set<String> instances) {}
+
+    /** Something that happened in Orthanc. */
+    record Change(Kind kind, String id) {}
+
+    /** What it happened to. */
+    enum Kind {
+        STUDY,
+        SERIES,
+        INSTANCE
+    }
+
+    /** What happened since, in order; {@code last} is the number of the last of them. */
+    record Feed(List<Change> changes, long last, boolean done) {}
+
+    /** Where an instance's bytes go. */
+    @FunctionalInterface
+    interface Sink {
+        void take(byte[] bytes, int length) throws IOException;
+    }
+
+    public Orthanc(Server server, Limits limits, Pause pause) {
+        this.http = new Http(server, limits, pause);
+    }
+
+    @Override
+    public void close() {
+        http.close();
+    }
+
+    /** StudyInstanceUIDs of all studies. */
+    public Set<String> studyUids() throws IOException, InterruptedException {
+        Set<String> uids = new HashSet<>();
+        studies(null, null).forEach(study -> uids.add(study.studyUid()));
+        return uids;
+    }
+
+    /**
+     * The studies of these days, by QIDO-RS; of all days where none is given. One with two patients may be there twice.
+     *
+     * @throws DicomwebException when they cannot be listed
+     */
+    public List<Found> studies(@Nullable LocalDate from, @Nullable LocalDate to)
+            throws IOException, InterruptedException {
+        List<Found> studies = new ArrayList<>();
+        String days = from == null && to == null ? "" : "&StudyDate=" + day(from) + "-" + day(to);
+        for (int page = 0; page < PAGES_MAX; page++) {
+            List<Found> found = list(
+                    "the search for studies",
+                    "%s/studies?limit=%d&offset=%d&includefield=%s%s"
+                            .formatted(DICOMWEB, PAGE, page * PAGE, STUDY_DESCRIPTION, days),
+                    DICOM_JSON,
+                    Orthanc::found);
+            found.stream().filter(study -> !study.studyUid().isEmpty()).forEach(studies::add);
+            if (found.size() < PAGE) {
+                return studies;
+            }
+        }
+        throw new DicomwebException(Trouble.TOO_LARGE, "the search for studies does not end");
+    }
+
+    private static Found found(JsonNode study) {
+        List<String> modalities = new ArrayList<>();
+        for (JsonNode modality : study.path(MODALITIES).path("Value")) {
+            modalities.add(modality.asString(""));
+        }
+        return new Found(
+                value(study, STUDY_INSTANCE_UID).asString(""),
+                value(study, STUDY_DATE).asString(""),
+                modalities,
+                value(study, STUDY_DESCRIPTION).asString(""),
+                value(study, NUMBER_OF_INSTANCES).asInt(0));
+    }
+
+    private static String day(@Nullable LocalDate day) {
+        return day == null ? "" : day.format(DateTimeFormatter.BASIC_ISO_DATE);
+    }
+
+    /** How many instances a study has, by QIDO-RS; of all its patients. */
+    int count(String studyUid) throws IOException, InterruptedException {
+        List<Integer> counts = list(
+                "the count of instances",
+                "%s/studies?StudyInstanceUID=%s&includefield=%s"
+                        .formatted(DICOMWEB, segment(studyUid), NUMBER_OF_INSTANCES),
+                DICOM_JSON,
+                // NB: as a search, a UID with a wildcard in it finds others too.
+                study -> value(study, STUDY_INSTANCE_UID).asString("").equals(studyUid)
+                        ? value(study, NUMBER_OF_INSTANCES).asInt(0)
+                        : 0);
+        return counts.stream().mapToInt(Integer::intValue).sum();
+    }
+
+    /** Ids of what Orthanc has of a study. */
+    List<String> lookUp(String studyUid) throws IOException, InterruptedException {
+        Http.Question question = new Http.Question(
+                "the look-up of a study", "/tools/lookup", JSON_TYPE, studyUid, Limits.JSON_BYTES_MAX);
+        List<String> ids = new ArrayList<>();
+        for (JsonNode found : tree(question)) {
+            if (found.path("Type").asString("").equals("Study")) {
+                ids.add(id(found.path("ID")));
+            }
+        }
+        return ids;
+    }
+
+    Held study(String id) throws IOException, InterruptedException {
+        JsonNode study = tree("a study", "/studies/" + id);
+        return new Held(
+                id(study.path("ID")),
+                study.path("MainDicomTags").path("StudyInstanceUID").asString(""),
+                study.path("IsStable").asBoolean(false),
+                ids(study.path("Series")));
+    }
+
+    Series series(String id) throws IOException, InterruptedException {
+        JsonNode series = tree("a series", "/series/" + id);
+        return new Series(
+                id(series.path("ID")),
+                id(series.path("ParentStudy")),
+                series.path("MainDicomTags").path("SeriesInstanceUID").asString(""),
+                Set.copyOf(ids(series.path("Instances"))));
+    }
+
+    /** The id of the series that an instance is of. */
+    String seriesOf(String instance) throws IOException, InterruptedException {
+        return id(tree("an instance", "/instances/" + instance).path("ParentSeries"));
+    }
+
+    List<Instance> instances(String studyUid, Series series) throws IOException, InterruptedException {
+        return list(
+                "the list of instances of series " + Uid.shown(series.seriesUid()),
+                "/series/%s/instances".formatted(series.id()),
+                JSON_TYPE,
+                told -> instance(studyUid, series, told));
+    }
+
+    private static Instance instance(String studyUid, Series series, JsonNode told) throws DicomwebException {
+        String mark = told.path("FileUuid").asString("");
+        long size = told.path("FileSize").asLong(-1);
+        if (!mark.matches("[0-9A-Za-z-]{1,64}") || size < 0) {
+            throw new DicomwebException(Trouble.UNPARSED, "an instance without the size and the name of its file");
+        }
+        String sopUid = told.path("MainDicomTags").path("SOPInstanceUID").asString("");
+        return new Instance(id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
+    }
+
+    /** What an instance's file says before its pixels; no more of it than that comes. Nothing where it says nothing. */
+    Header header(Instance instance) throws IOException, InterruptedException {
+        String path = "/instances/%s/file".formatted(instance.id());
+        Parsed parsed = http.ask(
+                new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
+                (headers, body) -> new HeaderReader().read(body));
+        return switch (parsed) {
+            case Header whole -> whole;
+            case Damaged damaged -> damaged.before();
+            case NotDicom none -> new Header(false, Map.of());
+        };
+    }
+
+    /** What Orthanc noted of an instance when it came; empty where it noted nothing. */
+    String noted(Instance instance, String name) throws IOException, InterruptedException {
+        Http.Question question = new Http.Question(
+                "what is noted of " + instance.name(),
+                "/instances/%s/metadata/%s".formatted(instance.id(), name),
+                "*/*",
+                null,
+                NOTE_BYTES_MAX);
+        try {
+            return http.ask(question, (headers, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
+                    .strip();
+        } catch (DicomwebException e) {
+            if (e.trouble() == Trouble.GONE) {
+                return "";
+            }
+            throw e;
+        }
+    }
+
+    Feed changes(long since) throws IOException, InterruptedException {
+        JsonNode feed = tree("the changes", "/changes?since=%d&limit=%d".formatted(since, CHANGES));
+        List<Change> changes = new ArrayList<>();
+        for (JsonNode told : feed.path("Changes")) {
+            String id = told.path("ID").asString("");
+            switch (told.path("ChangeType").asString("")) {
+                case "NewStudy", "StableStudy" -> changes.add(new Change(Kind.STUDY, id));
+                case "NewSeries" -> changes.add(new Change(Kind.SERIES, id));
+                case "NewInstance" -> changes.add(new Change(Kind.INSTANCE, id));
+                default -> {
+                    // Patients, what is deleted, and what follows from the others.
+                }
+            }
+        }
+        for (Change change : changes) {
+            checkId(change.id());
+        }
+        return feed(changes, feed);
+    }
+
+    /** The number of the newest change. */
+    long newestChange() throws IOException, InterruptedException {
+        return feed(List.of(), tree("the newest change", "/changes?last")).last();
+    }
+
+    private static Feed feed(List<Change> changes, JsonNode feed) throws DicomwebException {
+        if (!feed.path("Last").isIntegralNumber() || !feed.path("Done").isBoolean()) {
+            throw new DicomwebException(Trouble.UNPARSED, "the changes have no end");
+        }
+        return new Feed(changes, feed.path("Last").asLong(), feed.path("Done").asBoolean());
+    }
+
+    /** The MD5 that Orthanc keeps of an instance's file, in hexadecimal digits. */
+    String md5(Instance instance) throws IOException, InterruptedException {
+        Http.Question question = new Http.Question(
+                "the MD5 of " + instance.name(),
+                "/instances/%s/attachments/dicom/md5".formatted(instance.id()),
+                "*/*",
+                null,
+                MD5_LENGTH + 2);
+        return http.ask(question, (headers, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
+                .strip();
+    }
+
+    /**
+     * An instance's file, as it is kept.
+     *
+     * @param alone whether no other instance of the study has its UID: by DICOMweb nobody could tell them apart
+     * @param fresh makes a sink for each try
+     */
+    <S extends Sink> S retrieve(Instance instance, boolean alone, Fresh<S> fresh)
+            throws IOException, InterruptedException {
+        if (alone && instance.hasPlainUids()) {
+            String path = "%s/studies/%s/series/%s/instances/%s"
+                    .formatted(DICOMWEB, instance.studyUid(), instance.seriesUid(), instance.sopUid());
+            return http.ask(
+                    new Http.Question(instance.name(), path, PARTS, null, Limits.INSTANCE_BYTES_MAX),
+                    (headers, body) -> onlyPart(headers, body, fresh.sink()));
+        }
+        String path = "/instances/%s/file".formatted(instance.id());
+        return http.ask(
+                new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
+                (headers, body) -> whole(body, fresh.sink()));
+    }
+
+    /** Makes a sink. */
+    @FunctionalInterface
+    interface Fresh<S> {
+        S sink() throws IOException;
+    }
+
+    private static <S extends Sink> S onlyPart(HttpHeaders headers, InputStream body, S sink) throws IOException {
+        Multipart parts = Multipart.of(headers.firstValue("Content-Type").orElse(""), body);
+        if (!parts.next()) {
+            throw new DicomwebException(Trouble.UNPARSED, "an answer without any part");
+        }
+        byte[] buffer = new byte[1 << 16];
+        for (int n = parts.read(buffer); n >= 0; n = parts.read(buffer)) {
+            sink.take(buffer, n);
+        }
+        if (parts.next()) {
+            throw new DicomwebException(Trouble.UNPARSED, "more than the one instance that was asked for");
+        }
+        return sink;
+    }
+
+    private static <S extends Sink> S whole(InputStream body, S sink) throws IOException {
+        byte[] buffer = new byte[1 << 16];
+        for (int n = body.read(buffer); n >= 0; n = body.read(buffer)) {
+            sink.take(buffer, n);
+        }
+        return sink;
+    }
+
+    /** Reads one entry of a list. */
+    @FunctionalInterface
+    private interface Entry<T> {
+        T of(JsonNode entry) throws IOException;
+    }
+
+    /** A list, entry by entry: all of it as JSON would be many times what is kept of it. */
+    private <T> List<T> list(String what, String path, String accept, Entry<T> entry)
+            throws IOException, InterruptedException {
+        Http.Question question = new Http.Question(what, path, accept, null, Limits.LIST_BYTES_MAX);
+        return http.ask(question, (headers, body) -> {
+            List<T> entries = new ArrayList<>();
+            try (MappingIterator<JsonNode> told = JSON.readerFor(JsonNode.class).readValues(body)) {
+                while (told.hasNext()) {
+                    if (entries.size() >= Limits.INSTANCES_MAX) {
+                        throw new DicomwebException(Trouble.TOO_LARGE, what + ": the list does not end");
+                    }
+                    entries.add(entry.of(told.next()));
+                }
+                return entries;
+            } catch (JacksonException e) {
+                throw unparsed(what, e);
+            }
+        });
+    }
+
+    private JsonNode tree(String what, String path) throws IOException, InterruptedException {
+        return tree(new Http.Question(what, path, JSON_TYPE, null, Limits.JSON_BYTES_MAX));
+    }
+
+    private JsonNode tree(Http.Question question) throws IOException, InterruptedException {
+        return http.ask(question, (headers, body) -> {
+            try {
+                return JSON.readTree(body);
+            } catch (JacksonException e) {
+                throw unparsed(question.what(), e);
+            }
+        });
+    }
+
+    /** NB: not the cause, whose message quotes what was read. */
+    private static DicomwebException unparsed(String what, JacksonException e) {
+        return e.getCause() instanceof DicomwebException ours
+                ? ours
+                : new DicomwebException(Trouble.UNPARSED, what + ": the answer is no JSON");
+    }
+
+    private static JsonNode value(JsonNode dataSet, String tag) {
+        return dataSet.path(tag).path("Value").path(0);
+    }
+
+    private static List<String> ids(JsonNode array) throws DicomwebException {
+        List<String> ids = new ArrayList<>(array.size());
+        for (JsonNode node : array) {
+            ids.add(id(node));
+        }
+        return ids;
+    }
+
+    private static String id(JsonNode node) throws DicomwebException {
+        String id = node.asString("");
+        checkId(id);
+        return id;
+    }
+
+    private static void checkId(String id) throws DicomwebException {
+        if (!ID.matcher(id).matches()) {
+            throw new DicomwebException(Trouble.UNPARSED, "something without a usable id");
+        }
+    }
+
+    private static String segment(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+}

@@ -1,0 +1,12 @@
+package dozo.source.dicomweb;
+
+import java.time.Duration;
+
+/** Lets time pass between two tries. */
+@FunctionalInterface
+public interface Pause {
+
+    Pause REAL = Thread::sleep;
+
+    void await(Duration time) throws InterruptedException;
+}

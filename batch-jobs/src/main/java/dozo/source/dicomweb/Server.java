@@ -1,0 +1,90 @@
+package dozo.source.dicomweb;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where an Orthanc answers, and who we are to it. A password goes over TLS, or over loopback. No text of this class has the password
+ * in it.
+ */
+public final class Server {
+
+    private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
+    private static final Pattern LOGIN = Pattern.compile("[\\x21-\\x39\\x3b-\\x7e]{1,128}:[\\x20-\\x7e]{1,512}");
+    private static final int FILE_BYTES_MAX = 4_096;
+
+    private final URI base;
+    private final @Nullable String authorization;
+
+    private Server(URI base, @Nullable String authorization) {
+        this.base = base;
+        this.authorization = authorization;
+    }
+
+    /**
+     * A server that lets everybody in who reaches it.
+     *
+     * @throws IllegalArgumentException if it is no address; the message says what would be
+     */
+    public static Server at(String address) {
+        return new Server(base(address), null);
+    }
+
+    /**
+     * A server that asks for a name and a password.
+     *
+     * @param login the file in which they stand, as {@code NAME:PASSWORD}; white space around them is left out
+     * @throws IllegalArgumentException if it is no address, or the file has something else in it, of which the message says nothing
+     */
+    public static Server at(String address, Path login) throws IOException {
+        URI base = base(address);
+        if (!base.getScheme().equals("https") && !LOOPBACK.contains(base.getHost())) {
+            throw new IllegalArgumentException("a password goes to https addresses, or to this machine");
+        }
+        try (InputStream in = Files.newInputStream(login)) {
+            String text = new String(in.readNBytes(FILE_BYTES_MAX), StandardCharsets.ISO_8859_1).strip();
+            if (!LOGIN.matcher(text).matches()) {
+                throw new IllegalArgumentException("the login's file has one line NAME:PASSWORD in ASCII");
+            }
+            byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+            return new Server(base, "Basic " + Base64.getEncoder().encodeToString(bytes));
+        }
+    }
+
+    private static URI base(String address) {
+        URI uri;
+        try {
+            uri = URI.create(address.endsWith("/") ? address.substring(0, address.length() - 1) : address);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the address is http(s)://HOST[:PORT][/PATH]", e);
+        }
+        boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
+        boolean more = uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getRawFragment() != null;
+        if (!web || uri.getHost() == null || more) {
+            throw new IllegalArgumentException("the address is http(s)://HOST[:PORT][/PATH]");
+        }
+        return uri;
+    }
+
+    URI base() {
+        return base;
+    }
+
+    @Nullable
+    String authorization() {
+        return authorization;
+    }
+
+    @Override
+    public String toString() {
+        return "the DICOM server at " + base;
+    }
+}

@@ -1,0 +1,57 @@
+package dozo.source.dicomweb;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What Orthanc tells of a study.
+ *
+ * @param parts as how many studies Orthanc has it: one for each patient that its instances name
+ * @param counted that QIDO-RS counts another number of instances, if it does
+ */
+record Told(String studyUid, boolean stable, int parts, List<Instance> instances, Optional<Item> counted) {
+
+    /** @throws DicomwebException when it cannot be had, or there is no such study */
+    static Told of(Orthanc orthanc, String studyUid) throws IOException, InterruptedException {
+        List<Instance> instances = new ArrayList<>();
+        boolean stable = true;
+        int parts = 0;
+        for (String id : orthanc.lookUp(studyUid)) {
+            Orthanc.Held study = orthanc.study(id);
+            if (!study.studyUid().equals(studyUid)) {
+                continue;
+            }
+            parts++;
+            stable &= study.stable();
+            for (String series : study.series()) {
+                instances.addAll(orthanc.instances(studyUid, orthanc.series(series)));
+                if (instances.size() > Limits.INSTANCES_MAX) {
+                    throw new DicomwebException(
+                            Trouble.TOO_LARGE, "more than %d instances".formatted(Limits.INSTANCES_MAX));
+                }
+            }
+        }
+        if (parts == 0) {
+            throw new DicomwebException(Trouble.GONE, "there is no such study any more");
+        }
+        return new Told(studyUid, stable, parts, instances, counted(orthanc, studyUid, instances.size()));
+    }
+
+    private static Optional<Item> counted(Orthanc orthanc, String studyUid, int named)
+            throws IOException, InterruptedException {
+        // A UID that is none may be anything to a search.
+        if (!Uid.isPlain(studyUid)) {
+            return Optional.empty();
+        }
+        int count = orthanc.count(studyUid);
+        if (count == named) {
+            return Optional.empty();
+        }
+        return Optional.of(new Item(
+                "study " + Uid.shown(studyUid),
+                Trouble.COUNT_DIFFERS,
+                "Orthanc names %d instances, and counts %d by QIDO-RS".formatted(named, count)));
+    }
+}

@@ -1,0 +1,183 @@
+package dozo.source.dicomweb;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+
+/** Stands before an Orthanc, and spoils what it is told to spoil. */
+final class FaultyProxy implements AutoCloseable {
+
+    static final Pattern WADO = Pattern.compile("/dicom-web/studies/[0-9.]+/series/[0-9.]+/instances/[0-9.]+");
+
+    private final String behind;
+    private final HttpServer server;
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final List<Planned> plan = new CopyOnWriteArrayList<>();
+    private final List<String> paths = new CopyOnWriteArrayList<>();
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    /** Ways in which an answer is spoilt. */
+    enum Fault {
+        /** 500. */
+        BROKEN,
+        /** 429. */
+        BUSY,
+        /** 401. */
+        REFUSED,
+        /** 404. */
+        GONE,
+        /** 302 to another host. */
+        REDIRECTED,
+        /** 200, and a page in HTML that says to whom it belongs. */
+        PAGE,
+        /** The connection ends in the middle of the body. */
+        DROPPED,
+        /** The body stops in its middle, until the test is over. */
+        STALLED,
+        /** No answer begins, until the test is over. */
+        SILENT,
+        /** A bit in the middle of the body is another one. */
+        FLIPPED
+    }
+
+    /** Something that is done before the request, in place of a fault. */
+    @FunctionalInterface
+    interface Action {
+        void run() throws Exception;
+    }
+
+    private record Planned(Pattern path, Action action, Fault fault, AtomicInteger after, AtomicInteger left) {}
+
+    FaultyProxy(String behind) throws IOException {
+        this.behind = behind;
+        server = HttpServer.create(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), 64);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/", this::handle);
+        server.start();
+    }
+
+    String address() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** Paths of all requests since the last call. */
+    List<String> takePaths() {
+        List<String> taken = List.copyOf(paths);
+        paths.clear();
+        return taken;
+    }
+
+    /** So many requests for such paths are answered well, and as many behind them not. */
+    void plan(Pattern path, int after, int times, Fault fault) {
+        plan.add(new Planned(path, () -> {}, fault, new AtomicInteger(after), new AtomicInteger(times)));
+    }
+
+    /** The action is run once, before such a request is passed on. */
+    void plan(Pattern path, int after, Action action) {
+        plan.add(new Planned(path, action, null, new AtomicInteger(after), new AtomicInteger(1)));
+    }
+
+    /** Everything is answered well from now on. */
+    void heal() {
+        plan.clear();
+    }
+
+    /** Whether all that was planned has come true. */
+    boolean isUsedUp() {
+        return plan.stream().allMatch(planned -> planned.left().get() <= 0);
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        String path = exchange.getRequestURI().getRawPath();
+        paths.add(path);
+        try (exchange) {
+            for (Planned planned : plan) {
+                if (planned.path().matcher(path).matches()
+                        && planned.after().getAndDecrement() <= 0
+                        && planned.left().getAndDecrement() > 0) {
+                    planned.action().run();
+                    answer(exchange, planned.fault());
+                    return;
+                }
+            }
+            answer(exchange, null);
+        } catch (IOException gone) {
+            // The one who asked has gone, or the server behind: the connection ends.
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void answer(HttpExchange exchange, Fault fault) throws IOException, InterruptedException {
+        switch (fault) {
+            case null -> pass(exchange, null);
+            case BROKEN -> exchange.sendResponseHeaders(500, -1);
+            case BUSY -> exchange.sendResponseHeaders(429, -1);
+            case REFUSED -> exchange.sendResponseHeaders(401, -1);
+            case GONE -> exchange.sendResponseHeaders(404, -1);
+            case SILENT -> closed.await();
+            case REDIRECTED -> {
+                exchange.getResponseHeaders().set("Location", "http://elsewhere.example/");
+                exchange.sendResponseHeaders(302, -1);
+            }
+            case PAGE -> {
+                byte[] page = "<html>Patient: Yamada Taro</html>".getBytes(StandardCharsets.UTF_8);
+                exchange.sendResponseHeaders(200, page.length);
+                exchange.getResponseBody().write(page);
+            }
+            case DROPPED, STALLED, FLIPPED -> pass(exchange, fault);
+        }
+    }
+
+    private void pass(HttpExchange exchange, Fault fault) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(behind + exchange.getRequestURI()))
+                .method(
+                        exchange.getRequestMethod(),
+                        HttpRequest.BodyPublishers.ofByteArray(
+                                exchange.getRequestBody().readAllBytes()));
+        String accept = exchange.getRequestHeaders().getFirst("Accept");
+        request.header("Accept", accept);
+        HttpResponse<byte[]> answer = http.send(request.build(), BodyHandlers.ofByteArray());
+        answer.headers()
+                .firstValue("Content-Type")
+                .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
+        byte[] body = answer.body();
+        int middle = body.length / 2;
+        if (fault == Fault.FLIPPED) {
+            body[middle] ^= 1;
+        }
+        exchange.sendResponseHeaders(answer.statusCode(), body.length == 0 ? -1 : body.length);
+        OutputStream out = exchange.getResponseBody();
+        if (fault == Fault.DROPPED || fault == Fault.STALLED) {
+            out.write(body, 0, middle);
+            out.flush();
+            if (fault == Fault.STALLED) {
+                closed.await();
+            }
+            return;
+        }
+        out.write(body);
+    }
+
+    @Override
+    public void close() {
+        closed.countDown();
+        server.stop(0);
+        http.shutdownNow();
+    }
+}

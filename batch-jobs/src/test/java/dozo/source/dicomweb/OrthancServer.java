@@ -1,0 +1,146 @@
+package dozo.source.dicomweb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A real Orthanc with its DICOMweb plugin, as Debian packs them, on loopback with ports and a folder of its own. Instances are sent to it
+ * by dcmtk's {@code storescu}.
+ */
+public final class OrthancServer implements AutoCloseable {
+
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final List<String> PLUGINS = List.of(
+            "/usr/share/orthanc/plugins/libOrthancDicomWeb.so",
+            "/usr/lib/orthanc/plugins/libOrthancDicomWeb.so",
+            "/usr/local/share/orthanc/plugins/libOrthancDicomWeb.so");
+
+    private final Path folder;
+    private final int httpPort;
+    private final int dicomPort;
+    private final HttpClient http = HttpClient.newHttpClient();
+    private Optional<Process> process = Optional.empty();
+
+    /**
+     * Starts one.
+     *
+     * @param folder empty; for what it keeps and says
+     * @param stableSeconds how long nothing has to come for a study until it is stable
+     * @param overwrites whether an instance takes the place of one with its UID
+     */
+    public OrthancServer(Path folder, int stableSeconds, boolean overwrites) throws IOException {
+        this.folder = folder;
+        this.httpPort = freePort();
+        this.dicomPort = freePort();
+        Files.writeString(folder.resolve("orthanc.json"), """
+                {
+                  "Name": "test", "StorageDirectory": "db", "IndexDirectory": "db", "Plugins": ["%s"],
+                  "HttpPort": %d, "RemoteAccessAllowed": false, "AuthenticationEnabled": false,
+                  "DicomAet": "ORTHANC", "DicomPort": %d, "DicomCheckCalledAet": true,
+                  "DicomAlwaysAllowStore": false, "DicomCheckModalityHost": true,
+                  "DicomModalities": {"scanner": {"AET": "SCANNER", "Host": "127.0.0.1", "Port": 11112}},
+                  "StableAge": %d, "OverwriteInstances": %s, "DefaultEncoding": "Utf8",
+                  "DicomWeb": {"Enable": true, "Root": "/dicom-web/"}
+                }
+                """.formatted(
+                        plugin(), httpPort, dicomPort, stableSeconds, overwrites));
+        start();
+    }
+
+    private static String plugin() {
+        return PLUGINS.stream()
+                .filter(file -> Files.exists(Path.of(file)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("install the packages orthanc, orthanc-dicomweb and dcmtk"));
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            return socket.getLocalPort();
+        }
+    }
+
+    public String address() {
+        return "http://127.0.0.1:" + httpPort;
+    }
+
+    /** Starts it again where it was. */
+    public void start() throws IOException {
+        process = Optional.of(new ProcessBuilder(program(), "orthanc.json")
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(
+                        ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
+                .start());
+        await().atMost(LIMIT).ignoreExceptions().until(() -> !get("/system").isEmpty());
+    }
+
+    private static String program() {
+        return Stream.of("/usr/sbin/Orthanc", "/usr/local/sbin/Orthanc")
+                .filter(file -> Files.isExecutable(Path.of(file)))
+                .findFirst()
+                .orElse("Orthanc");
+    }
+
+    /** Stops it, as its package does. */
+    public void stop() throws InterruptedException {
+        Process running = process.orElseThrow();
+        running.destroy();
+        if (!running.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+            running.destroyForcibly().waitFor();
+        }
+        process = Optional.empty();
+    }
+
+    /** Sends files, and everything in folders. */
+    public void store(Path... files) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                "storescu", "-aet", "SCANNER", "-aec", "ORTHANC", "+sd", "+r", "127.0.0.1", String.valueOf(dicomPort)));
+        Stream.of(files).forEach(file -> command.add(file.toString()));
+        Path said = Files.createTempFile(folder, "storescu", ".log");
+        Process sending = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(said.toFile())
+                .start();
+        assertThat(sending.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(sending.exitValue()).as(Files.readString(said)).isZero();
+    }
+
+    /** Waits until it calls everything stable that it has. */
+    public void awaitStable() {
+        await().atMost(LIMIT).until(() -> {
+            String studies = get("/studies?expand");
+            return studies.contains("\"IsStable\" : true") && !studies.contains("\"IsStable\" : false");
+        });
+    }
+
+    /** What it answers. */
+    public String get(String path) throws IOException, InterruptedException {
+        return http.send(HttpRequest.newBuilder(URI.create(address() + path)).build(), BodyHandlers.ofString())
+                .body();
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        http.shutdownNow();
+        if (process.isPresent()) {
+            stop();
+        }
+    }
+}

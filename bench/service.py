@@ -74,8 +74,10 @@ class Service:
         return self.ask('PUT', path, body)
 
     def ask(self, method, path, body=None):
-        password = (self.folder / 'work' / 'admin-password').read_text().strip()
-        login = base64.b64encode(f'admin:{password}'.encode()).decode()
+        return self.ask_as('admin', (self.folder / 'work' / 'admin-password').read_text().strip(), method, path, body)
+
+    def ask_as(self, name, password, method, path, body=None):
+        login = base64.b64encode(f'{name}:{password}'.encode()).decode()
         request = urllib.request.Request(
             f'http://127.0.0.1:{self.port}/api/v1{path}',
             data=None if body is None else json.dumps(body).encode(),
@@ -107,6 +109,17 @@ class Service:
                 'hostKey': ' '.join((server.folder / 'host_key.pub').read_text().split()[:2]),
             },
         )
+
+    def add_user(self, name, password, roles, projects):
+        """`projects`: the numbers of a lab manager's; others see all."""
+        self.post('/users', {'name': name, 'password': password, 'roles': roles})
+        if 'LAB_MANAGER' in roles:
+            for project in projects:
+                self.put(f'/projects/P{project:03}/members/{name}', {})
+
+    def add_token(self, name, password):
+        """With its secret."""
+        return self.ask_as(name, password, 'POST', '/me/tokens', {'name': 'bench', 'readOnly': True})
 
     def ended(self, run, limit_seconds):
         """The run as it is when it has ended."""

@@ -15,13 +15,12 @@ import time
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
-from pathlib import Path
 
-from coverage import LIBRARIES, build
-from data import MB, even
+from beside import Backup, backup_sources
+from coverage import build
+from made import NO_SCRUB, PASSWORD, PROJECTS, USERS, catalogue, copy, visits
 from measure import workspace
-from processes import CannotMeasure, stop, wait_for
-from relay import find_java
+from processes import CannotMeasure, stop
 from server import Server, find_tool
 from service import Service
 from starting import measure_start
@@ -32,22 +31,12 @@ BACKUP_LOSS_MAX = 0.10
 CSV_SECONDS_MAX = 10
 START_SECONDS_MAX = 5
 RATE_SHARE_MIN = 0.85  # a window begins with thinking, which alone costs 0.06
-PROJECTS = 200  # as MadeCatalogue.java makes them
 PAIRS = 2_000  # requests to choose from, of each kind
 WARM_UP_HASTE = 20  # a warm-up has the requests of so much more time: by day a service has run for hours
 LIMIT_SECONDS = 600
-NO_SCRUB = {'DOZO_SCRUB_WINDOW': '-'}  # the made-up copies are at no site: a scrub would miss them all
-BEGIN_LIMIT_SECONDS = 900
-PASSWORD = 'of a bench only, gone with it'
 
 # How many of the fifty do what.
 PEOPLE = {'list': 15, 'search': 15, 'one experiment': 10, 'coverage': 10}
-USERS = {
-    **{f'lab{i}': (['LAB_MANAGER'], range(20 * i + 1, 20 * i + 21)) for i in range(5)},
-    'night': (['OPERATOR'], range(1, PROJECTS + 1)),
-    'audit': (['AUDITOR'], range(1, PROJECTS + 1)),
-    'boss': (['ADMIN', 'AUDITOR'], range(1, PROJECTS + 1)),
-}
 WORDS = ('finger tapping', 'visit 9', 'rest, visit 42', '視覚課題', 's1234', 'p017', 'p017/s1')
 
 # wrk's `delay` is the thinking before each request, evenly from nothing to twice its mean, so that nobody keeps step.
@@ -109,14 +98,14 @@ def measure(options):
     with workspace(options.work) as (data, folder):
         build()
         (folder / 'dozo').mkdir(mode=0o700)
-        copy(catalogue(data, size), folder / 'dozo/work')
+        copy(catalogue(data, size.experiments, size.entries, say), folder / 'dozo/work')
         (folder / 'site').mkdir()
         say('makes the data of the backup')
-        sources = backup_sources(folder, size)
+        sources = backup_sources(folder, size.files, size.backups)
         with Server(folder / 'sshd') as server, Service(folder / 'dozo', **NO_SCRUB) as service:
             service.add_site(server, folder / 'site')
             scripts = write_scripts(folder, service, size)
-            windows = Windows(folder, service, scripts, size)
+            windows = Windows(Backup(service, folder / 'site', say), service, scripts, size)
             load = os.getloadavg()[0]
             windows.run(sources, rounds, seconds)
             print(windows.tables(load), flush=True)
@@ -134,41 +123,12 @@ def say(what):
     print(f'service: {what}', file=sys.stderr, flush=True)
 
 
-def catalogue(data, size):
-    """A service's work folder with the experiments in it, made once."""
-    made = data / f'catalogue-{size.experiments}-{size.entries}'
-    if not made.exists():
-        say(f'makes up {size.experiments:,} experiments with {size.entries:,} entries')
-        part = made.with_name(made.name + '.part')
-        subprocess.run(['rm', '-rf', part], check=True)  # of a run that was killed
-        command = [find_java(), '-Xmx256m', '-cp', f'{LIBRARIES}/*', Path(__file__).with_name('MadeCatalogue.java')]
-        command += [part, size.experiments, size.entries]
-        ended = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, timeout=3600)
-        if ended.returncode != 0:
-            raise CannotMeasure(f'MadeCatalogue ended with {ended.returncode}')
-        part.rename(made)
-    return made
-
-
-def copy(made, work):
-    # NB: cp, as the database may belong to another user, and the copy has to.
-    subprocess.run(['cp', '-a', made, work], check=True, timeout=LIMIT_SECONDS)
-
-
-def backup_sources(folder, size):
-    """Folders with the same files by other names (hard links), so that they are read from memory and take no disk."""
-    (folder / 'sources').mkdir()
-    first = even('source', size.files, MB, 10).make(folder / 'sources')
-    sources = [first]
-    for number in range(1, size.backups):
-        sources.append(folder / 'sources' / f'source-{number}')
-        subprocess.run(['cp', '-al', first, sources[-1]], check=True, timeout=LIMIT_SECONDS)
-    return sources
-
-
 def write_scripts(folder, service, size):
     """A script for wrk for each kind of request; everybody asks only for what is theirs."""
-    tokens = {name: new_user(service, name, *about) for name, about in USERS.items()}
+    tokens = {}
+    for name, (roles, projects) in USERS.items():
+        service.add_user(name, PASSWORD, roles, projects)
+        tokens[name] = service.add_token(name, PASSWORD)['secret']
     dice = random.Random('service')
     scripts = {}
     for kind in PEOPLE:
@@ -181,22 +141,6 @@ def write_scripts(folder, service, size):
         scripts[kind].write_text(SCRIPT.format(pairs=lines))
         scripts[kind].chmod(0o600)
     return scripts
-
-
-def new_user(service, name, roles, projects):
-    """The user's token."""
-    service.post('/users', {'name': name, 'password': PASSWORD, 'roles': roles})
-    if 'LAB_MANAGER' in roles:
-        for project in projects:
-            service.put(f'/projects/P{project:03}/members/{name}', {})
-    login = base64.b64encode(f'{name}:{PASSWORD}'.encode()).decode()
-    request = urllib.request.Request(
-        f'http://127.0.0.1:{service.port}/api/v1/me/tokens',
-        data=b'{"name": "bench", "readOnly": true}',
-        headers={'Authorization': f'Basic {login}', 'Content-Type': 'application/json'},
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)['secret']
 
 
 def any_of(dice, size, project):
@@ -254,59 +198,29 @@ PATHS = {'list': list_path, 'search': search_path, 'one experiment': one_path, '
 class Windows:
     """Stretches of one backup, in turn without and with people."""
 
-    def __init__(self, folder, service, scripts, size):
-        self.site = folder / 'site'
+    def __init__(self, backup, service, scripts, size):
+        self.backup = backup
         self.service = service
         self.scripts = scripts
         self.size = size
-        self.rates = {False: [], True: []}
         self.answers = {kind: [] for kind in PEOPLE}
-        self.over = False
         self.dice = random.Random('windows')
 
     def run(self, sources, rounds, seconds):
-        self.service.post('/projects', {'code': 'backup'})
-        for number, source in enumerate(sources):
-            self.service.post('/experiments', {'project': 'backup', 'code': f'B{number}', 'source': str(source)})
+        self.backup.register(sources)
         say('warms up, without a backup')
         self.people(seconds, self.size.think_seconds / WARM_UP_HASTE)
-        run = self.service.post('/runs', {'site': 'dr'})
-        say('a run looks at all sources')
-        wait_for(lambda: self.at_site() > 20 * MB or self.ended(run), BEGIN_LIMIT_SECONDS, 'the first files at the site')
+        self.backup.start()
         self.people(min(seconds, 5))
         for number in range(rounds):
             # In turns which is first: a disk that gets slower all the time takes as much from both.
             for with_people in (False, True) if number % 2 == 0 else (True, False):
-                self.window(with_people, seconds)
-        self.over = self.ended(run)
-        if not self.over:
-            self.service.post(f'/runs/{run["id"]}/stop', {})
-        self.service.ended(run, LIMIT_SECONDS)
-
-    def ended(self, run):
-        return self.service.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'
-
-    def at_site(self):
-        """Bytes, also of files that are under way."""
-        total = 0
-        for base, _, names in os.walk(self.site):
-            for name in names:
-                try:
-                    total += os.lstat(os.path.join(base, name)).st_size
-                except FileNotFoundError:
-                    pass  # got its last name while we looked; the next window has it
-        return total
-
-    def window(self, with_people, seconds):
-        before, began = self.at_site(), time.monotonic()
-        if with_people:
-            for kind, answer in self.people(seconds).items():
-                self.answers[kind].append(answer)
-        else:
-            time.sleep(seconds)
-        rate = (self.at_site() - before) / (time.monotonic() - began) / MB
-        self.rates[with_people].append(rate)
-        say(f'{"with" if with_people else "without"} people {rate:.1f} MB/s')
+                if with_people:
+                    for kind, answer in self.backup.window(True, lambda: self.people(seconds)).items():
+                        self.answers[kind].append(answer)
+                else:
+                    self.backup.window(False, lambda: time.sleep(seconds))
+        self.backup.stop()
 
     def people(self, seconds, think_seconds=None):
         """What each kind of request took, by what wrk tells."""
@@ -340,11 +254,6 @@ class Windows:
             rate = len(times) / sum(answer['seconds'] for answer in answers)
             yield kind, rate, [share_of(times, share) for share in (0.5, 0.95, 0.99, 1)], errors
 
-    def loss(self):
-        """By how much less is sent while people ask: the median of the rounds, whose windows are neighbours."""
-        rounds = zip(self.rates[False], self.rates[True], strict=True)
-        return 1 - statistics.median(asked / max(0.001, alone) for alone, asked in rounds)
-
     def tables(self, load):
         heads = ['request', 'people', 'a second', 'p50, ms', 'p95, ms', 'p99, ms', 'longest, ms', 'errors']
         rows = [
@@ -355,12 +264,7 @@ class Windows:
             f'{self.size.experiments:,} experiments, {self.size.entries:,} entries; {sum(PEOPLE.values())} people, each thinks'
             f' {self.size.think_seconds} s on average; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after'
         )
-        backup = markdown(
-            ['backup', 'MB/s'],
-            [['alone', spread(self.rates[False], 1)], ['with people', spread(self.rates[True], 1)], ['less', f'{self.loss():.1%}']],
-        )
-        over = 'The backup was over before the last window: its rates say nothing.\n' if self.over else ''
-        return f'{about}\n\n{markdown(heads, rows)}\n\n{backup}\n{over}'
+        return f'{about}\n\n{markdown(heads, rows)}\n\n{self.backup.table("with people")}'
 
     def shortfalls(self):
         short = []
@@ -370,11 +274,7 @@ class Windows:
                 short.append(f'{kind}: p99 {p99:.0f} ms, at most {P99_MS_MAX} wanted')
             if rate < RATE_SHARE_MIN * PEOPLE[kind] / self.size.think_seconds:
                 short.append(f'{kind}: only {rate:.1f} requests a second')
-        if self.over:
-            short.append('a backup that lasts: it was over before the last window')
-        elif self.loss() > BACKUP_LOSS_MAX:
-            short.append(f'the backup falls by {self.loss():.1%}, at most {BACKUP_LOSS_MAX:.0%} wanted')
-        return short
+        return short + self.backup.shortfalls(BACKUP_LOSS_MAX)
 
     def faults(self):
         return [f'{kind}: {errors} errors' for kind, _, _, errors in self.rows() if errors]
@@ -383,13 +283,7 @@ class Windows:
 def register_file(folder, service, lines):
     """Seconds of a dry run, of the registration, and of the same file again."""
     say(f'registers {lines:,} experiments')
-    top = folder / 'visits'
-    rows = ['project,code,title,source,modality,scanner,acquired']
-    for number in range(lines):
-        source = top / f'{number // 1000:03}' / f'{number:06}'
-        source.mkdir(parents=True)
-        rows.append(f'P{1 + number % PROJECTS:03},V{number},Visit {number} of the study,{source},MR,T7,2026-10-{1 + number % 28:02}')
-    body = '\n'.join(rows).encode()
+    body = visits(folder / 'visits', lines)
     return {
         'dry run': sent(service, '?dryRun=true', body, 'accepted', lines),
         'registered': sent(service, '', body, 'registered', lines),

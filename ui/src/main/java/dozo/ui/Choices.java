@@ -4,7 +4,6 @@ import dozo.ledger.Sight;
 import dozo.registry.Acquisitions;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
-import java.util.List;
 import org.springframework.stereotype.Component;
 import org.springframework.ui.Model;
 
@@ -23,11 +22,16 @@ class Choices {
     }
 
     void addTo(Model model, Sight sight) {
-        List<String> codes = projects.page(sight, "", PROJECTS_MAX).stream()
-                .map(Project::code)
-                .toList();
-        model.addAttribute("projects", codes);
+        addProjects(model, sight);
         model.addAttribute("scanners", acquisitions.scanners(sight));
         model.addAttribute("modalities", acquisitions.modalities(sight));
+    }
+
+    void addProjects(Model model, Sight sight) {
+        model.addAttribute(
+                "projects",
+                projects.page(sight, "", PROJECTS_MAX).stream()
+                        .map(Project::code)
+                        .toList());
     }
 }

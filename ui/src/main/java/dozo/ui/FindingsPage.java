@@ -52,7 +52,7 @@ class FindingsPage {
                 run,
                 null);
         long before = after == null ? Long.MAX_VALUE : after;
-        choices.addTo(model, sight);
+        choices.addProjects(model, sight);
         model.addAttribute("reasons", Problem.values());
         model.addAttribute("reason", reason);
         model.addAttribute("project", project);

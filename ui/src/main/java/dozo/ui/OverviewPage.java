@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Reason;
 import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
@@ -128,8 +129,10 @@ class OverviewPage {
 
     /** Those that need a person, whichever run found them; what was acknowledged is counted no more. */
     private void addFindings(Sight sight, int siteId, Model model) {
-        model.addAttribute("findingsOpen", findings.countOpen(sight, siteId));
-        model.addAttribute("reasons", findings.openReasons(sight, siteId));
+        List<Reason> reasons = findings.openReasons(sight, siteId);
+        model.addAttribute("reasons", reasons);
+        model.addAttribute(
+                "findingsOpen", reasons.stream().mapToLong(Reason::count).sum());
         model.addAttribute("findings", findings.page(sight, Wanted.openAt(siteId), Long.MAX_VALUE, FINDINGS_SHOWN));
     }
 }

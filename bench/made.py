@@ -1,0 +1,52 @@
+"""A centre that is made up: its catalogue, its people, and a file of new visits."""
+
+import subprocess
+from pathlib import Path
+
+from coverage import LIBRARIES
+from processes import CannotMeasure
+from relay import find_java
+
+PROJECTS = 200  # as MadeCatalogue.java makes them
+PASSWORD = 'of a bench only, gone with it'
+LIMIT_SECONDS = 3600
+NO_SCRUB = {'DOZO_SCRUB_WINDOW': '-'}  # the made-up copies are at no site: a scrub would miss them all
+
+# Their roles, and the numbers of their projects.
+USERS = {
+    **{f'lab{i}': (['LAB_MANAGER'], range(20 * i + 1, 20 * i + 21)) for i in range(5)},
+    'night': (['OPERATOR'], range(1, PROJECTS + 1)),
+    'audit': (['AUDITOR'], range(1, PROJECTS + 1)),
+    'boss': (['ADMIN', 'AUDITOR'], range(1, PROJECTS + 1)),
+}
+
+
+def catalogue(data, experiments, entries, say):
+    """A service's work folder with the experiments in it, made once."""
+    made = data / f'catalogue-{experiments}-{entries}'
+    if not made.exists():
+        say(f'makes up {experiments:,} experiments with {entries:,} entries')
+        part = made.with_name(made.name + '.part')
+        subprocess.run(['rm', '-rf', part], check=True)  # of a run that was killed
+        command = [find_java(), '-Xmx256m', '-cp', f'{LIBRARIES}/*', Path(__file__).with_name('MadeCatalogue.java')]
+        command += [part, experiments, entries]
+        ended = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, timeout=LIMIT_SECONDS)
+        if ended.returncode != 0:
+            raise CannotMeasure(f'MadeCatalogue ended with {ended.returncode}')
+        part.rename(made)
+    return made
+
+
+def copy(made, work):
+    # NB: cp, as the database may belong to another user, and the copy has to.
+    subprocess.run(['cp', '-a', made, work], check=True, timeout=LIMIT_SECONDS)
+
+
+def visits(top, lines):
+    """A CSV file of visits that can be registered; their folders are made below `top`."""
+    rows = ['project,code,title,source,modality,scanner,acquired']
+    for number in range(lines):
+        source = top / f'{number // 1000:03}' / f'{number:06}'
+        source.mkdir(parents=True)
+        rows.append(f'P{1 + number % PROJECTS:03},V{number},Visit {number} of the study,{source},MR,T7,2026-10-{1 + number % 28:02}')
+    return '\n'.join(rows).encode()

@@ -1,0 +1,349 @@
+"""The pages: how much a first load brings and when there is something to see, and what a hundred viewers of a run cost it.
+
+A catalogue of 20,000 experiments with 10,000,000 entries, Chromium, and a backup on this machine.
+"""
+
+import base64
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+import urllib.parse
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from beside import Backup, backup_sources
+from coverage import build
+from made import NO_SCRUB, PASSWORD, USERS, catalogue, copy, visits
+from measure import workspace
+from processes import CannotMeasure
+from relay import find_java
+from server import Server, find_tool
+from service import Service
+from table import markdown, spread
+from viewers import Viewers, log_in
+
+TOP = Path(__file__).resolve().parent.parent
+TABLE = TOP / 'docs/reference/access.md'  # AccessTest holds it against the program
+BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
+LOAD_LIMIT_SECONDS = 3600
+
+KB_MAX = 200
+PAINTED_MS_MAX = 1_000
+VIEWERS_LOSS_MAX = 0.05
+SAMPLES_A_SECOND_MIN = 0.8  # one a second is meant; a busy machine may be late with some
+VIEWERS = 100
+FILE_BYTES_MAX = 4 * 1024**2
+
+# Who looks: whoever may see everything, and whoever is shown only what is theirs.
+EVERYBODY, LAB = 'boss', 'lab0'
+GIANT, USUAL = '/experiments/P002/S1', '/experiments/P003/S2'  # both lab0's
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured. `backups` experiments with the same `files` of 1 MB each; not `thorough`: each page once."""
+
+    experiments: int
+    entries: int
+    lines: int
+    loads: int
+    warm_ups: int
+    files: int
+    backups: int
+    rounds: int
+    seconds: int
+    viewers: int
+    thorough: bool
+
+
+FULL = Size(20_000, 10_000_000, 45_000, 5, 1, 1_000, 24, 8, 5, VIEWERS, True)
+SHORT = Size(400, 20_000, 300, 1, 0, 100, 8, 1, 1, 20, False)
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='little of everything: does it all work? figures are not judged')
+    parser.add_argument('--only', metavar='PARTS', default=','.join(PARTS), help=f'of {",".join(PARTS)}')
+    parser.add_argument('--loads', type=int, metavar='N', help=f'of each page: {FULL.loads}')
+    parser.add_argument('--rounds', type=int, metavar='N', help=f'without and with viewers: {FULL.rounds}')
+    parser.add_argument('--seconds', type=int, metavar='N', help=f'of each window: {FULL.seconds}')
+    parser.add_argument('--experiments', type=int, metavar='N', help=f'made up: {FULL.experiments}')
+    parser.add_argument('--entries', type=int, metavar='N', help=f'of all of them: {FULL.entries}')
+    parser.add_argument('--work', metavar='DIR', help='keeps the made-up catalogue below there; else in a temporary folder')
+
+
+PARTS = ('loads', 'viewers')
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    chosen = options.only.split(',')
+    unknown = set(chosen) - set(PARTS)
+    if unknown:
+        raise SystemExit(f'pages: no part is named {", ".join(sorted(unknown))}; there are {", ".join(PARTS)}')
+    size = chosen_size(options)
+    shortfalls = []
+    with workspace(options.work) as (data, folder):
+        for part in measured(chosen, size, data, folder):
+            print(part.table(), flush=True)
+            shortfalls += part.faults() if options.short else part.faults() + part.shortfalls()
+    return shortfalls, 'short: figures not judged' if options.short else ''
+
+
+def measured(chosen, size, data, folder):
+    """The parts when they are over, and the run that they have looked at."""
+    build()
+    (folder / 'dozo').mkdir(mode=0o700)
+    copy(catalogue(data, size.experiments, size.entries, say), folder / 'dozo/work')
+    (folder / 'site').mkdir()
+    sources = backup_sources(folder, size.files, size.backups)
+    parts = []
+    with Server(folder / 'sshd') as server, Service(folder / 'dozo', **NO_SCRUB) as service:
+        service.add_site(server, folder / 'site')
+        backup = Backup(service, folder / 'site', say)
+        backup.register(sources)
+        tokens = add_people(service)
+        backup.start()
+        if 'loads' in chosen:
+            parts.append(Loads(folder, service, size))
+            parts[-1].run(backup, tokens)
+        if 'viewers' in chosen:
+            parts.append(Watching(service, backup, size.viewers))
+            parts[-1].run(size.rounds, size.seconds)
+        backup.stop()
+    return parts
+
+
+def chosen_size(options):
+    size = SHORT if options.short else FULL
+    given = {name: getattr(options, name) for name in ('experiments', 'entries', 'loads', 'rounds', 'seconds')}
+    return replace(size, **{name: number for name, number in given.items() if number is not None})
+
+
+def say(what):
+    print(f'pages: {what}', file=sys.stderr, flush=True)
+
+
+def add_people(service):
+    """The id of a token of each."""
+    ids = {}
+    for name, (roles, projects) in USERS.items():
+        service.add_user(name, PASSWORD, roles, projects)
+        ids[name] = service.add_token(name, PASSWORD)['id']
+        if 'LAB_MANAGER' in roles:
+            service.put(f'/projects/backup/members/{name}', {})
+    return ids
+
+
+def pages():
+    """The product's pages: each with whether a lab manager sees what is theirs of it."""
+    lines = re.findall(r'^\| `GET (/\S*)` \| (\S+) \|', TABLE.read_text(), re.MULTILINE)
+    found = {path: lab == 'own' for path, lab in lines if not path.startswith(('/api/', '/actuator/'))}
+    # What is no page: sheets to take away, and the events of a live one.
+    return {path: own for path, own in found.items() if not path.endswith(('.csv', '/events'))}
+
+
+def coded(path):
+    """As pages have paths in addresses."""
+    return base64.urlsafe_b64encode(path.encode()).decode().rstrip('=')
+
+
+def addresses(run, tokens):
+    """What is looked at of a page whose address has a variable in it, or that takes more to be looked at."""
+    live = f'/runs/{run}'
+    search = '/experiments?q='
+    return {
+        '/experiments': [
+            '/experiments',
+            f'{search}visit+9',
+            search + urllib.parse.quote('視覚'),
+            '/experiments?state=not-safe',
+            '/experiments?project=P003&scanner=T7',
+        ],
+        '/experiments/{project}/{code}': [GIANT, USUAL],
+        '/experiments/{project}/{code}/changes': [f'{GIANT}/changes?from=1&to=4'],
+        '/experiments/{project}/{code}/manifests/{number}': [
+            f'{GIANT}/manifests/4',
+            f'{GIANT}/manifests/4?folder={coded("folder1")}',
+            f'{USUAL}/manifests/1',
+        ],
+        '/experiments/{project}/{code}/proof': [
+            f'{GIANT}/proof?path={coded("folder1/scan1.dcm")}',
+            f'{USUAL}/proof?path={coded("folder1/scan1.dcm")}',
+        ],
+        '/runs/{id}': [live, '/runs/2'],
+        '/runs/{id}/pause': [f'{live}/pause'],
+        '/runs/{id}/resume': [f'{live}/resume'],
+        '/runs/{id}/stop': [f'{live}/stop'],
+        '/runs/{id}/retry': ['/runs/2/retry'],
+        '/findings': ['/findings', '/findings?all=true', '/findings?reason=UNREADABLE&project=P003', '/findings?run=2'],
+        '/findings/{id}/acknowledge': ['/findings/1/acknowledge'],
+        '/audit': ['/audit', '/audit?asOf=2024-10-01&by=scanner', '/audit?by=month&from=2016-01-01&until=2025-12-31'],
+        '/audit/proof': ['/audit/proof?experiment=P003/S2&path=folder1/scan1.dcm'],
+        '/sites/{name}/check': ['/sites/dr/check'],
+        '/administration/tokens/{id}/revoke': [f'/administration/tokens/{tokens[EVERYBODY]}/revoke'],
+        '/administration/users/{name}': ['/administration/users/lab0'],
+        '/administration/users/{name}/tokens/{id}/revoke': [f'/administration/users/lab0/tokens/{tokens[LAB]}/revoke'],
+        '/administration/projects/{project}': ['/administration/projects/P003'],
+        # Nothing is frozen in the catalogue; with a run's acts it shares its template.
+        '/experiments/{project}/{code}/release': [],
+    }
+
+
+class Loads:
+    """First loads of every page, while a run is paused."""
+
+    def __init__(self, folder, service, size):
+        self.folder = folder
+        self.service = service
+        self.size = size
+        self.rounds = size.warm_ups + size.loads
+        self.told = {}
+        self.unknown = []
+
+    def run(self, backup, tokens):
+        backup.pause()
+        lines = [f'user\t{EVERYBODY}\t{PASSWORD}', f'user\t{LAB}\t{PASSWORD}', f'file\t{EVERYBODY}\t{self.file()}']
+        for user, path in self.wanted(backup.run['id'], tokens):
+            lines.append(f'page\t{user}\t{path}')
+        say(f'loads {len(lines) - 3} pages, {self.rounds} times')
+        for load in driven(self.folder, self.service.port, self.rounds, lines):
+            if load['round'] >= self.size.warm_ups:
+                self.told.setdefault((load['path'], load['user']), []).append({**load, **load['loaded']})
+        backup.resume()
+
+    def file(self):
+        """As large as the form takes one, if there are lines enough."""
+        path = self.folder / 'visits.csv'
+        lines = visits(self.folder / 'visits', self.size.lines)
+        path.write_bytes(lines if len(lines) <= FILE_BYTES_MAX else lines[:FILE_BYTES_MAX].rsplit(b'\n', 1)[0])
+        return path
+
+    def wanted(self, run, tokens):
+        known = addresses(run, tokens)
+        yield EVERYBODY, '/login'
+        for page, own in pages().items():
+            if page not in known and '{' in page:
+                self.unknown.append(page)
+            paths = [path for path in known.get(page, [page]) if '{' not in path]
+            for path in paths if self.size.thorough else paths[:1]:
+                yield EVERYBODY, path
+                if self.size.thorough and own and path != '/register/csv/preview':  # a session's own
+                    yield LAB, path
+
+    def table(self):
+        heads = ['page', 'kB', 'of that HTML', 'files', 'answered, ms', 'to be seen, ms', 'to be seen by a lab manager, ms']
+        rows = []
+        for (path, user), loads in self.told.items():
+            if user == EVERYBODY:
+                kb, html = (max(load[of] for load in loads) / 1000 for of in ('bytes', 'htmlBytes'))
+                lab = self.told.get((path, LAB))
+                times = [spread((load[of] for load in loads), 0) for of in ('answered', 'painted')]
+                times.append(spread((load['painted'] for load in lab), 0) if lab else '')
+                rows.append([f'`{path}`', f'{kb:.1f}', f'{html:.1f}', max(load['requests'] for load in loads), *times])
+        about = (
+            f'{self.size.experiments:,} experiments, {self.size.entries:,} entries; {self.size.loads} first loads of each'
+            f' page and person, after {self.size.warm_ups} to warm up; load average {os.getloadavg()[0]:.1f} after'
+        )
+        return f'{about}\n\n{markdown(heads, rows)}\n'
+
+    def faults(self):
+        """What is wrong however busy the machine is."""
+        short = [f'an address of {page}: bench/pages.py has none' for page in self.unknown]
+        for (path, user), loads in self.told.items():
+            if loads[0]['status'] != 200:
+                short.append(f'{path} for {user}: answered with {loads[0]["status"]}')
+            if loads[0]['plain']:
+                short.append(f'{path}: not compressed: {", ".join(loads[0]["plain"])}')
+        return short
+
+    def shortfalls(self):
+        short = []
+        for (path, user), loads in self.told.items():
+            kb, painted = max(load['bytes'] for load in loads) / 1000, statistics.median(load['painted'] for load in loads)
+            if kb > KB_MAX:
+                short.append(f'{path} for {user}: {kb:.0f} kB, at most {KB_MAX} wanted')
+            if painted > PAINTED_MS_MAX:
+                short.append(f'{path} for {user}: {painted:.0f} ms until something is to be seen, at most {PAINTED_MS_MAX} wanted')
+        return short
+
+
+def driven(folder, port, rounds, lines):
+    """What the browser says of each load."""
+    chromium = next((found for found in map(find_tool, BROWSERS) if found), None)
+    if not chromium:
+        raise CannotMeasure('there is no Chromium (package chromium)')
+    command = [find_java(), '-Xmx256m', '-cp', playwright(folder), Path(__file__).with_name('PageLoads.java')]
+    command += [f'http://127.0.0.1:{port}', chromium, rounds]
+    ended = subprocess.run(
+        [str(word) for word in command],
+        input='\n'.join(lines),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=LOAD_LIMIT_SECONDS,
+    )
+    if ended.returncode != 0:
+        raise CannotMeasure(f'PageLoads ended with {ended.returncode}')
+    return [json.loads(line) for line in ended.stdout.splitlines() if line.startswith('{')]
+
+
+def playwright(folder):
+    """The class path of what drives the browser; Maven knows where it is, and which version the tests have."""
+    told = folder / 'class-path'
+    command = ['mvn', '-q', '-B', '-ntp', '-f', Path(__file__).with_name('pom.xml'), 'dependency:build-classpath']
+    command.append(f'-Dmdep.outputFile={told}')
+    java_home = str(Path(find_java()).parent.parent)
+    ended = subprocess.run(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, 'JAVA_HOME': java_home},
+        timeout=600,
+    )
+    if ended.returncode != 0:
+        raise CannotMeasure('Maven does not find Playwright')
+    return told.read_text().strip()
+
+
+class Watching:
+    """A run's events, read by many, in turn with nobody who reads them."""
+
+    def __init__(self, service, backup, viewers):
+        self.service = service
+        self.backup = backup
+        self.count = viewers
+        self.told = []
+
+    def run(self, rounds, seconds):
+        cookies = [log_in(self.service.port, name, PASSWORD) for name in USERS]
+        for number in range(rounds):
+            # Turned about, so that what goes on slowly meets both alike.
+            for watched in (False, True) if number % 2 == 0 else (True, False):
+                if watched:
+                    with Viewers(self.service.port, f'/runs/{self.backup.run["id"]}/events', cookies, self.count) as viewers:
+                        self.told.append(self.backup.window(True, lambda: viewers.watch(seconds)))
+                else:
+                    self.backup.window(False, lambda: time.sleep(seconds))
+
+    def table(self):
+        samples = spread(rate for rate, _ in self.told)
+        rows = [['samples a second, the worst served viewer', samples], ['viewers left out', self.left_out()]]
+        return f'{self.backup.table(f"with {self.count} viewers")}\n{markdown(["viewers", ""], rows)}\n'
+
+    def left_out(self):
+        return sum(gone for _, gone in self.told)
+
+    def faults(self):
+        return []
+
+    def shortfalls(self):
+        short = self.backup.shortfalls(VIEWERS_LOSS_MAX)
+        if self.left_out():
+            short.append(f'{self.left_out()} viewers left out before the end')
+        slowest = statistics.median(rate for rate, _ in self.told)
+        if slowest < SAMPLES_A_SECOND_MIN:
+            short.append(f'a viewer was told {slowest:.2f} times a second, at least {SAMPLES_A_SECOND_MIN} wanted')
+        return short

@@ -59,6 +59,11 @@ public record Format(ZoneId zone, Locale locale) {
         return day == null ? NOTHING : formatter(day()).format(day);
     }
 
+    /** The day on which a moment is. */
+    public String dayOf(@Nullable Instant time) {
+        return time == null ? NOTHING : date(time.atZone(zone).toLocalDate());
+    }
+
     private String day() {
         return isJapanese() ? "uuuu/MM/dd" : "d MMM uuuu";
     }

@@ -5,6 +5,8 @@ import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
 import io.swagger.v3.oas.annotations.info.Info;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -27,6 +29,7 @@ import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.MissingServletRequestParameterException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
 import org.springframework.web.multipart.MultipartException;
@@ -138,6 +141,29 @@ class Problems extends ResponseEntityExceptionHandler {
             NoResourceFoundException nothing, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, "there is nothing at this address");
         return handleExceptionInternal(nothing, problem, headers, status, request);
+    }
+
+    /** What has no handler is not REST's alone: a browser gets the page of the error. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleExceptionInternal(
+            Exception failure,
+            @Nullable Object body,
+            HttpHeaders headers,
+            HttpStatusCode status,
+            WebRequest request) {
+        if (request instanceof ServletWebRequest servlet
+                && !servlet.getRequest().getRequestURI().startsWith("/api/")
+                && servlet.getResponse() != null) {
+            try {
+                headers.forEach((name, values) ->
+                        values.forEach(value -> servlet.getResponse().addHeader(name, value)));
+                servlet.getResponse().sendError(status.value());
+                return null;
+            } catch (IOException gone) {
+                throw new UncheckedIOException(gone);
+            }
+        }
+        return super.handleExceptionInternal(failure, body, headers, status, request);
     }
 
     /** NB: the type is set here, or an answer to who accepts something else, or says so wrongly, would be empty. */

@@ -76,6 +76,11 @@ public record Format(ZoneId zone, Locale locale) {
         return DateTimeFormatter.ofPattern(pattern, locale);
     }
 
+    /** What is refused, in the reader's language; null where it has to be said in English. */
+    public @Nullable String refusal(String english) {
+        return RefusalWords.in(locale, english).orElse(null);
+    }
+
     /** Days, or hours where they are no whole days; told by their number and a message's name. */
     public long age(long seconds) {
         return isDays(seconds) ? seconds / DAY_SECONDS : seconds / HOUR_SECONDS;

@@ -146,11 +146,7 @@ class Problems extends ResponseEntityExceptionHandler {
     /** What has no handler is not REST's alone: a browser gets the page of the error. */
     @Override
     protected @Nullable ResponseEntity<Object> handleExceptionInternal(
-            Exception failure,
-            @Nullable Object body,
-            HttpHeaders headers,
-            HttpStatusCode status,
-            WebRequest request) {
+            Exception failure, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         if (request instanceof ServletWebRequest servlet
                 && !servlet.getRequest().getRequestURI().startsWith("/api/")
                 && servlet.getResponse() != null) {

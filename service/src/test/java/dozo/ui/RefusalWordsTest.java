@@ -93,7 +93,8 @@ class RefusalWordsTest {
     static void readSources() throws Exception {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-            List<Path> sources = SOURCES.stream().flatMap(RefusalWordsTest::below).toList();
+            List<Path> sources =
+                    SOURCES.stream().flatMap(RefusalWordsTest::below).toList();
             JavacTask task = (JavacTask)
                     compiler.getTask(null, files, null, null, null, files.getJavaFileObjectsFromPaths(sources));
             List<CompilationUnitTree> units = new ArrayList<>();
@@ -172,7 +173,8 @@ class RefusalWordsTest {
 
         @Override
         public Void visitVariable(VariableTree variable, Void nothing) {
-            if (variable.getInitializer() != null && variable.getName().toString().matches("[A-Z_]+")) {
+            if (variable.getInitializer() != null
+                    && variable.getName().toString().matches("[A-Z_]+")) {
                 found.put(variable.getName().toString(), variable.getInitializer());
             }
             return super.visitVariable(variable, nothing);
@@ -220,7 +222,8 @@ class RefusalWordsTest {
                                     .toList();
                         case BinaryTree sum -> List.of(piece(sum.getLeftOperand()) + piece(sum.getRightOperand()));
                         case IdentifierTree name -> constant(name.getName().toString(), expression);
-                        case MemberSelectTree name -> constant(name.getIdentifier().toString(), expression);
+                        case MemberSelectTree name ->
+                            constant(name.getIdentifier().toString(), expression);
                         case MethodInvocationTree call
                         when call.getMethodSelect() instanceof MemberSelectTree method
                                 && method.getIdentifier().contentEquals("formatted") ->
@@ -263,7 +266,8 @@ class RefusalWordsTest {
         }
 
         private static AssertionError unseen(ExpressionTree expression) {
-            return new AssertionError("which texts \"%s\" can be is not seen: say so in COMPOSED".formatted(expression));
+            return new AssertionError(
+                    "which texts \"%s\" can be is not seen: say so in COMPOSED".formatted(expression));
         }
     }
 }

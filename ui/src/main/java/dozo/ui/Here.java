@@ -17,8 +17,7 @@ public record Here(String path, String query) {
         Object failed = request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
         String path = failed instanceof String asked ? asked : request.getRequestURI();
         // NB: a path that begins with two slashes would be another host's.
-        return new Here(
-                path.replaceFirst("^/+", "/"), Objects.requireNonNullElse(request.getQueryString(), ""));
+        return new Here(path.replaceFirst("^/+", "/"), Objects.requireNonNullElse(request.getQueryString(), ""));
     }
 
     public String address() {

@@ -5,6 +5,7 @@ import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
 import io.swagger.v3.oas.annotations.info.Info;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -147,19 +148,24 @@ class Problems extends ResponseEntityExceptionHandler {
     @Override
     protected @Nullable ResponseEntity<Object> handleExceptionInternal(
             Exception failure, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-        if (request instanceof ServletWebRequest servlet
-                && !servlet.getRequest().getRequestURI().startsWith("/api/")
-                && servlet.getResponse() != null) {
+        HttpServletResponse page = ofPages(request);
+        if (page != null) {
+            headers.forEach((name, values) -> values.forEach(value -> page.addHeader(name, value)));
             try {
-                headers.forEach((name, values) ->
-                        values.forEach(value -> servlet.getResponse().addHeader(name, value)));
-                servlet.getResponse().sendError(status.value());
+                page.sendError(status.value());
                 return null;
             } catch (IOException gone) {
                 throw new UncheckedIOException(gone);
             }
         }
         return super.handleExceptionInternal(failure, body, headers, status, request);
+    }
+
+    private static @Nullable HttpServletResponse ofPages(WebRequest request) {
+        return request instanceof ServletWebRequest servlet
+                        && !servlet.getRequest().getRequestURI().startsWith("/api/")
+                ? servlet.getResponse()
+                : null;
     }
 
     /** NB: the type is set here, or an answer to who accepts something else, or says so wrongly, would be empty. */

@@ -469,6 +469,7 @@ class PagesBrowserIT {
         pages.put("newproject", "/administration/projects/new");
         pages.put("project", "/administration/projects/P001");
         pages.put("missing", "/experiments/P001/NEVER");
+        pages.put("nowhere", "/nowhere");
         pages.put("login", "/login");
         return pages;
     }

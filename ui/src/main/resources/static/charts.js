@@ -2,7 +2,14 @@
 // One style for all charts. A chart is a table that is drawn: <figure class="chart" data-chart="line"> with a canvas and the table
 // it shows, the first column of which is the axis. Without JavaScript, and for who hears the page, there is the table.
 (() => {
-    const token = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    // NB: a token may be two colours, light and dark: only an element has the one that is meant.
+    function token(name) {
+        const inked = document.body.appendChild(document.createElement("i"));
+        inked.style.color = `var(${name})`;
+        const colour = getComputedStyle(inked).color;
+        inked.remove();
+        return colour;
+    }
     const tones = () => [token("--accent"), token("--safe"), token("--gap"), token("--quiet")];
 
     function read(table) {

@@ -29,6 +29,7 @@ public class Capabilities {
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
+    private final Capacities capacities;
     private final InstantSource clock;
 
     /**
@@ -124,9 +125,10 @@ public class Capabilities {
         }
     }
 
-    public Capabilities(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
+    public Capabilities(JdbcClient jdbc, Ledger ledger, Capacities capacities, InstantSource clock) {
         this.jdbc = jdbc;
         this.ledger = ledger;
+        this.capacities = capacities;
         this.clock = clock;
     }
 
@@ -139,13 +141,16 @@ public class Capabilities {
     }
 
     /**
-     * Keeps what a look at a site found, if the site can be used: what could not be tried is not known. What changed is in the
-     * ledger.
+     * Keeps what a look at a site found: its room, if it tells; the rest if the site can be used, for what could not be tried is
+     * not known. What the site can do otherwise than before is in the ledger.
      *
      * @return what the site can no more since it was looked at before, a few words each
      */
     @Transactional
     public List<String> keep(Site site, SiteCheck check, String actor) {
+        // NB: a full site cannot be used, and it is then that somebody asks how full it is. One that says 0 bytes tells
+        // nothing.
+        check.space().filter(space -> space.totalBytes() > 0).ifPresent(space -> capacities.keep(site.id(), space));
         if (!check.usable()) {
             return List.of();
         }

@@ -6,6 +6,7 @@ import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Capabilities.Capability;
+import dozo.registry.Capacity.Outlook;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
 import dozo.remote.LoopbackSite;
@@ -34,7 +35,8 @@ class CapabilitiesIT {
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
     private Instant now = FIRST;
     private final Ledger ledger = new Ledger(jdbc, () -> now);
-    private final Capabilities capabilities = new Capabilities(jdbc, ledger, () -> now);
+    private final Capacities capacities = new Capacities(jdbc, () -> now);
+    private final Capabilities capabilities = new Capabilities(jdbc, ledger, capacities, () -> now);
 
     private LoopbackSite withShell;
     private LoopbackSite sftpOnly;
@@ -105,6 +107,17 @@ class CapabilitiesIT {
 
         assertThat(keep(withShell)).isEmpty();
         assertThat(capabilities.of(site.id()).orElseThrow().digest()).startsWith("exec ");
+    }
+
+    @Test
+    void everyLookTellsOfTheRoom() throws Exception {
+        assertThat(capacities.of(site.id())).isEmpty();
+        keep(withShell);
+
+        Capacity known = capacities.of(site.id()).orElseThrow();
+        assertThat(known.seenAt()).isEqualTo(FIRST);
+        assertThat(known.freeBytes()).isPositive().isLessThan(known.totalBytes());
+        assertThat(known.outlook()).isEqualTo(Outlook.TOO_LITTLE_KNOWN);
     }
 
     private List<String> keep(LoopbackSite found) throws Exception {

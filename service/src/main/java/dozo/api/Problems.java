@@ -6,6 +6,9 @@ import dozo.remote.RemoteException;
 import dozo.worklist.WorklistException;
 import io.swagger.v3.oas.annotations.OpenAPIDefinition;
 import io.swagger.v3.oas.annotations.info.Info;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -28,6 +31,7 @@ import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.MissingServletRequestParameterException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.method.annotation.MethodArgumentTypeMismatchException;
 import org.springframework.web.multipart.MultipartException;
@@ -144,6 +148,30 @@ class Problems extends ResponseEntityExceptionHandler {
             NoResourceFoundException nothing, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
         ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, "there is nothing at this address");
         return handleExceptionInternal(nothing, problem, headers, status, request);
+    }
+
+    /** What has no handler is not REST's alone: a browser gets the page of the error. */
+    @Override
+    protected @Nullable ResponseEntity<Object> handleExceptionInternal(
+            Exception failure, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        HttpServletResponse page = ofPages(request);
+        if (page != null) {
+            headers.forEach((name, values) -> values.forEach(value -> page.addHeader(name, value)));
+            try {
+                page.sendError(status.value());
+                return null;
+            } catch (IOException gone) {
+                throw new UncheckedIOException(gone);
+            }
+        }
+        return super.handleExceptionInternal(failure, body, headers, status, request);
+    }
+
+    private static @Nullable HttpServletResponse ofPages(WebRequest request) {
+        return request instanceof ServletWebRequest servlet
+                        && !servlet.getRequest().getRequestURI().startsWith("/api/")
+                ? servlet.getResponse()
+                : null;
     }
 
     /** NB: the type is set here, or an answer to who accepts something else, or says so wrongly, would be empty. */

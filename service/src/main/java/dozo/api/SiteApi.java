@@ -2,6 +2,8 @@ package dozo.api;
 
 import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
+import dozo.registry.Capacities;
+import dozo.registry.Capacity;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -51,6 +53,7 @@ class SiteApi {
 
     private final Sites sites;
     private final Capabilities capabilities;
+    private final Capacities capacities;
     private final Editions editions;
 
     /**
@@ -128,7 +131,7 @@ class SiteApi {
         }
     }
 
-    /** A site, with what it was last found to be able to do; null before anyone has looked. */
+    /** A site, with what it was last found to be able to do, and its room if it tells; null before anyone has looked. */
     record ShownSite(
             String name,
             String host,
@@ -137,10 +140,11 @@ class SiteApi {
             String root,
             String identity,
             String hostKey,
-            @Nullable Capability capabilities)
+            @Nullable Capability capabilities,
+            @Nullable Capacity capacity)
             implements Edited {
 
-        static ShownSite of(Site site, Optional<Capability> capabilities) {
+        static ShownSite of(Site site, Optional<Capability> capabilities, Optional<Capacity> capacity) {
             SiteAddress address = site.address();
             return new ShownSite(
                     site.name(),
@@ -150,7 +154,8 @@ class SiteApi {
                     address.root(),
                     address.identity().toString(),
                     address.hostKey(),
-                    capabilities.orElse(null));
+                    capabilities.orElse(null),
+                    capacity.orElse(null));
         }
     }
 
@@ -200,9 +205,10 @@ class SiteApi {
         }
     }
 
-    SiteApi(Sites sites, Capabilities capabilities, Editions editions) {
+    SiteApi(Sites sites, Capabilities capabilities, Capacities capacities, Editions editions) {
         this.sites = sites;
         this.capabilities = capabilities;
+        this.capacities = capacities;
         this.editions = editions;
     }
 
@@ -212,7 +218,7 @@ class SiteApi {
         return new Page<>(sites.all().stream().map(this::shown).toList(), null);
     }
 
-    /** One site, with what it was last found to be able to do. */
+    /** One site, with what it was last found to be able to do, how full it was, and when it will be full. */
     @GetMapping("/{name}")
     ShownSite one(@PathVariable String name) {
         return shown(find(name));
@@ -241,7 +247,7 @@ class SiteApi {
     }
 
     private ShownSite shown(Site site) {
-        return ShownSite.of(site, capabilities.of(site.id()));
+        return ShownSite.of(site, capabilities.of(site.id()), capacities.of(site.id()));
     }
 
     private Site find(String name) {

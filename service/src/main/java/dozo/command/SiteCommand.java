@@ -112,7 +112,8 @@ final class SiteCommand {
     @Command(
             name = "show",
             mixinStandardHelpOptions = true,
-            description = "Shows where a site is, and what it could do when it was last looked at.")
+            description =
+                    "Shows where a site is, what it could do when it was last looked at, and when it will be full.")
     int show(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
         JsonNode site = service.get("/api/v1/sites/" + Connection.encoded(name));
@@ -136,6 +137,9 @@ final class SiteCommand {
             } else {
                 out().println("  nobody has looked at it yet; `dozo site check %s` does".formatted(name));
             }
+            if (site.path("capacity").isObject()) {
+                sayCapacity(site.path("capacity"));
+            }
         }
         out().flush();
         return Exit.WELL;
@@ -157,6 +161,26 @@ final class SiteCommand {
             out().println("  clock    %+d s"
                     .formatted(can.path("clockAheadSeconds").asLong()));
         }
+    }
+
+    private void sayCapacity(JsonNode capacity) {
+        out().println("  room     %d %% full, %s of %s free, seen %s"
+                .formatted(
+                        capacity.path("percentFull").asInt(),
+                        Size.text(capacity.path("freeBytes").asLong()),
+                        Size.text(capacity.path("totalBytes").asLong()),
+                        capacity.path("seenAt").asString("")));
+        String rate = Size.text(capacity.path("bytesPerDay").asLong(0));
+        out().println("  full     "
+                + switch (capacity.path("outlook").asString("")) {
+                    case "FILLING" ->
+                        "about %.10s, at %s a day"
+                                .formatted(capacity.path("fullAt").asString(""), rate);
+                    case "FULL" -> "now";
+                    case "FAR" -> "in more than 10 years, at %s a day".formatted(rate);
+                    case "NOT_FILLING" -> "not known: what is free has not become less in the last 4 weeks";
+                    default -> "not known: it was looked at on too few days of the last 4 weeks";
+                });
     }
 
     private PrintWriter out() {

@@ -9,6 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
+import org.springframework.security.access.AccessDeniedException;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
@@ -17,6 +18,7 @@ import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
+import org.springframework.security.web.csrf.CsrfException;
 import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
@@ -81,6 +83,7 @@ class Access {
                         .anyRequest()
                         .denyAll())
                 .formLogin(form -> form.loginPage("/login").permitAll().failureHandler(this::formFailed))
+                .exceptionHandling(failures -> failures.accessDeniedHandler(Access::denied))
                 .logout(logout ->
                         logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
                 .build();
@@ -98,6 +101,12 @@ class Access {
         } else {
             answers.demandLogin(request, response, "name and password are missing or wrong");
         }
+    }
+
+    /** NB: who has logged in gets here by a form that is too old or another's, or by an address of which no line tells. */
+    private static void denied(HttpServletRequest request, HttpServletResponse response, AccessDeniedException failure)
+            throws IOException {
+        response.sendError((failure instanceof CsrfException ? HttpStatus.FORBIDDEN : HttpStatus.NOT_FOUND).value());
     }
 
     private void formFailed(HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)

@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.ui.Viewer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -8,7 +9,7 @@ import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the doors say: a problem detail (RFC 9457) to who asks REST, a line of text to a browser. */
+/** What the doors say: a problem detail (RFC 9457) to who asks REST, a page to a browser. */
 @Component
 class Answers {
 
@@ -28,17 +29,18 @@ class Answers {
 
     void refuse(HttpServletRequest request, HttpServletResponse response, HttpStatus status, String detail)
             throws IOException {
-        response.setStatus(status.value());
         response.setHeader("Cache-Control", "no-store");
-        boolean rest = isRest(request);
-        response.setContentType(rest ? MediaType.APPLICATION_PROBLEM_JSON_VALUE : MediaType.TEXT_PLAIN_VALUE);
+        if (!isRest(request)) {
+            request.setAttribute(Viewer.REASON, detail);
+            response.sendError(status.value());
+            return;
+        }
+        response.setStatus(status.value());
+        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
         response.setCharacterEncoding("UTF-8");
         response.getWriter()
-                .write(
-                        rest
-                                ? json.writeValueAsString(new Problem(
-                                        status.getReasonPhrase(), status.value(), detail, request.getRequestURI()))
-                                : detail + "\n");
+                .write(json.writeValueAsString(
+                        new Problem(status.getReasonPhrase(), status.value(), detail, request.getRequestURI())));
     }
 
     void refuse(HttpServletRequest request, HttpServletResponse response, NotNow later) throws IOException {

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
@@ -29,6 +30,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
 /**
  * Holds every request against {@link Permissions} before its handler sees it. It asks for the handler that was chosen, not for
@@ -81,6 +83,9 @@ class Gate implements HandlerInterceptor {
             turnAway(request, response);
             return false;
         }
+        if (tellsMethods(request, handler)) {
+            return true;
+        }
         Refused refused = check(request, caller.get(), user.get());
         if (refused != null) {
             answers.refuse(request, response, refused.status(), refused.detail());
@@ -110,6 +115,13 @@ class Gate implements HandlerInterceptor {
         } catch (NotNow | DataAccessException later) {
             return Optional.empty();
         }
+    }
+
+    /** Whether it is only asked which methods there are: Spring's own handler says so and does nothing else. */
+    private static boolean tellsMethods(HttpServletRequest request, Object handler) {
+        return HttpMethod.OPTIONS.matches(request.getMethod())
+                && handler instanceof HandlerMethod method
+                && method.getBeanType().getEnclosingClass() == RequestMappingInfoHandlerMapping.class;
     }
 
     private static Optional<Caller> caller() {

@@ -694,6 +694,10 @@ class ApiTest {
             assertThat(shown.at("/capabilities/" + kept)).as(kept).isEqualTo(checked.at("/" + kept));
         }
         assertThat(shown.at("/capabilities/firstSeenAt").asString()).endsWith("Z");
+        assertThat(shown.at("/capacity/totalBytes")).isEqualTo(checked.at("/totalBytes"));
+        assertThat(shown.at("/capacity/percentFull").asInt()).isBetween(0, 100);
+        assertThat(shown.at("/capacity/outlook").asString()).isEqualTo("TOO_LITTLE_KNOWN");
+        assertThat(shown.at("/capacity").has("fullAt")).isFalse();
     }
 
     @Test

@@ -326,7 +326,7 @@ class PagesBrowserIT {
         field(page, language, "title").fill("聴覚 oddball");
         press(page, language, "register.yes");
 
-        assertThat(page.locator("#code-error")).containsText("1 to 64 letters");
+        assertThat(page.locator("#code-error")).containsText(language.equals("ja") ? "1～64 文字" : "1 to 64 letters");
         assertThat(field(page, language, "code")).hasAttribute("aria-invalid", "true");
         assertThat(field(page, language, "title")).hasValue("聴覚 oddball");
         shoot(page, "register-refused", language);
@@ -349,7 +349,7 @@ class PagesBrowserIT {
         press(page, language, "csv.judge");
 
         assertThat(page.locator("tbody tr")).hasCount(3);
-        assertThat(page.locator("tbody")).containsText("no project");
+        assertThat(page.locator("tbody")).containsText(language.equals("ja") ? "プロジェクト「NOWHERE」がありません" : "no project");
         assertThat(service.bean(Experiments.class).find("P002", "C-" + language))
                 .isEmpty();
         shoot(page, "preview", language);
@@ -556,6 +556,7 @@ class PagesBrowserIT {
         pages.put("newproject", "/administration/projects/new");
         pages.put("project", "/administration/projects/P001");
         pages.put("missing", "/experiments/P001/NEVER");
+        pages.put("nowhere", "/nowhere");
         pages.put("login", "/login");
         return pages;
     }
@@ -612,6 +613,33 @@ class PagesBrowserIT {
         press(page, language, "act.stop.yes");
 
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.STOPPED"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whoResumesOrTriesAgainIsToldFirstWhatThatDoes(String language) throws Exception {
+        Runs runs = service.bean(Runs.class);
+        long run = runs.open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
+                .id();
+        runs.pause(run, "test");
+        Page page = open(language, "/runs/" + run);
+        page.getByRole(AriaRole.LINK, named(word(language, "act.resume"))).click();
+        assertThat(page.locator(".confirm li")).hasCount(3);
+        press(page, language, "act.resume.yes");
+        assertThat(page).hasURL(service.url() + "/runs/" + run);
+        assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
+
+        page.navigate(service.url() + "/runs/" + run);
+        page.getByRole(AriaRole.LINK, named(word(language, "act.retry"))).click();
+        assertThat(page.locator(".confirm li")).hasCount(3);
+        press(page, language, "act.retry.yes");
+        assertThat(page).not().hasURL(service.url() + "/runs/" + run);
+        assertThat(page.locator(".lead"))
+                .containsText(word(language, "run.retry").replace("{0}", "" + run));
+        assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(60));
     }
 
     @ParameterizedTest

@@ -160,6 +160,16 @@ class RunWatchTest {
         assertEnds(lines);
     }
 
+    @Test
+    void whoLogsOutSeesNoMore() {
+        HttpClient browser = user("goer");
+        Iterator<String> lines = events(browser);
+        assertThat(lines.next()).isEqualTo("event: sample");
+        assertThat(service.submit(browser, "/logout", "").body()).contains("name=\"password\"");
+
+        assertEnds(lines);
+    }
+
     private static void assertEnds(Iterator<String> lines) {
         CompletableFuture<Void> ended = CompletableFuture.runAsync(() -> lines.forEachRemaining(line -> {}));
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(ended::isDone);

@@ -3,6 +3,7 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.manifest.Manifests.ChangeKind;
+import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
 import java.io.InputStreamReader;
@@ -60,6 +61,7 @@ class WordsTest {
     void everyStateHasAWord() throws Exception {
         Stream<String> needed = Stream.of(
                         Arrays.stream(State.values()).map(each -> "is." + each),
+                        Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
                         Arrays.stream(ChangeKind.values()).map(each -> "change." + each),
                         Stream.of("registered", "sealed", "copied", "verified", "scrubbed")

@@ -7,13 +7,14 @@ import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.Refusal;
 import dozo.registry.Verdict;
 import dozo.registry.Verdict.Outcome;
+import dozo.ui.Uploads.Upload;
 import jakarta.servlet.http.HttpSession;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.Serializable;
 import java.security.Principal;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -26,27 +27,22 @@ import org.springframework.web.multipart.MultipartFile;
 @Controller
 class CsvPage {
 
-    /** It waits in memory until it is confirmed, so it may be smaller than what REST takes. */
+    /** It waits in memory until it is confirmed, so less is taken than by REST. */
     static final int BYTES_MAX = 4 * 1024 * 1024;
 
     private static final int LINES_SHOWN = 200;
 
+    /** Where nothing waits, or nothing any more. */
+    private static final String GONE = "redirect:/register/csv?gone";
+
     private static final String KEPT = CsvPage.class.getName() + ".upload";
 
     private final BulkRegistration bulk;
+    private final Uploads uploads;
 
-    /**
-     * A file that waits to be confirmed. A session keeps one.
-     *
-     * @param encoding as it was chosen; null: told by the bytes
-     */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Upload(String name, byte[] bytes, @Nullable String encoding) implements Serializable {
-        private static final long serialVersionUID = 1L;
-    }
-
-    CsvPage(BulkRegistration bulk) {
+    CsvPage(BulkRegistration bulk, Uploads uploads) {
         this.bulk = bulk;
+        this.uploads = uploads;
     }
 
     @GetMapping("/register/csv")
@@ -76,7 +72,7 @@ class CsvPage {
             Upload upload = new Upload(
                     String.valueOf(file.getOriginalFilename()), file.getBytes(), encoding.isBlank() ? null : encoding);
             answer(upload, Mode.ALL, true, actor, sight);
-            session.setAttribute(KEPT, upload);
+            session.setAttribute(KEPT, uploads.keep(actor.getName(), upload));
             return "redirect:/register/csv/preview";
         } catch (Refusal refused) {
             return form(Form.refused(Map.of("encoding", encoding), refused), model);
@@ -93,8 +89,9 @@ class CsvPage {
             Sight sight,
             Model model)
             throws IOException {
-        if (!(session.getAttribute(KEPT) instanceof Upload upload)) {
-            return "redirect:/register/csv";
+        Upload upload = kept(session, actor);
+        if (upload == null) {
+            return GONE;
         }
         return answered(upload, answer(upload, Mode.ALL, true, actor, sight), true, after, refused, model);
     }
@@ -103,24 +100,32 @@ class CsvPage {
     @PostMapping("/register/csv/preview")
     String register(@RequestParam String mode, HttpSession session, Principal actor, Sight sight, Model model)
             throws IOException {
-        if (!(session.getAttribute(KEPT) instanceof Upload upload)) {
-            return "redirect:/register/csv";
+        Upload upload = kept(session, actor);
+        if (upload == null) {
+            return GONE;
         }
         Answer answer = answer(upload, Mode.of(mode), false, actor, sight);
+        uploads.remove(actor.getName(), (UUID) session.getAttribute(KEPT));
         session.removeAttribute(KEPT);
         return answered(upload, answer, false, 0, false, model);
     }
 
+    private @Nullable Upload kept(HttpSession session, Principal actor) {
+        return session.getAttribute(KEPT) instanceof UUID id
+                ? uploads.find(actor.getName(), id).orElse(null)
+                : null;
+    }
+
     private Answer answer(Upload upload, Mode mode, boolean dryRun, Principal actor, Sight sight) throws IOException {
         return bulk.register(
-                sight, new ByteArrayInputStream(upload.bytes), upload.encoding, mode, dryRun, actor.getName());
+                sight, new ByteArrayInputStream(upload.bytes()), upload.encoding(), mode, dryRun, actor.getName());
     }
 
     private static String answered(
             Upload upload, Answer answer, boolean preview, int after, boolean refused, Model model) {
         Cut<Verdict> lines = Cut.of(
                 LINES_SHOWN, most -> lines(answer, after, refused, most), verdict -> String.valueOf(verdict.line()));
-        model.addAttribute("name", upload.name);
+        model.addAttribute("name", upload.name());
         model.addAttribute("encoding", answer.encoding());
         model.addAttribute("preview", preview);
         model.addAttribute("onlyRefused", refused);

@@ -65,6 +65,11 @@ public record Format(ZoneId zone, Locale locale) {
         return day == null ? NOTHING : formatter(day()).format(day);
     }
 
+    /** The day on which a moment is. */
+    public String dayOf(@Nullable Instant time) {
+        return time == null ? NOTHING : date(time.atZone(zone).toLocalDate());
+    }
+
     private String day() {
         return isJapanese() ? "uuuu/MM/dd" : "d MMM uuuu";
     }
@@ -75,6 +80,11 @@ public record Format(ZoneId zone, Locale locale) {
 
     private DateTimeFormatter formatter(String pattern) {
         return DateTimeFormatter.ofPattern(pattern, locale);
+    }
+
+    /** What is refused, in the reader's language; null where it has to be said in English. */
+    public @Nullable String refusal(String english) {
+        return RefusalWords.in(locale, english).orElse(null);
     }
 
     /** Days, or hours where they are no whole days; told by their number and a message's name. */

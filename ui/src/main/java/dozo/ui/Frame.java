@@ -76,6 +76,7 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
         around.put("here", Here.of(request));
         around.put("theme", Choice.THEME.of(request).orElse("auto"));
         around.put("viewer", request.getAttribute(Viewer.ATTRIBUTE) instanceof Viewer viewer ? viewer : Viewer.NOBODY);
+        around.put("reason", request.getAttribute(Viewer.REASON));
         return around;
     }
 }

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Objects;
 import org.springframework.web.util.UriComponentsBuilder;
@@ -12,10 +13,11 @@ import org.springframework.web.util.UriComponentsBuilder;
 public record Here(String path, String query) {
 
     static Here of(HttpServletRequest request) {
+        // A page of an error is about another address.
+        Object failed = request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
+        String path = failed instanceof String asked ? asked : request.getRequestURI();
         // NB: a path that begins with two slashes would be another host's.
-        return new Here(
-                request.getRequestURI().replaceFirst("^/+", "/"),
-                Objects.requireNonNullElse(request.getQueryString(), ""));
+        return new Here(path.replaceFirst("^/+", "/"), Objects.requireNonNullElse(request.getQueryString(), ""));
     }
 
     public String address() {

@@ -9,6 +9,7 @@ import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
+import dozo.registry.Capacities;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Sites;
@@ -46,6 +47,7 @@ class OverviewPage {
     private final Runs runs;
     private final Findings findings;
     private final Sites sites;
+    private final Capacities capacities;
     private final Promises promises;
     private final Nights nights;
     private final InstantSource clock;
@@ -65,6 +67,7 @@ class OverviewPage {
             Runs runs,
             Findings findings,
             Sites sites,
+            Capacities capacities,
             Promises promises,
             Nights nights,
             InstantSource clock) {
@@ -74,6 +77,7 @@ class OverviewPage {
         this.runs = runs;
         this.findings = findings;
         this.sites = sites;
+        this.capacities = capacities;
         this.promises = promises;
         this.nights = nights;
         this.clock = clock;
@@ -95,6 +99,7 @@ class OverviewPage {
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
         addFrozen(sight, model);
         model.addAttribute("promise", promises.at(sight, siteId));
+        model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", nights.after().apply(clock.instant()).orElse(null));
         model.addAttribute("running", runs.goingOn().isPresent());
         // A scrub takes no night's place on the page, for a night's findings are still to be seen.

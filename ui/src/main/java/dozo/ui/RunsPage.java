@@ -11,6 +11,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.ui.PageProblems.NotThere;
+import jakarta.servlet.http.HttpServletRequest;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -92,9 +93,17 @@ class RunsPage {
         return to(operations.start(site, actor.getName()).id());
     }
 
-    @GetMapping("/runs/{id}/pause")
-    String askPause(@PathVariable long id, Sight sight, Model model) {
-        return ask("pause", id, sight, model);
+    /** Before any of them; what it will do is told in the words of the page. */
+    @GetMapping({"/runs/{id}/pause", "/runs/{id}/resume", "/runs/{id}/stop", "/runs/{id}/retry"})
+    String ask(@PathVariable long id, HttpServletRequest request, Sight sight, Model model) {
+        Run run = find(sight, id);
+        String act = request.getRequestURI().replaceFirst(".*/", "");
+        if (run.goesOn() == act.equals("retry")) {
+            throw new Refusal("run", "run %d is %s".formatted(id, run.state()));
+        }
+        model.addAttribute("run", run);
+        model.addAttribute("act", act);
+        return "act";
     }
 
     @PostMapping("/runs/{id}/pause")
@@ -103,31 +112,16 @@ class RunsPage {
         return to(id);
     }
 
-    @GetMapping("/runs/{id}/resume")
-    String askResume(@PathVariable long id, Sight sight, Model model) {
-        return ask("resume", id, sight, model);
-    }
-
     @PostMapping("/runs/{id}/resume")
     String resume(@PathVariable long id, Principal actor) {
         operations.resume(id, actor.getName());
         return to(id);
     }
 
-    @GetMapping("/runs/{id}/stop")
-    String askStop(@PathVariable long id, Sight sight, Model model) {
-        return ask("stop", id, sight, model);
-    }
-
     @PostMapping("/runs/{id}/stop")
     String stop(@PathVariable long id, Principal actor) {
         operations.stop(id, actor.getName());
         return to(id);
-    }
-
-    @GetMapping("/runs/{id}/retry")
-    String askRetry(@PathVariable long id, Sight sight, Model model) {
-        return ask("retry", id, sight, model);
     }
 
     /** Only from the page that tells what it does. */
@@ -137,17 +131,6 @@ class RunsPage {
             return "redirect:/runs/{id}/retry";
         }
         return to(operations.retry(id, actor.getName()).id());
-    }
-
-    /** What it will do is told in the words of the page. */
-    private String ask(String act, long id, Sight sight, Model model) {
-        Run run = find(sight, id);
-        if (run.goesOn() == act.equals("retry")) {
-            throw new Refusal("run", "run %d is %s".formatted(id, run.state()));
-        }
-        model.addAttribute("run", run);
-        model.addAttribute("act", act);
-        return "act";
     }
 
     private Run find(Sight sight, long id) {

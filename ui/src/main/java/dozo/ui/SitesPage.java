@@ -2,6 +2,8 @@ package dozo.ui;
 
 import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
+import dozo.registry.Capacities;
+import dozo.registry.Capacity;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
@@ -27,14 +29,19 @@ class SitesPage {
 
     private final Sites sites;
     private final Capabilities capabilities;
+    private final Capacities capacities;
 
     /**
      * A site.
      *
      * @param capability null before anyone has looked
+     * @param capacity null before a look has told of its room
      */
     record ShownSite(
-            Site site, List<HostKey> hostKeys, @Nullable Capability capability) {}
+            Site site,
+            List<HostKey> hostKeys,
+            @Nullable Capability capability,
+            @Nullable Capacity capacity) {}
 
     /**
      * A public host key as people compare it.
@@ -61,9 +68,10 @@ class SitesPage {
         }
     }
 
-    SitesPage(Sites sites, Capabilities capabilities) {
+    SitesPage(Sites sites, Capabilities capabilities, Capacities capacities) {
         this.sites = sites;
         this.capabilities = capabilities;
+        this.capacities = capacities;
     }
 
     @GetMapping("/sites")
@@ -103,7 +111,11 @@ class SitesPage {
 
     private ShownSite shown(Site site) {
         List<HostKey> keys = site.address().hostKey().lines().map(HostKey::of).toList();
-        return new ShownSite(site, keys, capabilities.of(site.id()).orElse(null));
+        return new ShownSite(
+                site,
+                keys,
+                capabilities.of(site.id()).orElse(null),
+                capacities.of(site.id()).orElse(null));
     }
 
     private Site find(String name) {

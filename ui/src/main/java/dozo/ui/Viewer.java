@@ -12,6 +12,9 @@ public record Viewer(String name, Set<String> allowed) {
     /** The request's attribute that holds the viewer. */
     public static final String ATTRIBUTE = Viewer.class.getName();
 
+    /** The request's attribute that holds why a page is refused to them, in English; absent where there is no more to say. */
+    public static final String REASON = Viewer.class.getName() + ".reason";
+
     /** For a page that nobody logged in for. */
     static final Viewer NOBODY = new Viewer("", Set.of());
 

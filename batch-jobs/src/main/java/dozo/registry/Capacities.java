@@ -1,0 +1,72 @@
+package dozo.registry;
+
+import dozo.registry.Capacity.Seen;
+import dozo.remote.Space;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** How much room sites had, a row a day and at most two years of them; and what follows from that. */
+@Component
+public class Capacities {
+
+    private static final int YEARS_KEPT = 2;
+
+    private final JdbcClient jdbc;
+    private final InstantSource clock;
+
+    public Capacities(JdbcClient jdbc, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.clock = clock;
+    }
+
+    /** How full a site is, and when it will be; empty before a look has told of its room. */
+    public Optional<Capacity> of(int siteId) {
+        Instant now = clock.instant();
+        // NB: the last look counts, however old it is.
+        List<Seen> history = jdbc.sql("""
+                        select seen_at, total_bytes, free_bytes from site_space
+                        where site_id = :site and (seen_at >= :from
+                            or day = (select max(day) from site_space where site_id = :site))
+                        order by day
+                        """)
+                .param("site", siteId)
+                .param("from", Timestamp.from(now.minus(Capacity.HISTORY)))
+                .query((row, n) -> new Seen(
+                        row.getTimestamp("seen_at").toInstant(), row.getLong("total_bytes"), row.getLong("free_bytes")))
+                .list();
+        return history.isEmpty() ? Optional.empty() : Optional.of(Capacity.of(history, now));
+    }
+
+    /** Keeps what a look has found, in place of an earlier one of the same day. */
+    @Transactional
+    public void keep(int siteId, Space space) {
+        Instant now = clock.instant();
+        LocalDate today = now.atOffset(ZoneOffset.UTC).toLocalDate();
+        jdbc.sql("""
+                        insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
+                        values (:site, :day, :now, :total, :free)
+                        on conflict (site_id, day) do update
+                            set seen_at = excluded.seen_at, total_bytes = excluded.total_bytes,
+                                free_bytes = excluded.free_bytes
+                        """)
+                .param("site", siteId)
+                .param("day", today)
+                .param("now", Timestamp.from(now))
+                .param("total", space.totalBytes())
+                // What a server says is not believed to be in order.
+                .param("free", Math.clamp(space.freeBytes(), 0, space.totalBytes()))
+                .update();
+        jdbc.sql("delete from site_space where site_id = :site and day < :oldest")
+                .param("site", siteId)
+                .param("oldest", today.minusYears(YEARS_KEPT))
+                .update();
+    }
+}

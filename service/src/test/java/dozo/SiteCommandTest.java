@@ -1,0 +1,74 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.registry.Capacities;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.remote.Space;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import picocli.CommandLine;
+
+/** A site from the command line: where it is, and when it will be full. */
+class SiteCommandTest {
+
+    private static final long GIB = 1L << 30;
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private int site;
+
+    @BeforeEach
+    void start() {
+        service = RunningService.start(folder.resolve("work"));
+        System.setProperty("dozo.password.file", service.passwordFile().toString());
+        site = service.bean(Sites.class)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 1, "dozo", "/backup", service.passwordFile(), "ssh-ed25519 AAAA"),
+                        "test")
+                .id();
+    }
+
+    @AfterEach
+    void stop() {
+        System.clearProperty("dozo.password.file");
+        service.close();
+    }
+
+    @Test
+    void whatIsFreeIsToldWithTheDayOfItsEnd() {
+        assertThat(show()).contains("nobody has looked at it yet").doesNotContain("room");
+
+        service.bean(Capacities.class).keep(site, new Space(1_000 * GIB, 250 * GIB, Long.MAX_VALUE, false));
+        assertThat(show())
+                .contains("  room     75 % full, 250 GiB of 1000 GiB free, seen 20")
+                .contains("  full     not known: it was looked at on too few days of the last 4 weeks");
+
+        // Ten days on which 10 GiB were taken each.
+        service.bean(JdbcClient.class).sql("""
+                        insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
+                        select site_id, day - n, seen_at - n * interval '24 hours', total_bytes, free_bytes + n * 10737418240
+                        from site_space, generate_series(1, 9) n
+                        """).update();
+        assertThat(show()).containsPattern("  full     about 20\\d\\d-\\d\\d-\\d\\d, at 10 GiB a day");
+    }
+
+    private String show() {
+        StringWriter out = new StringWriter();
+        CommandLine commandLine = Application.commandLine();
+        commandLine.setOut(new PrintWriter(out, true));
+        int code = commandLine.execute("site", "show", "dr", "--url", service.url());
+        assertThat(code).isZero();
+        return out.toString();
+    }
+}

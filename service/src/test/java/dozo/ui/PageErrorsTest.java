@@ -1,0 +1,174 @@
+package dozo.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.security.Role;
+import dozo.security.Users;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Whatever a browser is not given, it gets a page in the reader's language; the log holds a stack trace of defects only. */
+class PageErrorsTest {
+
+    private static final String PASSWORD = "a password for tests";
+
+    @TempDir
+    static Path folder;
+
+    private static RunningService service;
+    private static HttpClient admin;
+    private static HttpClient lab;
+
+    private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+    @BeforeAll
+    static void start() {
+        service = RunningService.start(folder.resolve("work"));
+        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        admin = service.browser();
+        lab = service.browser("lab", PASSWORD);
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    @BeforeEach
+    void listen() {
+        log.start();
+        root().addAppender(log);
+    }
+
+    @AfterEach
+    void stopListening() {
+        root().detachAppender(log);
+    }
+
+    @Test
+    void whatARoleMayNotIsAPageThatSaysWhichMay() {
+        HttpResponse<String> page = service.look(lab, "/sites", "ja");
+
+        assertThat(page.statusCode()).isEqualTo(403);
+        assertPage(page, "ja", "表示する権限がありません");
+        assertThat(page.body()).contains("OPERATOR").contains("href=\"/runs\"").doesNotContain("href=\"/sites\"");
+        assertThat(page.body()).contains("/sites?lang=en").doesNotContain("/error");
+        assertPage(service.look(lab, "/sites", "en"), "en", "This is not for you");
+        assertQuiet();
+    }
+
+    @Test
+    void whatIsNotThereIsAPage() {
+        for (String path : List.of("/experiments/P1/NEVER", "/runs/4711", "/nix", "/webjars/chartjs/nix", "/nix.css")) {
+            HttpResponse<String> page = service.look(admin, path, "ja");
+            assertThat(page.statusCode()).as(path).isEqualTo(404);
+            assertPage(page, "ja", "ここには何もありません");
+        }
+        HttpResponse<String> foreign = service.look(lab, "/administration/projects/P9", "en");
+        assertThat(foreign.statusCode()).isEqualTo(404);
+        assertPage(foreign, "en", "There is nothing here");
+        assertQuiet();
+    }
+
+    @Test
+    void aFormThatIsNoneOfOursIsAPage() throws Exception {
+        HttpResponse<String> page = send(admin, "POST", "/runs/start", "confirmed=true");
+
+        assertThat(page.statusCode()).isEqualTo(403);
+        assertPage(page, "ja", "実行されませんでした");
+        assertQuiet();
+    }
+
+    @Test
+    void aMethodThatIsNotThereIsAPage() {
+        HttpResponse<String> page = service.submit(admin, "/runs", "a=b");
+
+        assertThat(page.statusCode()).isEqualTo(405);
+        assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET");
+        assertPage(page, "en", "This cannot be asked");
+        assertQuiet();
+    }
+
+    @Test
+    void aDefectIsAPageAndInTheLog() {
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql("alter table site_capability rename to elsewhere").update();
+        jdbc.sql("insert into site (name, host, port, login, root, host_key, identity_file, updated_at) "
+                        + "values ('dr', 'h', 22, 'u', '/r', 'k', '/i', now())")
+                .update();
+        try {
+            HttpResponse<String> page = service.look(admin, "/sites", "ja");
+            assertThat(page.statusCode()).isEqualTo(500);
+            assertPage(page, "ja", "障害が起きました");
+            assertThat(page.body()).doesNotContain("site_capability").doesNotContain("Exception");
+            assertThat(log.list)
+                    .anySatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
+        } finally {
+            jdbc.sql("alter table elsewhere rename to site_capability").update();
+        }
+    }
+
+    @Test
+    void whoAsksWhichMethodsThereAreIsToldSo() throws Exception {
+        HttpResponse<String> page = send(admin, "OPTIONS", "/runs/1/pause", "");
+        assertThat(page.statusCode()).isEqualTo(200);
+        assertThat(page.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+
+        Answer rest = service.ask("OPTIONS", "/api/v1/runs", null, service.password());
+        assertThat(rest.status()).isEqualTo(200);
+        assertThat(rest.headers().firstValue("Allow").orElse("")).contains("GET", "POST");
+        assertThat(service.ask("OPTIONS", "/api/v1/runs", null, null).status()).isEqualTo(401);
+        assertQuiet();
+    }
+
+    private static void assertPage(HttpResponse<String> page, String language, String title) {
+        assertThat(page.headers().firstValue("Content-Type").orElse("")).startsWith("text/html");
+        assertThat(page.body()).contains("<html lang=\"" + language + "\"").contains("<h1>" + title + "</h1>");
+        assertThat(page.body()).contains("id=\"main\"").contains("href=\"/\"");
+    }
+
+    /** Nothing that went as it should is an error of the service. */
+    private void assertQuiet() {
+        assertThat(log.list)
+                .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull())
+                .noneSatisfy(event -> assertThat(event.getLevel().isGreaterOrEqual(Level.WARN))
+                        .isTrue());
+    }
+
+    private static HttpResponse<String> send(HttpClient browser, String method, String path, String form)
+            throws Exception {
+        return browser.send(
+                HttpRequest.newBuilder(URI.create(service.url() + path))
+                        .header("Accept", "text/html")
+                        .header("Accept-Language", "ja")
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .method(method, BodyPublishers.ofString(form))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private static Logger root() {
+        return (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+    }
+}

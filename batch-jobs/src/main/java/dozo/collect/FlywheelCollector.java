@@ -159,7 +159,7 @@ class FlywheelCollector implements Collector {
         } catch (IOException e) {
             throw new Refusal("secretFile", "the key's file %s cannot be read".formatted(shown(file)));
         } catch (IllegalArgumentException e) {
-            throw new Refusal("secretFile", "%s: %s".formatted(shown(file), e.getMessage()));
+            throw new Refusal("secretFile", "the key in %s cannot be used: %s".formatted(shown(file), e.getMessage()));
         }
         if (!isOf(key.base(), terms.address())) {
             throw new Refusal(

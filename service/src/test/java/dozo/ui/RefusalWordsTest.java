@@ -60,6 +60,8 @@ class RefusalWordsTest {
             "message", List.of(),
             "message.formatted(user.name())", List.of(),
             "tooLate", List.of(),
+            // Of an origin's address, which no page asks for.
+            "String.valueOf(e.getMessage())", List.of(),
             "String.valueOf(refusal.getMessage())", List.of(),
             "String.valueOf(wish.outside().getMessage())", List.of(),
             "whyNot(id, \"run %d is not running\".formatted(id))",

@@ -130,11 +130,7 @@ public class Origins {
 
     /** What reads origins of a kind. */
     Collector collector(OriginKind kind) {
-        Collector collector = collectors.get(kind);
-        if (collector == null) {
-            throw new Refusal("kind", "%s: nothing collects from such an origin yet".formatted(kind.word()));
-        }
-        return collector;
+        return requireNonNull(collectors.get(kind));
     }
 
     /**

@@ -190,6 +190,7 @@ def addresses(run, tokens):
         '/administration/projects/{project}': ['/administration/projects/P003'],
         # Nothing is frozen in the catalogue; with a run's acts it shares its template.
         '/experiments/{project}/{code}/release': [],
+        '/arrivals/{id}': [],
     }
 
 

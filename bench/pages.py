@@ -60,7 +60,7 @@ class Size:
     thorough: bool
 
 
-FULL = Size(20_000, 10_000_000, 45_000, 5, 1, 1_000, 24, 8, 5, VIEWERS, True)
+FULL = Size(20_000, 10_000_000, 45_000, 5, 1, 1_000, 24, 5, 5, VIEWERS, True)
 SHORT = Size(400, 20_000, 300, 1, 0, 100, 8, 1, 1, 20, False)
 
 
@@ -88,13 +88,12 @@ def measure(options):
     shortfalls = []
     with workspace(options.work) as (data, folder):
         for part in measured(chosen, size, data, folder):
-            print(part.table(), flush=True)
             shortfalls += part.faults() if options.short else part.faults() + part.shortfalls()
     return shortfalls, 'short: figures not judged' if options.short else ''
 
 
 def measured(chosen, size, data, folder):
-    """The parts when they are over, and the run that they have looked at."""
+    """The parts, judged when the run is over that they have looked at; their tables come as soon as they are there."""
     build()
     (folder / 'dozo').mkdir(mode=0o700)
     copy(catalogue(data, size.experiments, size.entries, say), folder / 'dozo/work')
@@ -110,10 +109,13 @@ def measured(chosen, size, data, folder):
         if 'loads' in chosen:
             parts.append(Loads(folder, service, size))
             parts[-1].run(backup, tokens)
+            print(parts[-1].table(), flush=True)
         if 'viewers' in chosen:
             parts.append(Watching(service, backup, size.viewers))
             parts[-1].run(size.rounds, size.seconds)
         backup.stop()
+    if 'viewers' in chosen:
+        print(parts[-1].table(), flush=True)
     return parts
 
 

@@ -15,16 +15,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.scope.context.ChunkContext;
 import org.springframework.batch.core.step.StepContribution;
 import org.springframework.batch.core.step.StepExecution;
-import org.springframework.batch.core.step.tasklet.StoppableTasklet;
+import org.springframework.batch.core.step.tasklet.Tasklet;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 import org.springframework.stereotype.Component;
 
 /**
  * Collects piece by piece until nothing is left, or the time for it is over. Whoever asks the run to stop interrupts the piece that is
  * under way: it may be a terabyte, and what of it has come is gone on with.
+ *
+ * <p>NB: no {@code StoppableTasklet}. Of such a step the framework writes the state while the step does, too; when the two meet, it
+ * keeps what it knows of the step in a static map, by its id, for good: a step of the same id in another context then stops at once.
  */
 @Component
-class CollectStep implements StoppableTasklet {
+class CollectStep implements Tasklet {
 
     private final Collection collection;
     private final CollectSettings settings;
@@ -55,19 +58,12 @@ class CollectStep implements StoppableTasklet {
         }
     }
 
-    @Override
-    public void stop(StepExecution step) {
+    /** Cuts off the piece that is under way, if there is one. The framework is to know before that it is to stop. */
+    void interrupt() {
         FutureTask<Boolean> piece = underWay;
         if (piece != null) {
             piece.cancel(true);
         }
-    }
-
-    /** What the framework calls no more; it goes with its next version. */
-    @Override
-    @SuppressWarnings("removal")
-    public void stop() {
-        throw new UnsupportedOperationException();
     }
 
     /** Returns, however it ends, when nothing writes any more. */

@@ -36,6 +36,7 @@ class Executions {
     private final Runs runs;
     private final Ledger ledger;
     private final JobThreads threads;
+    private final CollectStep collectStep;
 
     Executions(
             @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
@@ -44,7 +45,8 @@ class Executions {
             JobRepository repository,
             Runs runs,
             Ledger ledger,
-            JobThreads threads) {
+            JobThreads threads,
+            CollectStep collectStep) {
         this.nightlyBackup = nightlyBackup;
         this.scrub = scrub;
         this.operator = operator;
@@ -52,6 +54,7 @@ class Executions {
         this.runs = runs;
         this.ledger = ledger;
         this.threads = threads;
+        this.collectStep = collectStep;
     }
 
     /** Whether no job is going on in this process. */
@@ -79,8 +82,13 @@ class Executions {
         goOn(run, false);
     }
 
-    /** Asks a run's job to stop, once. Does nothing when it has ended by itself. */
+    /** Asks a run's job to stop, once, and cuts off what it collects. Does nothing when it has ended by itself. */
     void askToStop(Run run) {
+        tellToStop(run);
+        collectStep.interrupt();
+    }
+
+    private void tellToStop(Run run) {
         for (int i = 1; ; i++) {
             JobExecution execution = last(run);
             if (execution == null || !execution.isRunning() || execution.isStopping()) {

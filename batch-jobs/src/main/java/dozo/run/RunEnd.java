@@ -69,7 +69,7 @@ class RunEnd implements JobExecutionListener {
             // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
             // resumed.
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
-        } else if (paused || status == BatchStatus.STOPPED || status == BatchStatus.STOPPING) {
+        } else if (paused || (stops(run) && (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING))) {
             runs.close(run, RunState.STOPPED, STOPPED);
         } else {
             Throwable failure = telling(execution.getAllFailureExceptions());

@@ -40,6 +40,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.batch.core.launch.JobOperator;
+import org.springframework.batch.core.repository.JobRepository;
 
 /** A night brings a Flywheel's sessions into a spool and makes them safe at a real sshd, or says what is missing and why. */
 class CollectIT {
@@ -298,6 +300,25 @@ class CollectIT {
         night.get(Operations.class).resume(run.id(), "test");
 
         assertGoneOnWith(night.await(run.id()));
+    }
+
+    @Test
+    void aNightThatStopsThoughNobodyAskedItToHasFailed() throws Exception {
+        restartPatient();
+        save("p", true);
+        Planned stalled = emulator.faults.always(emulator.downloadPath(hierarchy.file(0, 0)), Fault.STALLED);
+        Run run = night.get(Operations.class).start("dr", "test");
+        Awaitility.await().atMost(LIMIT).until(() -> stalled.fired().get() == 1);
+
+        night.get(JobOperator.class)
+                .stop(night.get(JobRepository.class)
+                        .findRunningJobExecutions(NightlyBackupJob.NAME)
+                        .iterator()
+                        .next());
+        night.get(CollectStep.class).interrupt();
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
+        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.RUN_FAILED);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package dozo;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -21,7 +22,6 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 import tools.jackson.databind.JsonNode;
@@ -45,12 +45,12 @@ public final class RunningService implements AutoCloseable {
         return start(work, TestDatabase.fresh(), Map.of());
     }
 
-    public static RunningService start(Path work, PGSimpleDataSource database, Map<String, String> more) {
+    public static RunningService start(Path work, HikariDataSource database, Map<String, String> more) {
         Map<String, String> settings = new HashMap<>(Map.of(
                 "dozo.http.port", "0",
                 "dozo.work", work.toString(),
-                "dozo.db.url", database.getUrl(),
-                "dozo.db.user", String.valueOf(database.getUser()),
+                "dozo.db.url", database.getJdbcUrl(),
+                "dozo.db.user", String.valueOf(database.getUsername()),
                 "dozo.db.password", String.valueOf(database.getPassword()),
                 "dozo.schedule.cron", "-"));
         settings.putAll(more);

@@ -2,6 +2,7 @@ package dozo.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.ledger.Breach.Kind;
 import dozo.ledger.Chain.Checked;
@@ -9,12 +10,11 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** Whatever is done to a row by whoever owns the database, the chain shows where. */
 class ChainTest {
 
-    private final PGSimpleDataSource database = TestDatabase.fresh();
+    private final HikariDataSource database = TestDatabase.fresh();
     private final TamperedLedger tampered = new TamperedLedger(database);
     private final Chain chain = new Chain(tampered.jdbc());
 

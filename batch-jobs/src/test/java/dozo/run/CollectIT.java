@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
@@ -39,7 +40,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
 
@@ -55,7 +55,7 @@ class CollectIT {
     Path folder;
 
     private final Hierarchy hierarchy = Hierarchy.small();
-    private final PGSimpleDataSource database = TestDatabase.fresh();
+    private final HikariDataSource database = TestDatabase.fresh();
     private Emulator emulator;
     private Path spool;
     private Path root;

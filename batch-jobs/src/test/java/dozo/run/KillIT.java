@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.remote.ChildProcess;
 import dozo.remote.LoopbackSite;
@@ -21,7 +22,6 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -56,7 +56,7 @@ class KillIT {
         Path source = Files.createDirectory(folder.resolve("source"));
         Path root = Files.createDirectory(folder.resolve("dr"));
         long bytes = makeFiles(source);
-        PGSimpleDataSource database = TestDatabase.fresh();
+        HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
             try (Night night = new Night(database, site.address(), SETTINGS)) {

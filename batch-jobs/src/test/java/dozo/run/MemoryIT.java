@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.remote.ChildProcess;
 import dozo.remote.LoopbackSite;
@@ -13,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** Promise 7: the heap that is enough for few files is enough for many. */
 class MemoryIT {
@@ -32,7 +32,7 @@ class MemoryIT {
     private static final int HEAP_MEGABYTES = 64;
     private static final String SETTING = "dozo.transfer.bundle-entries=100";
 
-    private final PGSimpleDataSource database = TestDatabase.fresh();
+    private final HikariDataSource database = TestDatabase.fresh();
 
     @TempDir
     Path folder;

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -7,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** A night in a process of its own. */
 final class NightProcess {
@@ -18,19 +18,19 @@ final class NightProcess {
 
     /** Begins a run, or goes on with the one that a dead process left, and ends with it. */
     static ChildProcess start(
-            int heapMegabytes, Path log, SiteAddress site, PGSimpleDataSource database, String... settings)
+            int heapMegabytes, Path log, SiteAddress site, HikariDataSource database, String... settings)
             throws IOException {
-        List<String> arguments = new ArrayList<>(
-                List.of(database.getUrl(), String.valueOf(database.getUser()), String.valueOf(database.getPassword())));
+        List<String> arguments = new ArrayList<>(List.of(
+                database.getJdbcUrl(), String.valueOf(database.getUsername()), String.valueOf(database.getPassword())));
         arguments.addAll(List.of(settings));
         return new ChildProcess(NightProcess.class, heapMegabytes, log, site, arguments.toArray(String[]::new));
     }
 
     static void main(String[] all) {
         String[] arguments = ChildProcess.arguments(all);
-        PGSimpleDataSource database = new PGSimpleDataSource();
-        database.setUrl(arguments[0]);
-        database.setUser(arguments[1]);
+        HikariDataSource database = new HikariDataSource();
+        database.setJdbcUrl(arguments[0]);
+        database.setUsername(arguments[1]);
         database.setPassword(arguments[2]);
         String[] settings = Arrays.copyOfRange(arguments, DATABASE_ARGUMENTS, arguments.length);
         try (Night night = new Night(database, ChildProcess.site(all), settings)) {

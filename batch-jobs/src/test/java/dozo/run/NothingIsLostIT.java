@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.remote.ChildProcess;
@@ -20,7 +21,6 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -44,7 +44,7 @@ class NothingIsLostIT {
     void everyFileEverSeenAtTheSiteIsStillThere() throws Exception {
         Path source = Files.createDirectory(folder.resolve("source"));
         Path root = Files.createDirectory(folder.resolve("dr"));
-        PGSimpleDataSource database = TestDatabase.fresh();
+        HikariDataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);
         Map<Object, Digest> seen = new HashMap<>();
         int kills = 0;
@@ -111,7 +111,7 @@ class NothingIsLostIT {
     }
 
     /** How often a night was killed in the middle: once, or it was over too soon. */
-    private int kill(PGSimpleDataSource database, LoopbackSite site, JdbcClient jdbc) throws Exception {
+    private int kill(HikariDataSource database, LoopbackSite site, JdbcClient jdbc) throws Exception {
         long before = done(jdbc);
         try (ChildProcess child =
                 NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {

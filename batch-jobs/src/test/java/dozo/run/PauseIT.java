@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -26,7 +27,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** A paused run begins nothing, in whatever process, until a person resumes it; then it goes on where it was. */
 class PauseIT {
@@ -46,7 +46,7 @@ class PauseIT {
 
     private Path source;
     private Path root;
-    private PGSimpleDataSource database;
+    private HikariDataSource database;
     private LoopbackSite site;
     private Night night;
 

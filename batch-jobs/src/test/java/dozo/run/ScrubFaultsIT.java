@@ -2,6 +2,7 @@ package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
@@ -36,7 +37,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** What happens to a site, or to us, while stored copies are read is not called damage, and costs nothing that was read. */
 class ScrubFaultsIT {
@@ -50,7 +50,7 @@ class ScrubFaultsIT {
     private Path root;
     private LyingTools tools;
     private LoopbackSite site;
-    private PGSimpleDataSource database;
+    private HikariDataSource database;
     private Night night;
 
     @BeforeEach

@@ -2,6 +2,7 @@ package dozo.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.TestDatabase;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
@@ -29,7 +30,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /** The ledger against the anchors at a real site: what the chain alone cannot show, and what a site can do to them. */
 class LedgerVerificationIT {
@@ -39,7 +39,7 @@ class LedgerVerificationIT {
     @TempDir
     Path folder;
 
-    private final PGSimpleDataSource database = TestDatabase.fresh();
+    private final HikariDataSource database = TestDatabase.fresh();
     private final TamperedLedger tampered = new TamperedLedger(database);
     private final Ledger ledger = new Ledger(tampered.jdbc(), InstantSource.system());
     private final Sites sites = new Sites(tampered.jdbc(), ledger, InstantSource.system());
@@ -209,7 +209,7 @@ class LedgerVerificationIT {
                 Files.delete(file);
             }
         }
-        PGSimpleDataSource other = TestDatabase.fresh();
+        HikariDataSource other = TestDatabase.fresh();
         new Sites(
                         tamperedOf(other).jdbc(),
                         new Ledger(tamperedOf(other).jdbc(), InstantSource.system()),
@@ -312,11 +312,11 @@ class LedgerVerificationIT {
                 .toList();
     }
 
-    private static TamperedLedger tamperedOf(PGSimpleDataSource database) {
+    private static TamperedLedger tamperedOf(HikariDataSource database) {
         return new TamperedLedger(database);
     }
 
-    private static LedgerVerification verificationOf(PGSimpleDataSource database) {
+    private static LedgerVerification verificationOf(HikariDataSource database) {
         var jdbc = new TamperedLedger(database).jdbc();
         Ledger other = new Ledger(jdbc, () -> Instant.EPOCH);
         return new LedgerVerification(

@@ -124,7 +124,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 .setServerConfig("fsync", durable ? "on" : "off")
                 .setServerConfig("synchronous_commit", durable ? "on" : "off")
                 .setServerConfig("listen_addresses", "127.0.0.1")
-                .setServerConfig("max_connections", "100")
+                .setServerConfig("max_connections", durable ? "100" : "400")
                 .setServerConfig("shared_buffers", "256MB")
                 .setConnectConfig("password", password)
                 .start();

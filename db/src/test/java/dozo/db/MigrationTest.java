@@ -3,11 +3,11 @@ package dozo.db;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import java.util.List;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.MigrationVersion;
 import org.junit.jupiter.api.Test;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 class MigrationTest {
@@ -17,7 +17,7 @@ class MigrationTest {
 
     @Test
     void migratesFromEmptyAndThenHasNothingToDo() {
-        PGSimpleDataSource database = TestDatabase.empty();
+        HikariDataSource database = TestDatabase.empty();
 
         assertThat(TestDatabase.migrate(database)).isPositive();
         assertThat(TestDatabase.migrate(database)).isZero();
@@ -152,7 +152,7 @@ class MigrationTest {
     /** V202611200007: whatever state a large file's ranges and their whole were in when the service was upgraded. */
     @Test
     void largeFilesInRangesBecomeOneUnitEachAndKeepTheirReceipts() {
-        PGSimpleDataSource database = TestDatabase.empty();
+        HikariDataSource database = TestDatabase.empty();
         migrate(database, "202611200006");
         JdbcClient jdbc = JdbcClient.create(database);
         startRun(jdbc);
@@ -201,7 +201,7 @@ class MigrationTest {
     /** V202611210001: what is in the catalogue stays, and every folder is looked at closely once. */
     @Test
     void manifestsOfAnEarlierSchemaAreKept() {
-        PGSimpleDataSource database = TestDatabase.empty();
+        HikariDataSource database = TestDatabase.empty();
         migrate(database, "202611200007");
         JdbcClient jdbc = JdbcClient.create(database);
         jdbc.sql("""
@@ -229,7 +229,7 @@ class MigrationTest {
     /** V202611210002: totals stand beside what is safe of them at every site, and the record of what was begins. */
     @Test
     void whatWasProtectedBeforeIsWhereTheRecordBegins() {
-        PGSimpleDataSource database = TestDatabase.empty();
+        HikariDataSource database = TestDatabase.empty();
         migrate(database, "202611200007");
         JdbcClient jdbc = JdbcClient.create(database);
         startRun(jdbc);
@@ -269,7 +269,7 @@ class MigrationTest {
     /** V202611210009: entries that ended, links and the places of folders' entries are moved to where they are looked for. */
     @Test
     void entriesOfAnEarlierSchemaAreMovedToTheTablesOfTheirKind() {
-        PGSimpleDataSource database = TestDatabase.empty();
+        HikariDataSource database = TestDatabase.empty();
         migrate(database, "202611210004");
         JdbcClient jdbc = JdbcClient.create(database);
         jdbc.sql("""
@@ -324,7 +324,7 @@ class MigrationTest {
     /** V202611210011: what was proven before scrubs were there is read again too, from when it was proven. */
     @Test
     void receiptsOfAnEarlierSchemaAreReadAgainInTheOrderTheyWereProven() {
-        PGSimpleDataSource database = TestDatabase.empty();
+        HikariDataSource database = TestDatabase.empty();
         migrate(database, "202611210009");
         JdbcClient jdbc = JdbcClient.create(database);
         startRun(jdbc);
@@ -412,7 +412,7 @@ class MigrationTest {
         }
     }
 
-    private static void migrate(PGSimpleDataSource database, String version) {
+    private static void migrate(HikariDataSource database, String version) {
         Flyway.configure()
                 .dataSource(database)
                 .target(MigrationVersion.fromVersion(version))

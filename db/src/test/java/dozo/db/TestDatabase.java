@@ -1,16 +1,18 @@
 package dozo.db;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 
@@ -20,33 +22,48 @@ import org.testcontainers.postgresql.PostgreSQLContainer;
  */
 public final class TestDatabase {
 
+    private static final int CONNECTIONS_MAX = 40;
     private static final AtomicInteger COUNT = new AtomicInteger();
     private static final Server SERVER = start();
 
     private record Server(String url, String user, String password) {
 
-        PGSimpleDataSource database(String name) {
-            PGSimpleDataSource database = new PGSimpleDataSource();
-            database.setUrl(url.replaceFirst("/[^/]*$", "/" + name));
-            database.setUser(user);
-            database.setPassword(password);
-            return database;
+        void create(String sql) {
+            try (Connection connection = DriverManager.getConnection(url, user, password);
+                    Statement statement = connection.createStatement()) {
+                statement.execute("create database " + sql);
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        /** As the service has it: a process of PostgreSQL for each question would be half of a night's time. */
+        HikariDataSource database(String name) {
+            HikariConfig config = new HikariConfig();
+            config.setJdbcUrl(url.replaceFirst("/[^/]*$", "/" + name));
+            config.setUsername(user);
+            config.setPassword(password);
+            config.setMaximumPoolSize(CONNECTIONS_MAX);
+            // Nobody closes the pools: what a test has not used for ten seconds goes by itself.
+            config.setMinimumIdle(0);
+            config.setIdleTimeout(10_000);
+            return new HikariDataSource(config);
         }
     }
 
     private TestDatabase() {}
 
     /** A new database with the schema in it and nothing else. */
-    public static PGSimpleDataSource fresh() {
+    public static HikariDataSource fresh() {
         String name = "test_" + COUNT.incrementAndGet();
-        execute(SERVER.database("postgres"), "create database " + name + " template migrated");
+        SERVER.create(name + " template migrated");
         return SERVER.database(name);
     }
 
     /** A new database without the schema. */
-    public static PGSimpleDataSource empty() {
+    public static HikariDataSource empty() {
         String name = "empty_" + COUNT.incrementAndGet();
-        execute(SERVER.database("postgres"), "create database " + name);
+        SERVER.create(name);
         return SERVER.database(name);
     }
 
@@ -56,10 +73,12 @@ public final class TestDatabase {
     }
 
     private static Server start() {
+        System.setProperty("com.zaxxer.hikari.housekeeping.periodMs", "5000");
         Server server = DockerClientFactory.instance().isDockerAvailable() ? container() : embedded();
-        DataSource template = server.database("postgres");
-        execute(template, "create database migrated");
-        migrate(server.database("migrated"));
+        server.create("migrated");
+        try (HikariDataSource template = server.database("migrated")) {
+            migrate(template);
+        }
         return server;
     }
 
@@ -95,15 +114,6 @@ public final class TestDatabase {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private static void execute(DataSource database, String sql) {
-        try (Connection connection = database.getConnection();
-                Statement statement = connection.createStatement()) {
-            statement.execute(sql);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
         }
     }
 }

@@ -2,6 +2,7 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
@@ -17,7 +18,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A POST with a key is done once, whatever becomes of its answer. */
@@ -33,7 +33,7 @@ class IdempotencyTest {
 
     @BeforeAll
     static void start() {
-        PGSimpleDataSource database = TestDatabase.fresh();
+        HikariDataSource database = TestDatabase.fresh();
         service = RunningService.start(work, database, Map.of());
         jdbc = JdbcClient.create(database);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import dozo.RunningService;
 import dozo.db.TestDatabase;
 import java.io.IOException;
@@ -24,7 +25,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** A start either succeeds or says in one line what is wrong and what is allowed. */
@@ -53,7 +53,7 @@ class StartTest {
 
     @Test
     void noSecretIsInAnythingThatAStartTells() throws Exception {
-        PGSimpleDataSource database = TestDatabase.fresh();
+        HikariDataSource database = TestDatabase.fresh();
         JdbcClient.create(database)
                 .sql("create role %1$s login superuser password '%1$s'".formatted(DATABASE_SECRET))
                 .update();
@@ -74,7 +74,7 @@ class StartTest {
                         "DOZO_SCHEDULE_CRON",
                         "-",
                         "DOZO_DB_URL",
-                        String.valueOf(database.getUrl()),
+                        String.valueOf(database.getJdbcUrl()),
                         "DOZO_DB_USER",
                         DATABASE_SECRET,
                         "DOZO_DB_PASSWORD",
@@ -145,7 +145,7 @@ class StartTest {
 
     @Test
     void aDatabaseHasOneServiceAtATime() {
-        PGSimpleDataSource database = TestDatabase.fresh();
+        HikariDataSource database = TestDatabase.fresh();
         try (RunningService first = RunningService.start(folder.resolve("first"), database, Map.of())) {
             Throwable thrown = catchThrowable(() -> RunningService.start(folder.resolve("second"), database, Map.of()));
 

@@ -35,6 +35,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 final class Night implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration POLL = Duration.ofMillis(20);
 
     private final ConfigurableApplicationContext context;
 
@@ -95,8 +96,11 @@ final class Night implements AutoCloseable {
         return run("dr");
     }
 
+    /** Runs a whole night, and waits until its job's thread has ended too: before that, nobody recovers anything. */
     Run run(String site) {
-        return await(get(Operations.class).start(site, "test").id());
+        Run run = await(get(Operations.class).start(site, "test").id());
+        Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(get(Executions.class)::idle);
+        return run;
     }
 
     /** Runs a whole night to the site {@code dr}, of which nothing is to be said. */
@@ -112,7 +116,7 @@ final class Night implements AutoCloseable {
         Runs runs = get(Runs.class);
         return Awaitility.await()
                 .atMost(LIMIT)
-                .pollInterval(Duration.ofMillis(20))
+                .pollInterval(POLL)
                 .until(() -> runs.find(id).orElseThrow(), run -> !run.goesOn());
     }
 

@@ -24,6 +24,7 @@ import dozo.source.dicomweb.Server;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Trouble;
 import dozo.source.dicomweb.Uid;
+import dozo.worklist.Scanners;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.IOException;
@@ -40,6 +41,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -56,14 +58,21 @@ class DicomwebCollector implements Collector {
     private final CollectSettings settings;
     private final PseudonymousCode codes;
     private final Studies studies;
+    private final Scanners scanners;
     private final Findings findings;
     private final InstantSource clock;
 
     DicomwebCollector(
-            CollectSettings settings, PseudonymousCode codes, Studies studies, Findings findings, InstantSource clock) {
+            CollectSettings settings,
+            PseudonymousCode codes,
+            Studies studies,
+            Scanners scanners,
+            Findings findings,
+            InstantSource clock) {
         this.settings = settings;
         this.codes = codes;
         this.studies = studies;
+        this.scanners = scanners;
         this.findings = findings;
         this.clock = clock;
     }
@@ -249,7 +258,7 @@ class DicomwebCollector implements Collector {
         }
     }
 
-    private static Offer known(Offer offer, Described told) {
+    private Offer known(Offer offer, Described told) {
         List<SeriesFacts> series = told.series();
         Acquisition acquisition = new Acquisition(
                 modality(series.stream()
@@ -257,7 +266,7 @@ class DicomwebCollector implements Collector {
                         .filter(Objects::nonNull)
                         .toList()),
                 series.stream()
-                        .map(DicomwebCollector::scanner)
+                        .map(this::scanner)
                         .filter(Objects::nonNull)
                         .findFirst()
                         .orElse(null),
@@ -270,16 +279,23 @@ class DicomwebCollector implements Collector {
         return offer(offer.item(), offer.theirs(), acquisition, (long) told.instances(), told.bytes());
     }
 
-    /** The station's name where it is a code as it stands, else the title that it sends under. */
-    private static @Nullable String scanner(SeriesFacts series) {
-        if (isCode(series.stationName())) {
-            return series.stationName();
-        }
-        return isCode(series.aeTitle()) ? series.aeTitle() : null;
+    /**
+     * The scanner that is known by the station's name, or by the title that it sends under. Where none is, the station's name if it is a
+     * code as it stands, else the title.
+     */
+    private @Nullable String scanner(SeriesFacts series) {
+        List<String> says = Stream.of(series.stationName(), series.aeTitle())
+                .filter(Objects::nonNull)
+                .toList();
+        return says.stream()
+                .flatMap(station -> scanners.ofStation(station).stream())
+                .findFirst()
+                .or(() -> says.stream().filter(DicomwebCollector::isCode).findFirst())
+                .orElse(null);
     }
 
-    private static boolean isCode(@Nullable String text) {
-        return text != null && text.matches("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
+    private static boolean isCode(String text) {
+        return text.matches("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     }
 
     /** Scanners' own images say more of the study than what rides along. */

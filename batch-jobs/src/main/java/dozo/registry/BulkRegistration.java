@@ -6,6 +6,8 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Told;
 import dozo.ledger.Sight;
+import dozo.registry.CsvFile.Row;
+import dozo.registry.Verdict.Filling;
 import dozo.registry.Verdict.Outcome;
 import java.io.IOException;
 import java.io.InputStream;
@@ -20,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -98,6 +101,13 @@ public class BulkRegistration {
         this.transaction = new TransactionTemplate(transactions);
     }
 
+    /** Registers what a file asks for; what a line does not say is unknown. */
+    public Answer register(
+            Sight sight, InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
+            throws IOException {
+        return register(sight, csv, encoding, mode, dryRun, null, actor);
+    }
+
     public Answer register(InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
             throws IOException {
         return register(Sight.EVERYTHING, csv, encoding, mode, dryRun, actor);
@@ -109,13 +119,24 @@ public class BulkRegistration {
      * @param sight a project that is not seen is as one that is not there, and what it holds is not told
      * @param encoding its name; null: it is told by the bytes
      * @param dryRun nothing is registered; the verdicts are those that it would have
+     * @param guesses by whose answers cells are filled that are empty; null: they stay so
      * @throws Refusal when the file as a whole cannot be understood, or is too large
      */
     public Answer register(
-            Sight sight, InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
+            Sight sight,
+            InputStream csv,
+            @Nullable String encoding,
+            Mode mode,
+            boolean dryRun,
+            @Nullable Function<Path, Guess> guesses,
+            String actor)
             throws IOException {
-        CsvFile<JudgedLine> file =
-                CsvFile.read(csv, encoding, List.of(RegistrationColumn.values()), row -> Wish.of(row, clock));
+        Map<Integer, Filling> fillings = new HashMap<>();
+        CsvFile<JudgedLine> file = CsvFile.read(
+                csv,
+                encoding,
+                List.of(RegistrationColumn.values()),
+                row -> Wish.of(guesses == null ? row : filled(row, guesses, fillings), clock));
         List<JudgedLine> lines = judged(sight, file);
         boolean refused = lines.stream().anyMatch(line -> line instanceof Verdict verdict && verdict.refused());
         if (!dryRun && !(refused && mode == Mode.ALL)) {
@@ -126,8 +147,30 @@ public class BulkRegistration {
                     case Verdict verdict -> verdict;
                     case Wish wish -> wish.verdict(Outcome.ACCEPTED, null);
                 })
+                .map(verdict -> {
+                    Filling filling = fillings.get(verdict.line());
+                    return filling == null ? verdict : verdict.with(filling);
+                })
                 .toList();
         return new Answer(file.encoding(), file.separator(), verdicts);
+    }
+
+    /** The row with what its folder says in the place of empty cells. */
+    private static Row<RegistrationColumn> filled(
+            Row<RegistrationColumn> row, Function<Path, Guess> guesses, Map<Integer, Filling> fillings) {
+        Path source = row.refusal() == null ? Wish.sourceOf(row).orElse(null) : null;
+        if (source == null) {
+            return row;
+        }
+        Guess guess = guesses.apply(source);
+        Map<RegistrationColumn, String> filling = guess.filling(row.cells());
+        fillings.put(
+                row.line(),
+                new Filling(
+                        filling.keySet().stream().map(RegistrationColumn::field).toList(), guess.hints()));
+        Map<RegistrationColumn, String> cells = new HashMap<>(row.cells());
+        cells.putAll(filling);
+        return new Row<>(row.line(), cells, null);
     }
 
     private List<JudgedLine> judged(Sight sight, CsvFile<JudgedLine> file) {

@@ -2,6 +2,7 @@ package dozo.registry;
 
 import dozo.ledger.Sight;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -55,6 +56,21 @@ final class SourceRoots {
         }
         throw new Refusal(
                 field, "%s is not below a source root of project %s: %s".formatted(shown(path), project, accepted()));
+    }
+
+    /**
+     * How many folders deep the deepest root is that a path is below of, as {@link #place} says it; -1: it is below none.
+     *
+     * @param resolved the path without links, or the path itself where nothing is there
+     */
+    int depth(Path path, Path resolved) {
+        boolean isThere = Files.exists(resolved);
+        return (isThere ? real : said)
+                .stream()
+                        .filter((isThere ? resolved : path)::startsWith)
+                        .mapToInt(Path::getNameCount)
+                        .max()
+                        .orElse(-1);
     }
 
     private String accepted() {

@@ -1,6 +1,7 @@
 package dozo.registry;
 
 import java.time.LocalDate;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param source the folder, rendered for people
  * @param field of a refused one: which is at fault
  * @param message of a refused one: what would be accepted; of an unchanged one: where it says something else
+ * @param suggested the fields that the folder says, and the line does not; null: nobody asked, or there are none
+ * @param hints what is to be known of the folder; null: nobody asked, or there is nothing
  */
 public record Verdict(
         int line,
@@ -22,7 +25,9 @@ public record Verdict(
         @Nullable String scanner,
         @Nullable LocalDate acquired,
         @Nullable String field,
-        @Nullable String message)
+        @Nullable String message,
+        @Nullable List<String> suggested,
+        @Nullable List<Hint> hints)
         implements JudgedLine {
 
     /** What came of a line. */
@@ -34,6 +39,43 @@ public record Verdict(
         UNCHANGED,
         REFUSED
     }
+
+    /** Of a line of which nobody asked what its folder says. */
+    Verdict(
+            int line,
+            Outcome outcome,
+            @Nullable String project,
+            @Nullable String code,
+            @Nullable String title,
+            @Nullable String source,
+            @Nullable String modality,
+            @Nullable String scanner,
+            @Nullable LocalDate acquired,
+            @Nullable String field,
+            @Nullable String message) {
+        this(line, outcome, project, code, title, source, modality, scanner, acquired, field, message, null, null);
+    }
+
+    /** The same line, with what its folder says. */
+    Verdict with(Filling filling) {
+        return new Verdict(
+                line,
+                outcome,
+                project,
+                code,
+                title,
+                source,
+                modality,
+                scanner,
+                acquired,
+                field,
+                message,
+                filling.fields().isEmpty() ? null : filling.fields(),
+                filling.hints().isEmpty() ? null : filling.hints());
+    }
+
+    /** What was filled into a line by its folder, and what is to be known of that. */
+    record Filling(List<String> fields, List<Hint> hints) {}
 
     boolean refused() {
         return outcome == Outcome.REFUSED;

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.time.LocalDate;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,6 +115,15 @@ record Wish(
             throw new Refusal(column.field(), "the cell is empty: a code is needed");
         }
         return cell;
+    }
+
+    /** The folder of a row; empty where it is none. */
+    static Optional<Path> sourceOf(Row<RegistrationColumn> row) {
+        try {
+            return Optional.of(source(row));
+        } catch (Refusal none) {
+            return Optional.empty();
+        }
     }
 
     /** NB: not stripped: a folder's name may begin or end with space. */

@@ -142,7 +142,7 @@ final class CrawlWorker {
                 "folder cannot be read: %s; let the service's user read it".formatted(reason));
     }
 
-    private static boolean isDots(byte[] name) {
+    static boolean isDots(byte[] name) {
         return name[0] == '.' && (name.length == 1 || (name.length == 2 && name[1] == '.'));
     }
 }

@@ -108,6 +108,22 @@ public class Scanners {
     }
 
     /**
+     * The scanner that calls itself so: by one of its titles, or by its code where something is known of it.
+     *
+     * @param station an application entity title or a StationName, as images have it
+     */
+    public Optional<String> ofStation(String station) {
+        return jdbc.sql("""
+                        select scanner from station where ae_title = :station
+                        union all select code from scanner where code = :station
+                        limit 1
+                        """)
+                .param("station", station.strip())
+                .query((row, n) -> row.getString(1))
+                .optional();
+    }
+
+    /**
      * Sets what is known of a scanner.
      *
      * @throws Refusal when one of the titles is another scanner's

@@ -8,15 +8,19 @@ import dozo.worklist.Bookings.Answer;
 import dozo.worklist.JudgedBooking;
 import dozo.worklist.JudgedBooking.Outcome;
 import dozo.worklist.Worklist;
+import dozo.worklist.WorklistReadings;
+import dozo.worklist.WorklistReadings.Reading;
 import java.io.IOException;
 import java.io.InputStream;
 import java.security.Principal;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.MimeTypeUtils;
+import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestHeader;
@@ -31,6 +35,7 @@ class BookingApi {
 
     private final Bookings bookings;
     private final Worklist worklist;
+    private final WorklistReadings readings;
 
     /**
      * What came of one booking.
@@ -123,12 +128,48 @@ class BookingApi {
         }
     }
 
+    /**
+     * How the worklist is read by itself.
+     *
+     * @param configured whether there is one to be read
+     * @param readAt when it was last read; {@code booked} and the others count what came of that
+     * @param failingSince the first time since then that it could not be read; missing: it can
+     * @param message why not
+     */
+    record ShownReading(
+            boolean configured,
+            @Nullable Instant triedAt,
+            @Nullable Instant readAt,
+            @Nullable Instant failingSince,
+            @Nullable String message,
+            @Nullable Long booked,
+            @Nullable Long changed,
+            @Nullable Long unchanged,
+            @Nullable Long refused) {
+
+        static ShownReading of(boolean configured, @Nullable Reading last) {
+            return last == null
+                    ? new ShownReading(configured, null, null, null, null, null, null, null, null)
+                    : new ShownReading(
+                            configured,
+                            last.triedAt(),
+                            last.readAt(),
+                            last.failingSince(),
+                            last.message().isEmpty() ? null : last.message(),
+                            last.booked(),
+                            last.changed(),
+                            last.unchanged(),
+                            last.refused());
+        }
+    }
+
     /** A period of days. */
     record Period(@Nullable String from, @Nullable String until) {}
 
-    BookingApi(Bookings bookings, Worklist worklist) {
+    BookingApi(Bookings bookings, Worklist worklist, WorklistReadings readings) {
         this.bookings = bookings;
         this.worklist = worklist;
+        this.readings = readings;
     }
 
     /**
@@ -147,6 +188,12 @@ class BookingApi {
         Answer answer = bookings.keep(
                 sight, csv, encoding == null ? null : encoding.replace("\"", ""), dryRun, actor.getName());
         return ShownBookings.of(answer, dryRun);
+    }
+
+    /** How the worklist was read by itself last. */
+    @GetMapping("/worklist")
+    ShownReading reading() {
+        return ShownReading.of(readings.isThere(), readings.last().orElse(null));
     }
 
     /** Reads the modality worklist of some days, and keeps what is planned. */

@@ -131,11 +131,14 @@ class Description {
             scanner         of this scanner only
             secondsPerFile  seconds that a file takes besides its bytes
             site            the site's name; may be missing while there is only one
+            source          the folder's absolute path on the service's machine, as text
+            sourceBytes     the same in base64
             state           in this state at the site only: unseen, safe or not-safe
             storedBytes     bytes to compute with, instead of what is stored
             storedFiles     files to compute with, instead of what is stored
             studyInstanceUid the StudyInstanceUID, as the images have it
             subject         rows of this subject only
+            suggest         fill empty cells by what the folders' files say; with dryRun, only say how
             until           until before this moment: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
             window          the part of a day in which is read, as 20:00-06:00
             """.split("\n", -1))
@@ -157,6 +160,7 @@ class Description {
             Map.entry("format", words(Stream.of("csv"))),
             Map.entry("bom", words(Stream.of("true", "false"))),
             Map.entry("pathBytes", schema -> schema.format("byte")),
+            Map.entry("sourceBytes", schema -> schema.format("byte")),
             Map.entry(
                     "partitions",
                     schema -> schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Forecast.LANES_MAX))),

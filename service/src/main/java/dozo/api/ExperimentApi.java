@@ -16,10 +16,15 @@ import dozo.registry.ExperimentSearch.State;
 import dozo.registry.ExperimentSearch.Wanted;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Guess;
+import dozo.registry.Hint;
 import dozo.registry.Refusal;
 import dozo.registry.SourceList;
 import dozo.registry.Verdict;
 import dozo.registry.Verdict.Outcome;
+import dozo.suggest.FileGuesses;
+import dozo.suggest.Suggestion;
+import dozo.suggest.Suggestions;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.io.IOException;
@@ -31,6 +36,7 @@ import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,6 +67,7 @@ class ExperimentApi {
     private final Experiments experiments;
     private final ExperimentSearch search;
     private final BulkRegistration bulk;
+    private final Suggestions suggestions;
     private final Freezes freezes;
     private final SiteChoice sites;
     private final Editions editions;
@@ -211,6 +218,53 @@ class ExperimentApi {
     }
 
     /**
+     * What a folder could be registered as; missing is what nothing in it says, or what is said in two ways.
+     *
+     * @param subject the pseudonymous code of the one subject that its files are of
+     * @param studies the StudyInstanceUIDs in it
+     * @param filesSeen names of files that were seen, of which {@code filesRead} were read
+     * @param whole whether all of it was looked into
+     * @param hints what is to be known before it is registered
+     */
+    @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
+    record ShownSuggestion(
+            String source,
+            byte[] sourceBytes,
+            @Nullable String project,
+            @Nullable String code,
+            @Nullable String title,
+            @Nullable String modality,
+            @Nullable String scanner,
+            @Nullable LocalDate acquired,
+            @Nullable String subject,
+            List<String> studies,
+            int filesSeen,
+            int filesRead,
+            boolean whole,
+            List<Hint> hints) {
+
+        static ShownSuggestion of(Suggestion suggestion) {
+            byte[] source = FilePath.rawBytes(suggestion.source());
+            Guess guess = suggestion.guess();
+            return new ShownSuggestion(
+                    FilePath.render(source),
+                    source,
+                    guess.project(),
+                    guess.code(),
+                    guess.title(),
+                    guess.modality(),
+                    guess.scanner(),
+                    guess.acquired(),
+                    suggestion.subject(),
+                    suggestion.studies(),
+                    suggestion.filesSeen(),
+                    suggestion.filesRead(),
+                    suggestion.whole(),
+                    suggestion.hints());
+        }
+    }
+
+    /**
      * What came of a file.
      *
      * @param encoding that it was read as
@@ -232,12 +286,14 @@ class ExperimentApi {
             Experiments experiments,
             ExperimentSearch search,
             BulkRegistration bulk,
+            Suggestions suggestions,
             Freezes freezes,
             SiteChoice sites,
             Editions editions) {
         this.experiments = experiments;
         this.search = search;
         this.bulk = bulk;
+        this.suggestions = suggestions;
         this.freezes = freezes;
         this.sites = sites;
         this.editions = editions;
@@ -300,6 +356,7 @@ class ExperimentApi {
     ShownBulk registerAll(
             @RequestParam(defaultValue = "all") String mode,
             @RequestParam(defaultValue = "false") boolean dryRun,
+            @RequestParam(defaultValue = "false") boolean suggest,
             @RequestHeader("Content-Type") String type,
             InputStream csv,
             Principal actor,
@@ -307,8 +364,18 @@ class ExperimentApi {
             throws IOException {
         Mode asked = Mode.of(mode);
         String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
+        FileGuesses guesses = suggest ? suggestions.forFile(sight) : null;
         Answer answer = bulk.register(
-                sight, csv, encoding == null ? null : encoding.replace("\"", ""), asked, dryRun, actor.getName());
+                sight,
+                csv,
+                encoding == null ? null : encoding.replace("\"", ""),
+                asked,
+                dryRun,
+                guesses,
+                actor.getName());
+        if (guesses != null && !dryRun) {
+            suggestions.note(guesses);
+        }
         return new ShownBulk(
                 answer.encoding(),
                 String.valueOf(answer.separator()),
@@ -319,6 +386,25 @@ class ExperimentApi {
                 answer.count(Outcome.UNCHANGED),
                 answer.count(Outcome.REFUSED),
                 answer.lines());
+    }
+
+    /** Looks into a folder, and says what it could be registered as. Nothing is registered. */
+    @GetMapping("/suggestions")
+    ShownSuggestion suggest(
+            @RequestParam(required = false) @Nullable String source,
+            @RequestParam(required = false) @Nullable String sourceBytes,
+            Sight sight) {
+        if ((source == null) == (sourceBytes == null)) {
+            throw new Refusal("source", "either source or sourceBytes is needed: the folder's absolute path");
+        }
+        try {
+            byte[] bytes = sourceBytes == null ? null : Base64.getDecoder().decode(sourceBytes);
+            return ShownSuggestion.of(suggestions.of(sight, path("source", source, bytes)));
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("sourceBytes", "the path in base64 is accepted");
+        } catch (Refusal refusal) {
+            throw Conflict.unless(!refusal.isTaken(), refusal);
+        }
     }
 
     static @Nullable LocalDate day(String field, @Nullable String text) {
@@ -406,6 +492,7 @@ class ExperimentApi {
                     list,
                     acquisition,
                     actor.getName());
+            suggestions.note(experiment);
             return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
                     .body(ShownExperiment.of(experiment, null));
         } catch (Refusal refusal) {

@@ -13,6 +13,7 @@
             "transfer",
             "remote",
             "restore",
+            "suggest",
             "verify",
             "worklist",
             "security"

@@ -6,7 +6,10 @@ import dozo.file.FilePath;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
@@ -35,6 +39,14 @@ final class RegisterCommand implements Callable<Integer> {
     @Mixin
     private final Connection service = new Connection();
 
+    @Option(
+            names = "--suggest",
+            description = "Look into the folders, and say what they could be registered as; register nothing.")
+    private boolean suggest;
+
+    @Option(names = "--fill", description = "Register, with what is not said filled in by what the folders say.")
+    private boolean fill;
+
     @ArgGroup(multiplicity = "1")
     private @Nullable Asked asked;
 
@@ -49,14 +61,17 @@ final class RegisterCommand implements Callable<Integer> {
 
     private static final class One {
 
-        @Option(names = "--project", required = true, paramLabel = "P", description = "Its project's code.")
-        private String project = "";
+        @Option(
+                names = "--project",
+                paramLabel = "P",
+                description = "Its project's code. Needed, but for --suggest and --fill.")
+        private @Nullable String project;
 
-        @Option(names = "--code", required = true, paramLabel = "C", description = "Its own code.")
-        private String code = "";
+        @Option(names = "--code", paramLabel = "C", description = "Its own code. Needed, but for --suggest and --fill.")
+        private @Nullable String code;
 
         @Option(names = "--title", paramLabel = "T", description = "What people call it.")
-        private String title = "";
+        private @Nullable String title;
 
         @Option(names = "--modality", paramLabel = "M", description = "As DICOM codes it: MR, MEG, EEG.")
         private @Nullable String modality;
@@ -102,16 +117,43 @@ final class RegisterCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Asked given = requireNonNull(asked);
+        if (suggest && fill) {
+            throw new ParameterException(
+                    requireNonNull(spec).commandLine(),
+                    "either --suggest, which only tells, or --fill, which registers");
+        }
         return given.many == null ? one(requireNonNull(given.one)) : many(given.many);
     }
 
     private int one(One one) {
         byte[] folder = RawArgument.path(one.source);
-        Map<String, Object> body = new HashMap<>(
-                Map.of("project", one.project, "code", one.code, "title", one.title, "sourceBytes", folder));
+        Map<String, @Nullable Object> body = new HashMap<>();
+        body.put("project", one.project);
+        body.put("code", one.code);
+        body.put("title", one.title);
         body.put("modality", one.modality);
         body.put("scanner", one.scanner);
         body.put("acquired", one.acquired);
+        if (suggest || fill) {
+            JsonNode told = service.get("/api/v1/experiments/suggestions?sourceBytes="
+                    + Connection.encoded(Base64.getEncoder().encodeToString(folder)));
+            body.replaceAll((field, said) -> said == null ? textOrNull(told, field) : said);
+            if (suggest) {
+                say(told, body);
+                return Exit.WELL;
+            }
+            told.path("hints")
+                    .forEach(hint ->
+                            requireNonNull(spec).commandLine().getErr().println("dozo: " + text(hint, "message")));
+        }
+        for (String needed : List.of("project", "code")) {
+            if (body.get(needed) == null) {
+                throw new ParameterException(
+                        requireNonNull(spec).commandLine(),
+                        "--%s is needed%s".formatted(needed, fill ? ": the folder does not say it" : ""));
+            }
+        }
+        body.put("sourceBytes", folder);
         body.put("listBytes", one.list == null ? null : RawArgument.path(one.list));
         body.put("listForm", one.listForm);
         JsonNode experiment = service.post("/api/v1/experiments", body);
@@ -119,13 +161,40 @@ final class RegisterCommand implements Callable<Integer> {
                 out(),
                 service,
                 experiment,
-                "registered %s/%s: %s".formatted(one.project, one.code, FilePath.render(folder)));
+                "registered %s/%s: %s".formatted(body.get("project"), body.get("code"), FilePath.render(folder)));
         return Exit.WELL;
+    }
+
+    /** What is suggested, beside what was given, and all that is to be known. */
+    private void say(JsonNode told, Map<String, @Nullable Object> filled) {
+        PrintWriter out = out();
+        if (service.json()) {
+            Dozo.say(out, service, told, "");
+            return;
+        }
+        for (String field : List.of("project", "code", "title", "modality", "scanner", "acquired")) {
+            Object value = filled.get(field);
+            out.println("%-9s %s".formatted(field, value == null ? "-" : Connection.visible(value.toString())));
+        }
+        out.println("%-9s %s".formatted("subject", told.hasNonNull("subject") ? text(told, "subject") : "-"));
+        told.path("studies").forEach(study -> out.println("%-9s %s".formatted("study", study.asString(""))));
+        out.println("%,d of %,d files read%s"
+                .formatted(
+                        told.path("filesRead").asLong(),
+                        told.path("filesSeen").asLong(),
+                        told.path("whole").asBoolean() ? "" : ", and there are more"));
+        told.path("hints").forEach(hint -> out.println("NB: " + text(hint, "message")));
+        out.flush();
+    }
+
+    private static @Nullable String textOrNull(JsonNode node, String field) {
+        return node.hasNonNull(field) ? node.path(field).asString() : null;
     }
 
     private int many(Many many) {
         JsonNode answer = service.post(
-                "/api/v1/experiments/bulk?mode=%s&dryRun=%s".formatted(many.each ? "each" : "all", many.dryRun),
+                "/api/v1/experiments/bulk?mode=%s&dryRun=%s&suggest=%s"
+                        .formatted(many.each ? "each" : "all", many.dryRun || suggest, suggest || fill),
                 many.encoding == null ? "text/csv" : "text/csv; charset=\"" + checked(many.encoding) + '"',
                 many.csv,
                 FILE_LIMIT);
@@ -142,14 +211,14 @@ final class RegisterCommand implements Callable<Integer> {
         Table table = new Table(">LINE", "EXPERIMENT", "", "FIELD", "MESSAGE");
         int rows = 0;
         for (JsonNode line : answer.path("lines")) {
-            if (line.hasNonNull("message")) {
+            if (line.hasNonNull("message") || line.hasNonNull("suggested") || line.hasNonNull("hints")) {
                 rows++;
                 table.row(
                         line.path("line").asLong(),
                         text(line, "project") + "/" + text(line, "code"),
                         text(line, "outcome").toLowerCase(java.util.Locale.ROOT),
                         text(line, "field"),
-                        text(line, "message"));
+                        remarks(line));
             }
         }
         if (rows > 0) {
@@ -165,6 +234,24 @@ final class RegisterCommand implements Callable<Integer> {
                         answer.path("unchanged").asLong(),
                         answer.path("refused").asLong()));
         out.flush();
+    }
+
+    /** The verdict's message, what of the line is suggested, and what is to be known of its folder. */
+    private static String remarks(JsonNode line) {
+        List<String> remarks = new ArrayList<>();
+        if (line.hasNonNull("message")) {
+            remarks.add(text(line, "message"));
+        }
+        if (line.hasNonNull("suggested")) {
+            List<String> said = new ArrayList<>();
+            line.path("suggested").forEach(field -> {
+                String name = field.asString("");
+                said.add("%s %s".formatted(name, text(line, name)));
+            });
+            remarks.add("suggested: " + String.join(", ", said));
+        }
+        line.path("hints").forEach(hint -> remarks.add(text(hint, "message")));
+        return String.join("; ", remarks);
     }
 
     private static String text(JsonNode line, String field) {

@@ -33,6 +33,7 @@ public final class Permissions {
             POST   /experiments/{project}/{code}/release                           -           all      -       all   -
             GET    /register                                                       own         all      -       all   -
             POST   /register                                                       own         all      -       all   -
+            GET    /register/suggestions                                           own         all      -       all   -
             GET    /register/csv                                                   own         all      -       all   -
             POST   /register/csv                                                   own         all      -       all   -
             GET    /register/csv/preview                                           own         all      -       all   -
@@ -93,6 +94,7 @@ public final class Permissions {
             POST   /administration/projects/{project}/members                       -           -        -       all   -
             POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
             POST   /api/v1/bookings/bulk                                           own         all      -       all   write
+            GET    /api/v1/bookings/worklist                                       -           all      all     all   read
             POST   /api/v1/bookings/worklist                                       -           all      -       all   write
             GET    /api/v1/arrivals                                                own         all      all     all   read
             POST   /api/v1/arrivals/accept                                         own         all      -       all   write
@@ -106,6 +108,7 @@ public final class Permissions {
             GET    /api/v1/experiments                                             own         all      all     all   read
             POST   /api/v1/experiments                                             own         all      -       all   write
             POST   /api/v1/experiments/bulk                                        own         all      -       all   write
+            GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
             GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
             PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
             DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write

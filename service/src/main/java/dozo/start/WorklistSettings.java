@@ -9,6 +9,7 @@ import dozo.worklist.Bookings;
 import dozo.worklist.Gaps;
 import dozo.worklist.Lateness;
 import dozo.worklist.Worklist;
+import dozo.worklist.WorklistReadings;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -18,6 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.scheduling.support.CronExpression;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /** Where the booking system's worklist is read, and when a visit is late. */
@@ -48,6 +50,17 @@ public record WorklistSettings(
         String passwordFile,
 
         @Setting(
+                value = "when the worklist is read by itself, where there is one",
+                allowed =
+                        "second, minute, hour, day, month and weekday, as 0 10 * * * * for ten past every hour, or - for never,")
+        @DefaultValue("0 10 * * * *")
+        String cron,
+
+        @Setting(value = "so many days after today are read then, and yesterday and today", min = "1", max = "365")
+        @DefaultValue("14")
+        int daysAhead,
+
+        @Setting(
                 value =
                         "so long after it is booked for, a visit of which nothing has arrived was never scanned, and what arrives"
                                 + " is late",
@@ -59,6 +72,9 @@ public record WorklistSettings(
     public WorklistSettings {
         if (!url.isEmpty() && !isAddress(url)) {
             throw new WrongSetting("url");
+        }
+        if (!cron.strip().equals("-") && !CronExpression.isValidExpression(cron)) {
+            throw new WrongSetting("cron");
         }
         if (!server.matches("[A-Za-z0-9_-]{1,64}")) {
             throw new WrongSetting("server");
@@ -103,6 +119,12 @@ public record WorklistSettings(
                             password(settings)),
                     bookings,
                     codes);
+        }
+
+        @Bean
+        WorklistReadings worklistReadings(
+                JdbcClient jdbc, Worklist worklist, WorklistSettings settings, InstantSource clock, ZoneId zone) {
+            return new WorklistReadings(jdbc, worklist, settings.daysAhead, clock, zone);
         }
 
         private static String password(WorklistSettings settings) {

@@ -7,6 +7,7 @@ import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.Refusal;
 import dozo.registry.Verdict;
 import dozo.registry.Verdict.Outcome;
+import dozo.suggest.Suggestions;
 import dozo.ui.Uploads.Upload;
 import jakarta.servlet.http.HttpSession;
 import java.io.ByteArrayInputStream;
@@ -38,10 +39,12 @@ class CsvPage {
     private static final String KEPT = CsvPage.class.getName() + ".upload";
 
     private final BulkRegistration bulk;
+    private final Suggestions suggestions;
     private final Uploads uploads;
 
-    CsvPage(BulkRegistration bulk, Uploads uploads) {
+    CsvPage(BulkRegistration bulk, Suggestions suggestions, Uploads uploads) {
         this.bulk = bulk;
+        this.suggestions = suggestions;
         this.uploads = uploads;
     }
 
@@ -54,6 +57,7 @@ class CsvPage {
     String upload(
             @RequestParam MultipartFile file,
             @RequestParam(defaultValue = "") String encoding,
+            @RequestParam(defaultValue = "false") boolean suggest,
             HttpSession session,
             Principal actor,
             Sight sight,
@@ -70,12 +74,15 @@ class CsvPage {
                                 .formatted(BYTES_MAX));
             }
             Upload upload = new Upload(
-                    String.valueOf(file.getOriginalFilename()), file.getBytes(), encoding.isBlank() ? null : encoding);
+                    String.valueOf(file.getOriginalFilename()),
+                    file.getBytes(),
+                    encoding.isBlank() ? null : encoding,
+                    suggest ? suggestions.forFile(sight) : null);
             answer(upload, Mode.ALL, true, actor, sight);
             session.setAttribute(KEPT, uploads.keep(actor.getName(), upload));
             return "redirect:/register/csv/preview";
         } catch (Refusal refused) {
-            return form(Form.refused(Map.of("encoding", encoding), refused), model);
+            return form(Form.refused(Map.of("encoding", encoding, "suggest", String.valueOf(suggest)), refused), model);
         }
     }
 
@@ -105,6 +112,9 @@ class CsvPage {
             return GONE;
         }
         Answer answer = answer(upload, Mode.of(mode), false, actor, sight);
+        if (upload.guesses() != null) {
+            suggestions.note(upload.guesses());
+        }
         uploads.remove(actor.getName(), (UUID) session.getAttribute(KEPT));
         session.removeAttribute(KEPT);
         return answered(upload, answer, false, 0, false, model);
@@ -118,7 +128,13 @@ class CsvPage {
 
     private Answer answer(Upload upload, Mode mode, boolean dryRun, Principal actor, Sight sight) throws IOException {
         return bulk.register(
-                sight, new ByteArrayInputStream(upload.bytes()), upload.encoding(), mode, dryRun, actor.getName());
+                sight,
+                new ByteArrayInputStream(upload.bytes()),
+                upload.encoding(),
+                mode,
+                dryRun,
+                upload.guesses(),
+                actor.getName());
     }
 
     private static String answered(

@@ -11,6 +11,7 @@ import dozo.worklist.Gaps;
 import dozo.worklist.Gaps.Line;
 import dozo.worklist.Gaps.Wanted;
 import dozo.worklist.JudgedBooking.Outcome;
+import dozo.worklist.WorklistReadings;
 import java.io.IOException;
 import java.security.Principal;
 import java.time.Instant;
@@ -39,14 +40,23 @@ class GapsPage {
     private final Bookings bookings;
     private final Sites sites;
     private final Choices choices;
+    private final WorklistReadings readings;
     private final InstantSource clock;
     private final ZoneId zone;
 
-    GapsPage(Gaps gaps, Bookings bookings, Sites sites, Choices choices, InstantSource clock, ZoneId zone) {
+    GapsPage(
+            Gaps gaps,
+            Bookings bookings,
+            Sites sites,
+            Choices choices,
+            WorklistReadings readings,
+            InstantSource clock,
+            ZoneId zone) {
         this.gaps = gaps;
         this.bookings = bookings;
         this.sites = sites;
         this.choices = choices;
+        this.readings = readings;
         this.clock = clock;
         this.zone = zone;
     }
@@ -67,6 +77,10 @@ class GapsPage {
         List<Site> known = sites.all();
         model.addAttribute("sites", known.stream().map(Site::name).toList());
         model.addAttribute("kinds", GapKind.values());
+        // Whoever sees some projects only is told as well: a visit that nobody has heard of is missing in their list
+        // too.
+        model.addAttribute("reading", readings.isThere() ? readings.last().orElse(null) : null);
+        model.addAttribute("whole", sight.ofEverything());
         for (Map.Entry<String, String> given : Map.of(
                         "from", from, "until", until, "asOf", asOf, "project", project, "kind", kind, "site", site)
                 .entrySet()) {

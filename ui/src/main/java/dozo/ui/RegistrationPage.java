@@ -5,11 +5,18 @@ import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Guess;
 import dozo.registry.Refusal;
+import dozo.suggest.Suggestion;
+import dozo.suggest.Suggestions;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.Principal;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -21,11 +28,16 @@ import org.springframework.web.bind.annotation.RequestParam;
 @Controller
 class RegistrationPage {
 
+    /** Before a field's name: what was suggested for it, so that what is typed since is known. */
+    private static final String SUGGESTED = "suggested.";
+
     private final Experiments experiments;
+    private final Suggestions suggestions;
     private final Choices choices;
 
-    RegistrationPage(Experiments experiments, Choices choices) {
+    RegistrationPage(Experiments experiments, Suggestions suggestions, Choices choices) {
         this.experiments = experiments;
+        this.suggestions = suggestions;
         this.choices = choices;
     }
 
@@ -38,10 +50,49 @@ class RegistrationPage {
     String register(@RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
         try {
             Experiment experiment = registered(new Form(typed, Map.of()), actor.getName(), sight);
+            suggestions.note(experiment);
             return "redirect:/experiments/%s/%s".formatted(experiment.project(), experiment.code());
         } catch (Refusal refused) {
             return shown(Form.refused(typed, refused), sight, model);
         }
+    }
+
+    /** What the folder says, for the fields that are empty, or that hold what another folder said. Nothing typed is touched. */
+    @GetMapping("/register/suggestions")
+    String suggest(@RequestParam Map<String, String> typed, Sight sight, Model model) {
+        choices.addTo(model, sight);
+        Map<String, String> filled = new HashMap<>(typed);
+        Map<String, String> suggested = new TreeMap<>();
+        try {
+            Suggestion suggestion = suggestions.of(sight, source(typed.getOrDefault("source", "")));
+            for (Map.Entry<String, String> said : said(suggestion.guess()).entrySet()) {
+                String field = said.getKey();
+                String before = typed.getOrDefault(field, "");
+                if (before.isBlank() || before.equals(typed.get(SUGGESTED + field))) {
+                    filled.put(field, said.getValue());
+                    suggested.put(field, said.getValue());
+                }
+            }
+            model.addAttribute("suggestion", suggestion);
+            model.addAttribute("refused", null);
+        } catch (Refusal refused) {
+            model.addAttribute("suggestion", null);
+            model.addAttribute("refused", refused.getMessage());
+        }
+        model.addAttribute("form", new Form(filled, Map.of()));
+        model.addAttribute("suggested", suggested);
+        return "suggested";
+    }
+
+    private static Map<String, String> said(Guess guess) {
+        Map<String, String> said = new LinkedHashMap<>();
+        said.put("project", Objects.requireNonNullElse(guess.project(), ""));
+        said.put("code", Objects.requireNonNullElse(guess.code(), ""));
+        said.put("title", Objects.requireNonNullElse(guess.title(), ""));
+        said.put("modality", Objects.requireNonNullElse(guess.modality(), ""));
+        said.put("scanner", Objects.requireNonNullElse(guess.scanner(), ""));
+        said.put("acquired", Objects.toString(guess.acquired(), ""));
+        return said;
     }
 
     private Experiment registered(Form form, String actor, Sight sight) {
@@ -75,6 +126,9 @@ class RegistrationPage {
     private String shown(Form form, Sight sight, Model model) {
         choices.addTo(model, sight);
         model.addAttribute("form", form);
+        model.addAttribute("suggestion", null);
+        model.addAttribute("refused", null);
+        model.addAttribute("suggested", Map.of());
         return "register";
     }
 }

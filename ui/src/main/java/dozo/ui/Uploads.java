@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.suggest.FileGuesses;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -30,9 +31,14 @@ final class Uploads {
      * A file.
      *
      * @param encoding as it was chosen; null: told by the bytes
+     * @param guesses by which empty cells are filled; null: they stay so. Kept, so that what was looked at is what is registered
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    record Upload(String name, byte[] bytes, @Nullable String encoding) {}
+    record Upload(
+            String name,
+            byte[] bytes,
+            @Nullable String encoding,
+            @Nullable FileGuesses guesses) {}
 
     private record Kept(UUID id, Upload upload, Instant since) {}
 

@@ -9,6 +9,7 @@
             "manifest",
             "remote",
             "run",
+            "suggest",
             "transfer",
             "verify",
             "worklist"

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.zip.Deflater;
 
 /** Writes DICOM for tests, right or wrong as they want it. */
-final class Dataset {
+public final class Dataset {
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final boolean explicit;
@@ -16,7 +16,7 @@ final class Dataset {
         this.bigEndian = bigEndian;
     }
 
-    static Dataset explicit() {
+    public static Dataset explicit() {
         return new Dataset(true, false);
     }
 
@@ -39,7 +39,7 @@ final class Dataset {
         return file.raw(meta).raw(data).bytes();
     }
 
-    static byte[] file(byte[] data) {
+    public static byte[] file(byte[] data) {
         return file("1.2.840.10008.1.2.1", data);
     }
 
@@ -66,7 +66,7 @@ final class Dataset {
         return file("1.2.840.10008.1.2.1.99", deflated.toByteArray());
     }
 
-    Dataset text(int tag, String vr, String text) {
+    public Dataset text(int tag, String vr, String text) {
         return element(tag, vr, text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
@@ -111,7 +111,7 @@ final class Dataset {
         return this;
     }
 
-    byte[] bytes() {
+    public byte[] bytes() {
         return bytes.toByteArray();
     }
 

@@ -1,0 +1,45 @@
+package dozo.registry;
+
+/**
+ * Something to be known before a folder is registered. It never refuses anything.
+ *
+ * @param what names, codes or numbers that the message is about; nobody's name is among them
+ * @param message for people, in English
+ */
+public record Hint(Kind kind, String what, String message) {
+
+    /** What is to be known. */
+    public enum Kind {
+        SAME_FOLDER("the folder is registered already: %s"),
+        DUPLICATE("a study in it is in experiment %s already"),
+        DUPLICATE_PROPOSED("a study in it is proposed already: %s"),
+        DUPLICATE_ELSEWHERE("a study in it is registered already, elsewhere%s"),
+        SEVERAL_STUDIES("it has several studies: %s"),
+        SEVERAL_SUBJECTS("its files are of several subjects: %s"),
+        SEVERAL_DAYS("its files are of several days: %s"),
+        SEVERAL_MODALITIES("its files are of several modalities: %s"),
+        SEVERAL_SCANNERS("its files are of several scanners: %s"),
+        SEVERAL_PROJECTS("it could be of several projects: %s"),
+        BOOKED_ELSEWHERE("its visit is booked for a project that is not yours%s"),
+        UNKNOWN_STATION("no scanner is known by this title, so it stands for itself: %s"),
+        DAMAGED("so many of its DICOM files are damaged: %s"),
+        UNREADABLE("so many of its files and folders cannot be read: %s"),
+        PART("only a part of it was looked into, so many files: %s"),
+        NOT_LOOKED("it was not looked into: the time for this file was over%s"),
+        NOTHING("nothing in it says what it is%s");
+
+        private final String sentence;
+
+        Kind(String sentence) {
+            this.sentence = sentence;
+        }
+    }
+
+    public Hint(Kind kind, String what) {
+        this(kind, what, kind.sentence.formatted(what));
+    }
+
+    public static Hint of(Kind kind) {
+        return new Hint(kind, "");
+    }
+}

@@ -1,0 +1,75 @@
+package dozo.registry;
+
+import dozo.ledger.Sight;
+import java.nio.file.Path;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** Where a folder lies that somebody may want to register, before they have said of which project. */
+@Component
+public class SourcePlaces {
+
+    private final JdbcClient jdbc;
+
+    /**
+     * A folder that is there.
+     *
+     * @param path as it would be registered
+     * @param opened the same without links
+     * @param projects those below whose roots it lies and that are seen: of the deepest of these roots. None, one, or more that
+     *     have the same root
+     */
+    public record Place(Path path, Path opened, List<String> projects) {}
+
+    private record Rooted(String project, SourceRoots roots) {}
+
+    public SourcePlaces(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /**
+     * Where a folder lies.
+     *
+     * @param sight if it is not of everything, only what is below a root of a project that is seen has a place. What is not is
+     *     refused in the same words whether it is there or not
+     * @throws Refusal when it has no place, or there is no such folder
+     */
+    public Place find(Sight sight, Path source) {
+        Path path = Experiments.checkedPath("source", source);
+        Path opened = Experiments.withoutLinks(path);
+        int deepest = -1;
+        List<String> projects = new ArrayList<>();
+        for (Rooted rooted : rooted(sight)) {
+            int depth = rooted.roots.depth(path, opened);
+            if (depth > deepest) {
+                projects.clear();
+                deepest = depth;
+            }
+            if (depth >= 0 && depth == deepest) {
+                projects.add(rooted.project);
+            }
+        }
+        if (projects.isEmpty() && !sight.ofEverything()) {
+            throw new Refusal(
+                    "source", "%s is not below a source root of a project of yours".formatted(Experiments.shown(path)));
+        }
+        Experiments.checkedFolder("source", path);
+        return new Place(projects.isEmpty() ? path : opened, opened, List.copyOf(projects));
+    }
+
+    private List<Rooted> rooted(Sight sight) {
+        return jdbc.sql("""
+                        select code, source_roots from project
+                        where source_roots <> '{}' and (:seen::text[] is null or code = any(:seen::text[]))
+                        order by code
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query((row, n) -> new Rooted(
+                        row.getString("code"),
+                        new SourceRoots(row.getString("code"), Projects.paths(row.getArray("source_roots")))))
+                .list();
+    }
+}

@@ -1,0 +1,54 @@
+package dozo.suggest;
+
+import dozo.source.OpenFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Recordings of MEG in the FIF form: a chain of tags, each with its kind, type, length in bytes, and where the next one is. */
+final class Fif {
+
+    private static final int FILE_ID = 100;
+    private static final int ID_STRUCTURE = 31;
+    private static final int MEASUREMENT_DATE = 204;
+    private static final int TAG_BYTES = 16;
+    private static final int TAGS_MAX = 2_000;
+
+    private Fif() {}
+
+    /** Whether it begins as such a file does. */
+    static boolean isFif(OpenFile file) throws IOException {
+        ByteBuffer tag = bytes(file, 0);
+        return !tag.hasRemaining() && tag.getInt(0) == FILE_ID && tag.getInt(4) == ID_STRUCTURE;
+    }
+
+    /** When it was measured; empty where that is not said among the first {@value #TAGS_MAX} tags. */
+    static Optional<Instant> measuredAt(OpenFile file) throws IOException {
+        long at = 0;
+        for (int i = 0; i < TAGS_MAX; i++) {
+            ByteBuffer tag = bytes(file, at);
+            if (tag.hasRemaining()) {
+                return Optional.empty();
+            }
+            int size = tag.getInt(8);
+            int next = tag.getInt(12);
+            if (tag.getInt(0) == MEASUREMENT_DATE && size >= 4) {
+                ByteBuffer date = bytes(file, at + TAG_BYTES);
+                return date.position() < 4 ? Optional.empty() : Optional.of(Instant.ofEpochSecond(date.getInt(0)));
+            }
+            if (size < 0 || next < 0) {
+                return Optional.empty();
+            }
+            at = next == 0 ? at + TAG_BYTES + size : next;
+        }
+        return Optional.empty();
+    }
+
+    /** Some bytes; with room left where the file ends. */
+    private static ByteBuffer bytes(OpenFile file, long at) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(TAG_BYTES);
+        file.read(bytes, at);
+        return bytes;
+    }
+}

@@ -1,0 +1,175 @@
+package dozo.suggest;
+
+import dozo.file.FilePath;
+import dozo.source.Glimpse;
+import dozo.source.OpenFile;
+import dozo.source.dicom.HeaderReader;
+import dozo.source.dicom.PseudonymousCode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * One look into a folder: some files of each folder first, then as many of the others as there is time for. Only begins of files are
+ * read. No link is followed; what is no file is never opened. For one thread, once.
+ */
+final class FolderLook {
+
+    /** So far a look goes; what is beyond is not known, and said to be so. */
+    record Limits(int names, int namesOfFolder, int folders, int headers, Duration time) {
+
+        static final Limits USUAL = new Limits(50_000, 5_000, 2_000, 5_000, Duration.ofSeconds(5));
+    }
+
+    /** So many files of each folder are read before any folder's others are. */
+    private static final int FIRST_OF_FOLDER = 20;
+
+    private static final int SIDECAR_BYTES_MAX = 256 * 1024;
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private final Path root;
+    private final Limits limits;
+    private final long began = System.nanoTime();
+    private final HeaderReader reader = new HeaderReader();
+    private final Witness witness;
+    private final ZoneId zone;
+    private final Deque<FilePath> folders = new ArrayDeque<>(List.of(FilePath.ROOT));
+    private final Deque<FilePath> later = new ArrayDeque<>();
+    private int names;
+    private int foldersSeen;
+    private int filesSeen;
+    private int filesRead;
+    private int unreadable;
+    private boolean cut;
+
+    /**
+     * A look.
+     *
+     * @param root absolute, without links
+     * @param zone in which a moment is on a day, where a file says a moment
+     */
+    FolderLook(Path root, Limits limits, PseudonymousCode codes, ZoneId zone) {
+        this.root = root;
+        this.limits = limits;
+        this.witness = new Witness(codes);
+        this.zone = zone;
+    }
+
+    /** @throws IOException when the folder itself cannot be read */
+    Evidence look() throws IOException {
+        see(folders.removeFirst());
+        while (!folders.isEmpty() && mayGoOn()) {
+            FilePath folder = folders.removeFirst();
+            try {
+                see(folder);
+            } catch (IOException goneOrNotToBeSeen) {
+                unreadable++;
+            }
+        }
+        while (!later.isEmpty() && mayGoOn()) {
+            read(later.removeFirst());
+        }
+        boolean whole = !cut && folders.isEmpty() && later.isEmpty();
+        return witness.evidence(filesSeen, filesRead, unreadable, whole);
+    }
+
+    private boolean mayGoOn() {
+        return names < limits.names
+                && foldersSeen < limits.folders
+                && filesRead < limits.headers
+                && System.nanoTime() - began < limits.time.toNanos()
+                && !Thread.currentThread().isInterrupted();
+    }
+
+    private void see(FilePath folder) throws IOException {
+        Glimpse glimpse = Glimpse.of(root, folder, Math.min(limits.namesOfFolder, limits.names - names));
+        foldersSeen++;
+        names += glimpse.files().size() + glimpse.folders().size();
+        filesSeen += glimpse.files().size();
+        cut |= !glimpse.whole();
+        glimpse.folders().forEach(name -> folders.addLast(folder.resolve(name)));
+        List<FilePath> files = new ArrayList<>();
+        glimpse.files().stream()
+                .map(folder::resolve)
+                .filter(FolderLook::mayTell)
+                .forEach(files::add);
+        // From all over the folder: what lies side by side is of one series, as a rule.
+        int step = Math.max(1, files.size() / FIRST_OF_FOLDER);
+        for (int i = 0; i < files.size(); i++) {
+            if (i % step == 0 && i / step < FIRST_OF_FOLDER && mayGoOn()) {
+                read(files.get(i));
+            } else {
+                later.addLast(files.get(i));
+            }
+        }
+    }
+
+    /** Whether a file of this name could say anything; of most names nobody knows. */
+    private static boolean mayTell(FilePath file) {
+        String name = lower(file.name());
+        return List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg", ".meg4")
+                .stream()
+                .noneMatch(name::endsWith);
+    }
+
+    private void read(FilePath path) {
+        filesRead++;
+        String name = lower(path.name());
+        try (OpenFile file = OpenFile.open(root, path)) {
+            if (name.endsWith(".json")) {
+                readSidecar(name, file);
+            } else if (name.endsWith(".fif")) {
+                if (Fif.isFif(file)) {
+                    witness.modality("MEG");
+                    Fif.measuredAt(file)
+                            .ifPresent(at -> witness.day(at.atZone(zone).toLocalDate()));
+                }
+            } else if (!witness.hear(reader.read(file))) {
+                hearName(path, name);
+            }
+        } catch (IOException goneOrNotToBeRead) {
+            unreadable++;
+        }
+    }
+
+    private void readSidecar(String name, OpenFile file) throws IOException {
+        if (file.factsWhenOpened().sizeBytes() > SIDECAR_BYTES_MAX) {
+            return;
+        }
+        hearName(FilePath.ROOT, name);
+        try {
+            JsonNode sidecar = JSON.readTree(file.stream().readNBytes(SIDECAR_BYTES_MAX));
+            if (sidecar != null && sidecar.isObject()) {
+                witness.hear(sidecar);
+            }
+        } catch (JacksonException noJson) {
+            // It need not be: nothing is known of it.
+        }
+    }
+
+    /** Recordings of which the kind is in the name: CTF's folders, KIT, BrainVision, and what BIDS calls so. */
+    private void hearName(FilePath path, String name) {
+        boolean inCtf = !path.isRoot()
+                && !path.parent().isRoot()
+                && lower(path.parent().name()).endsWith(".ds");
+        if (name.endsWith("_meg.json") || name.endsWith(".sqd") || (inCtf && name.endsWith(".res4"))) {
+            witness.modality("MEG");
+        } else if (name.endsWith("_eeg.json") || name.endsWith(".vhdr")) {
+            witness.modality("EEG");
+        }
+    }
+
+    private static String lower(byte[] name) {
+        return new String(name, StandardCharsets.ISO_8859_1).toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,70 @@
+package dozo.suggest;
+
+import dozo.file.FilePath;
+import dozo.registry.Refusal;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.suggest.FolderLook.Limits;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Looks into folders, a few at a time, each on a thread of its own: a file server that does not answer holds that thread, and not
+ * whoever asked.
+ */
+final class Looks {
+
+    private static final int AT_ONCE = 4;
+    private static final Duration TURN_MAX = Duration.ofSeconds(10);
+
+    /** Longer than a look takes by its own limits: after that it hangs. */
+    private static final Duration ANSWER_MAX = Limits.USUAL.time().plusSeconds(5);
+
+    private final Semaphore turns = new Semaphore(AT_ONCE, true);
+
+    /** @throws Refusal when the folder cannot be read or does not answer, or there is no turn to be had */
+    Evidence into(Path root, PseudonymousCode codes, ZoneId zone) {
+        try {
+            if (!turns.tryAcquire(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw Refusal.taken("source", "too many folders are being looked into now: ask again in a minute");
+            }
+            FutureTask<Evidence> look = new FutureTask<>(() -> new FolderLook(root, Limits.USUAL, codes, zone).look());
+            Thread.ofPlatform().name("look").daemon().start(() -> {
+                try {
+                    look.run();
+                } finally {
+                    turns.release();
+                }
+            });
+            return evidence(root, look);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Refusal.taken("source", "interrupted while the folder was looked into");
+        }
+    }
+
+    private static Evidence evidence(Path root, FutureTask<Evidence> look) throws InterruptedException {
+        try {
+            return look.get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException hangs) {
+            look.cancel(true);
+            throw new Refusal(
+                    "source", "%s does not answer within %d s".formatted(shown(root), ANSWER_MAX.toSeconds()));
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof IOException) {
+                throw new Refusal("source", "%s cannot be read: let the service's user read it".formatted(shown(root)));
+            }
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    private static String shown(Path path) {
+        return FilePath.render(FilePath.rawText(path));
+    }
+}

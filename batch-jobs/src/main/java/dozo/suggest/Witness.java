@@ -1,0 +1,159 @@
+package dozo.suggest;
+
+import dozo.source.dicom.Damaged;
+import dozo.source.dicom.Header;
+import dozo.source.dicom.NotDicom;
+import dozo.source.dicom.Parsed;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.source.dicom.Tag;
+import dozo.source.dicomweb.Uid;
+import java.time.DateTimeException;
+import java.time.LocalDate;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Hears what files say, one after the other. Of each kind it remembers some {@value #VALUES_MAX} different values. */
+final class Witness {
+
+    private static final int VALUES_MAX = 20;
+    private static final int TEXT_LENGTH_MAX = 64;
+    private static final LocalDate EARLIEST = LocalDate.of(1970, 1, 1);
+    private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
+
+    private final PseudonymousCode codes;
+    private final Set<String> studies = new TreeSet<>();
+    private final Set<String> subjects = new TreeSet<>();
+    private final Set<LocalDate> days = new TreeSet<>();
+    private final Set<String> modalities = new TreeSet<>();
+    private final Map<String, Set<String>> stations = new TreeMap<>();
+    private final Set<String> accessions = new TreeSet<>();
+    private int damaged;
+
+    Witness(PseudonymousCode codes) {
+        this.codes = codes;
+    }
+
+    /** Whether the file is DICOM. */
+    boolean hear(Parsed parsed) {
+        return switch (parsed) {
+            case NotDicom none -> false;
+            case Header header -> {
+                hear(header);
+                yield true;
+            }
+            case Damaged broken -> {
+                damaged++;
+                hear(broken.before());
+                yield true;
+            }
+        };
+    }
+
+    private void hear(Header header) {
+        study(header.text(Tag.STUDY_INSTANCE_UID).orElse(null));
+        subject(header.text(Tag.PATIENT_ID).orElse(null));
+        header.day(Tag.STUDY_DATE).ifPresent(this::day);
+        String modality = header.text(Tag.MODALITY).orElse(null);
+        modality(modality);
+        station(modality, header.text(Tag.STATION_NAME).orElse(null));
+        accession(header.text(Tag.ACCESSION_NUMBER).orElse(null));
+    }
+
+    /** What a converter has written beside an image, in the words of BIDS. */
+    void hear(JsonNode sidecar) {
+        study(text(sidecar, "StudyInstanceUID"));
+        subject(text(sidecar, "PatientID"));
+        Optional.ofNullable(text(sidecar, "AcquisitionDateTime"))
+                .or(() -> Optional.ofNullable(text(sidecar, "AcquisitionDate")))
+                .flatMap(Witness::begin)
+                .ifPresent(this::day);
+        String modality = text(sidecar, "Modality");
+        modality(modality);
+        station(modality, text(sidecar, "StationName"));
+        accession(text(sidecar, "AccessionNumber"));
+    }
+
+    void modality(@Nullable String modality) {
+        if (modality != null && MODALITY.matcher(modality).matches()) {
+            add(modalities, modality);
+        }
+    }
+
+    void day(LocalDate day) {
+        if (!day.isBefore(EARLIEST)) {
+            add(days, day);
+        }
+    }
+
+    private void study(@Nullable String uid) {
+        if (uid != null) {
+            add(studies, Uid.shown(uid));
+        }
+    }
+
+    private void subject(@Nullable String patientId) {
+        codes.of(patientId).ifPresent(code -> add(subjects, code));
+    }
+
+    private void station(@Nullable String modality, @Nullable String station) {
+        if (station != null && !station.isBlank() && stations.size() < VALUES_MAX) {
+            String of = modality != null && MODALITY.matcher(modality).matches() ? modality : "";
+            add(stations.computeIfAbsent(of, key -> new TreeSet<>()), cut(station.strip()));
+        }
+    }
+
+    private void accession(@Nullable String accession) {
+        if (accession != null && !accession.isBlank()) {
+            add(accessions, cut(accession.strip()));
+        }
+    }
+
+    Evidence evidence(int filesSeen, int filesRead, int unreadable, boolean whole) {
+        return new Evidence(
+                studies,
+                subjects,
+                days,
+                modalities,
+                stations,
+                accessions,
+                filesSeen,
+                filesRead,
+                damaged,
+                unreadable,
+                whole);
+    }
+
+    private static <T> void add(Set<T> values, T value) {
+        if (values.size() < VALUES_MAX) {
+            values.add(value);
+        }
+    }
+
+    private static String cut(String text) {
+        return text.substring(0, Math.min(text.length(), TEXT_LENGTH_MAX));
+    }
+
+    /** {@code 2020-09-29T14:02:01.5} or {@code 20200929}: what stands before the time. */
+    private static Optional<LocalDate> begin(String moment) {
+        String digits = moment.replace("-", "");
+        try {
+            return digits.length() < 8
+                    ? Optional.empty()
+                    : Optional.of(
+                            LocalDate.parse(digits.substring(0, 8), java.time.format.DateTimeFormatter.BASIC_ISO_DATE));
+        } catch (DateTimeException none) {
+            return Optional.empty();
+        }
+    }
+
+    private static @Nullable String text(JsonNode sidecar, String field) {
+        JsonNode value = sidecar.path(field);
+        return value.isString() ? value.stringValue() : null;
+    }
+}

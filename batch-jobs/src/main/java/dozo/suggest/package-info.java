@@ -1,0 +1,16 @@
+/** Looks into a folder that somebody wants to register, and suggests what it is: from headers and sidecars, never from names. */
+@NullMarked
+@ApplicationModule(
+        allowedDependencies = {
+            "file",
+            "ledger",
+            "registry",
+            "source",
+            "source :: dicom",
+            "source :: dicomweb",
+            "worklist"
+        })
+package dozo.suggest;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,0 +1,187 @@
+package dozo.worklist;
+
+import dozo.ledger.Ledger;
+import dozo.registry.Refusal;
+import dozo.worklist.JudgedBooking.Outcome;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Reads the worklist by itself, and keeps how that went: a worklist that has not been read for long shows nothing but visits that
+ * nobody knows of. Where it cannot be read, what was read before stays.
+ */
+public class WorklistReadings {
+
+    /** After so long without a reading it is said more loudly, and again after each such time. */
+    static final Duration LONG = Duration.ofHours(24);
+
+    private static final Logger LOG = LoggerFactory.getLogger(WorklistReadings.class);
+    private static final int MESSAGE_LENGTH_MAX = 1_000;
+
+    private final JdbcClient jdbc;
+    private final Worklist worklist;
+    private final int daysAhead;
+    private final InstantSource clock;
+    private final ZoneId zone;
+
+    /**
+     * How it was read last.
+     *
+     * @param readAt when it was last read; null: never yet. {@code booked} and the others count what came of that
+     * @param failingSince the first time since then that it could not be read; null: it can
+     * @param message why not; empty: it can
+     */
+    public record Reading(
+            Instant triedAt,
+            @Nullable Instant readAt,
+            @Nullable Instant failingSince,
+            String message,
+            long booked,
+            long changed,
+            long unchanged,
+            long refused) {
+
+        private boolean isFailingFor(Duration time, Instant now) {
+            return failingSince != null && !failingSince.plus(time).isAfter(now);
+        }
+    }
+
+    /** @param daysAhead from yesterday to so many days after today is read */
+    public WorklistReadings(JdbcClient jdbc, Worklist worklist, int daysAhead, InstantSource clock, ZoneId zone) {
+        this.jdbc = jdbc;
+        this.worklist = worklist;
+        this.daysAhead = daysAhead;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    /** Whether there is a worklist to be read. */
+    public boolean isThere() {
+        return worklist.isThere();
+    }
+
+    /** How it was read last; empty: nobody has tried yet. */
+    public Optional<Reading> last() {
+        return jdbc.sql("select * from worklist_reading")
+                .query((row, n) -> new Reading(
+                        row.getTimestamp("tried_at").toInstant(),
+                        instant(row, "read_at"),
+                        instant(row, "failing_since"),
+                        row.getString("message"),
+                        row.getLong("booked"),
+                        row.getLong("changed"),
+                        row.getLong("unchanged"),
+                        row.getLong("refused")))
+                .optional();
+    }
+
+    /** Reads what is planned from yesterday on, and keeps it. That it cannot be read is kept and logged, not thrown. */
+    public Reading read() {
+        Optional<Reading> before = last();
+        LocalDate today = clock.instant().atZone(zone).toLocalDate();
+        Reading now;
+        try {
+            now = done(worklist.read(today.minusDays(1), today.plusDays(daysAhead), Ledger.SYSTEM));
+            LOG.info(
+                    "worklist read: {} bookings new, {} changed, {} unchanged, {} refused",
+                    now.booked,
+                    now.changed,
+                    now.unchanged,
+                    now.refused);
+        } catch (WorklistException | Refusal failure) {
+            now = failed(before.orElse(null), String.valueOf(failure.getMessage()));
+            tell(before.orElse(null), now);
+        }
+        keep(now);
+        return now;
+    }
+
+    private Reading done(Bookings.Answer answer) {
+        Instant at = clock.instant();
+        return new Reading(
+                at,
+                at,
+                null,
+                "",
+                answer.count(Outcome.BOOKED),
+                answer.count(Outcome.CHANGED),
+                answer.count(Outcome.UNCHANGED),
+                answer.count(Outcome.REFUSED));
+    }
+
+    private Reading failed(@Nullable Reading before, String why) {
+        Instant at = clock.instant();
+        String message = why.substring(0, Math.min(why.length(), MESSAGE_LENGTH_MAX));
+        return before == null
+                ? new Reading(at, null, at, message, 0, 0, 0, 0)
+                : new Reading(
+                        at,
+                        before.readAt,
+                        before.failingSince == null ? at : before.failingSince,
+                        message,
+                        before.booked,
+                        before.changed,
+                        before.unchanged,
+                        before.refused);
+    }
+
+    /** When it begins to fail, and again after each day that it does. */
+    private static void tell(@Nullable Reading before, Reading now) {
+        Instant since = now.failingSince == null ? now.triedAt : now.failingSince;
+        long days = Duration.between(since, now.triedAt).dividedBy(LONG);
+        boolean said = before != null
+                && before.failingSince != null
+                && Duration.between(since, before.triedAt).dividedBy(LONG) == days;
+        if (said) {
+            return;
+        }
+        if (now.isFailingFor(LONG, now.triedAt)) {
+            LOG.error(
+                    "the worklist cannot be read since {}: {}. Visits that are booked since are not known",
+                    since,
+                    now.message);
+        } else {
+            LOG.warn("the worklist cannot be read, and will be tried again: {}", now.message);
+        }
+    }
+
+    private void keep(Reading reading) {
+        jdbc.sql("""
+                        insert into worklist_reading (tried_at, read_at, failing_since, message, booked, changed, unchanged, refused)
+                        values (:tried, :read, :since, :message, :booked, :changed, :unchanged, :refused)
+                        on conflict (only) do update
+                            set tried_at = excluded.tried_at, read_at = excluded.read_at, failing_since = excluded.failing_since,
+                                message = excluded.message, booked = excluded.booked, changed = excluded.changed,
+                                unchanged = excluded.unchanged, refused = excluded.refused
+                        """)
+                .param("tried", Timestamp.from(reading.triedAt))
+                .param("read", timestamp(reading.readAt))
+                .param("since", timestamp(reading.failingSince))
+                .param("message", reading.message)
+                .param("booked", reading.booked)
+                .param("changed", reading.changed)
+                .param("unchanged", reading.unchanged)
+                .param("refused", reading.refused)
+                .update();
+    }
+
+    private static @Nullable Timestamp timestamp(@Nullable Instant instant) {
+        return instant == null ? null : Timestamp.from(instant);
+    }
+
+    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        Timestamp moment = row.getTimestamp(column);
+        return moment == null ? null : moment.toInstant();
+    }
+}

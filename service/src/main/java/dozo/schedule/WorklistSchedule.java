@@ -1,0 +1,41 @@
+package dozo.schedule;
+
+import dozo.start.WorklistSettings;
+import dozo.worklist.WorklistReadings;
+import dozo.worklist.WorklistReadings.Reading;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.Optional;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Reads the worklist at its times, where there is one. What counts is when it was tried last, which the database knows: a time that
+ * was missed is made up for once after the start.
+ */
+@Component
+class WorklistSchedule {
+
+    private final Timetable timetable;
+    private final WorklistReadings readings;
+    private final InstantSource clock;
+
+    WorklistSchedule(WorklistSettings settings, WorklistReadings readings, InstantSource clock, ZoneId zone) {
+        this.timetable = Timetable.of(settings.cron(), zone.getId());
+        this.readings = readings;
+        this.clock = clock;
+    }
+
+    /** Reads it if it is due. NB: it takes a minute at most, on one of the scheduler's two threads. */
+    @Scheduled(initialDelay = 20_000, fixedDelay = 15_000)
+    void look() {
+        if (!readings.isThere() || timetable.cron() == null) {
+            return;
+        }
+        Optional<Instant> last = readings.last().map(Reading::triedAt);
+        if (last.isEmpty() || timetable.due(last.get(), clock.instant())) {
+            readings.read();
+        }
+    }
+}

@@ -131,7 +131,7 @@ class Description {
             scanner         of this scanner only
             secondsPerFile  seconds that a file takes besides its bytes
             site            the site's name; may be missing while there is only one
-            state           in this state at the site only: unseen, safe or not-safe
+            state           in this state at the site only
             storedBytes     bytes to compute with, instead of what is stored
             storedFiles     files to compute with, instead of what is stored
             studyInstanceUid the StudyInstanceUID, as the images have it

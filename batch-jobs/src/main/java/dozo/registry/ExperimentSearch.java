@@ -62,6 +62,62 @@ public class ExperimentSearch {
             end
             """;
 
+    private static final String WANTED = """
+            e.experiment_id > :after
+              and (:seen::text[] is null
+                   or e.project_id in (select project_id from project where code = any(:seen::text[])))
+              and (:project::text is null or e.project_id = (select project_id from project where code = :project))
+              and (:modality::text is null or e.modality = :modality)
+              and (:scanner::text is null or e.scanner = :scanner)
+              and (:from::date is null or e.acquired_on >= :from)
+              and (:until::date is null or e.acquired_on <= :until)
+              and (:words::text is null
+                   or lower(e.code || ' ' || e.title) like :words
+                   or e.project_id = any(:projects)
+                   or (e.project_id = any(:named) and lower(e.code) like :code))
+              and (:state::text is distinct from 'FROZEN'
+                   or exists (select from frozen_experiment f
+                              where f.experiment_id = e.experiment_id and f.ended_at is null and f.released_at is null))
+            """;
+
+    /** The page first, then how those on it stand. */
+    private static final String IN_ANY_STATE = """
+            select e.*,\s""" + STATE + """
+                as state
+            from (select e.*, p.code as project from experiment e join project p using (project_id) where\s""" + WANTED + """
+                  order by e.experiment_id limit :limit) e
+            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            order by e.experiment_id
+            """;
+
+    /**
+     * How one after the other stands, until the page is full. `offset 0` keeps the state out of what the planner guesses: taken for
+     * one in 200, it would be found for all of them first. `case` is what a state takes at least: rare ones are soon found among few.
+     */
+    private static final String IN_STATE = """
+            select e.*, p.code as project, s.state
+            from experiment e
+            join project p using (project_id)
+            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            cross join lateral (select\s""" + STATE + """
+                as state offset 0) s
+            where s.state = :state
+              and case :state
+                      when 'PLANNED' then t.experiment_id is null
+                      when 'ARRIVING' then e.experiment_id in (select a.experiment_id from arrival a
+                                                               where a.state = 'ARRIVING')
+                      when 'COMPLETE' then t.entries = t.entries_safe is false
+                      when 'COPYING' then t.entries = t.entries_safe is false
+                      when 'VERIFIED' then t.entries = t.entries_safe is true
+                      when 'AT_RISK' then t.unprotected_since < :overdue
+                          or e.experiment_id in (select f.experiment_id from finding f
+                                                 where f.superseded_by is null and f.reason = any(:risks::text[]))
+                  end
+              and\s""" + WANTED + """
+            order by e.experiment_id
+            limit :limit
+            """;
+
     private final JdbcClient jdbc;
     private final RiskSettings settings;
     private final InstantSource clock;
@@ -163,51 +219,7 @@ public class ExperimentSearch {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         State state = wanted.state;
-        // NB: `offset 0` keeps the state out of what the planner guesses: taken for one in 200, it would be found for
-        // all experiments,
-        // and not for one after the other until the page is full. `case` is what each state takes at least: the rare
-        // ones are soon
-        // found among few.
-        return jdbc.sql("""
-                        select e.*, p.code as project, s.state
-                        from experiment e
-                        join project p using (project_id)
-                        left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
-                        cross join lateral (select\s""" + STATE + """
-                            as state offset 0) s
-                        where e.experiment_id > :after
-                          and (:seen::text[] is null
-                               or e.project_id in (select project_id from project where code = any(:seen::text[])))
-                          and (:project::text is null
-                               or e.project_id = (select project_id from project where code = :project))
-                          and (:modality::text is null or e.modality = :modality)
-                          and (:scanner::text is null or e.scanner = :scanner)
-                          and (:from::date is null or e.acquired_on >= :from)
-                          and (:until::date is null or e.acquired_on <= :until)
-                          and (:words::text is null
-                               or lower(e.code || ' ' || e.title) like :words
-                               or e.project_id = any(:projects)
-                               or (e.project_id = any(:named) and lower(e.code) like :code))
-                          and case :state::text
-                                  when 'PLANNED' then t.experiment_id is null
-                                  when 'ARRIVING' then e.experiment_id in (select a.experiment_id from arrival a
-                                                                           where a.state = 'ARRIVING')
-                                  when 'COMPLETE' then t.entries = t.entries_safe is false
-                                  when 'COPYING' then t.entries = t.entries_safe is false
-                                  when 'VERIFIED' then t.entries = t.entries_safe is true
-                                  when 'AT_RISK' then t.unprotected_since < :overdue
-                                      or e.experiment_id in (select f.experiment_id from finding f
-                                                             where f.superseded_by is null
-                                                               and f.reason = any(:risks::text[]))
-                                  when 'FROZEN' then exists (select from frozen_experiment f
-                                                             where f.experiment_id = e.experiment_id
-                                                               and f.ended_at is null and f.released_at is null)
-                                  else true
-                              end
-                          and (:state::text is null or :state = 'FROZEN' or s.state = :state)
-                        order by e.experiment_id
-                        limit :limit
-                        """)
+        return jdbc.sql(state == null || state == State.FROZEN ? IN_ANY_STATE : IN_STATE)
                 .param("overdue", Timestamp.from(clock.instant().minus(settings.after())))
                 .param("risks", Arrays.stream(RISKS).map(Problem::name).toArray(String[]::new), Types.ARRAY)
                 .param("seen", sight.seen(), Types.ARRAY)

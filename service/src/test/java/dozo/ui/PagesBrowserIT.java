@@ -56,6 +56,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -101,10 +104,35 @@ class PagesBrowserIT {
     private static String login = "";
     private static String axe = "";
 
-    private final List<BrowserContext> opened = new ArrayList<>();
+    /** One for each language in which the administrator has logged in: what it has loaded once, no test loads again. */
+    private static final Map<String, BrowserContext> USUAL = new HashMap<>();
 
+    private final List<AutoCloseable> opened = new ArrayList<>();
+
+    /** The browser belongs to the thread that starts it; the service and its nights come up beside it. */
     @BeforeAll
     static void start() throws Exception {
+        try (ExecutorService beside = Executors.newSingleThreadExecutor()) {
+            Future<?> served = beside.submit(() -> {
+                serve();
+                return null;
+            });
+            // A browser is there already: none is loaded.
+            Map<String, String> environment = new HashMap<>(System.getenv());
+            environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+            playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
+            browser = playwright
+                    .chromium()
+                    .launch(new LaunchOptions().setExecutablePath(chromium()).setArgs(List.of("--no-sandbox")));
+            try (InputStream script = PagesBrowserIT.class.getResourceAsStream("/axe.min.js")) {
+                axe = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
+            }
+            served.get();
+        }
+        login = loggedIn();
+    }
+
+    private static void serve() throws Exception {
         int port;
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();
@@ -120,17 +148,6 @@ class PagesBrowserIT {
         service.bean(Tokens.class).create("lab", "sheet of the lab", null, true, 30);
         back();
         plan();
-        // A browser is there already: none is loaded.
-        Map<String, String> environment = new HashMap<>(System.getenv());
-        environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
-        playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
-        browser = playwright
-                .chromium()
-                .launch(new LaunchOptions().setExecutablePath(chromium()).setArgs(List.of("--no-sandbox")));
-        login = loggedIn();
-        try (InputStream script = PagesBrowserIT.class.getResourceAsStream("/axe.min.js")) {
-            axe = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.UTF_8);
-        }
     }
 
     private static Path chromium() {
@@ -249,8 +266,10 @@ class PagesBrowserIT {
     }
 
     @AfterEach
-    void closePages() {
-        opened.forEach(BrowserContext::close);
+    void closePages() throws Exception {
+        for (AutoCloseable each : opened) {
+            each.close();
+        }
     }
 
     @AfterAll
@@ -446,7 +465,7 @@ class PagesBrowserIT {
 
     @Test
     void languageAndLightAreRemembered() throws Exception {
-        Page page = open("en", "/experiments?project=P001");
+        Page page = open("en", "/experiments?project=P001", new NewContextOptions());
         page.getByText("日本語").click();
         assertThat(page.locator("html")).hasAttribute("lang", "ja");
         assertThat(page).hasURL(Pattern.compile(".*/experiments\\?project=P001"));
@@ -494,7 +513,7 @@ class PagesBrowserIT {
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
     void everyPageIsForEverybody(String language) throws Exception {
-        Page page = context(language, new NewContextOptions()).newPage();
+        Page page = open(language, "/");
         boolean english = language.equals("en");
         for (Map.Entry<String, String> each : pages().entrySet()) {
             page.setViewportSize(WIDE, 800);
@@ -840,11 +859,21 @@ class PagesBrowserIT {
     }
 
     private Page open(String language, String path) throws Exception {
-        return open(language, path, new NewContextOptions().setViewportSize(WIDE, 800));
+        BrowserContext context = USUAL.get(language);
+        if (context == null) {
+            context = context(language, new NewContextOptions().setViewportSize(WIDE, 800));
+            USUAL.put(language, context);
+        }
+        Page page = context.newPage();
+        opened.add(page);
+        page.navigate(service.url() + path);
+        return page;
     }
 
     private Page open(String language, String path, NewContextOptions options) throws Exception {
-        Page page = context(language, options).newPage();
+        BrowserContext context = context(language, options);
+        opened.add(context);
+        Page page = context.newPage();
         page.navigate(service.url() + path);
         return page;
     }
@@ -853,7 +882,6 @@ class PagesBrowserIT {
     private BrowserContext context(String language, NewContextOptions options) throws Exception {
         BrowserContext context = browser.newContext(options.setLocale(language).setStorageState(login));
         context.setDefaultTimeout(Duration.ofSeconds(15).toMillis());
-        opened.add(context);
         return context;
     }
 

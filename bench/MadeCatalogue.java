@@ -144,9 +144,9 @@ record MadeCatalogue(int experiments, long entries) {
             """;
 
     private static final String FINDINGS = """
-            insert into finding (run_id, experiment_id, reason, path, message, found_at)
+            insert into finding (run_id, experiment_id, reason, path, message, found_at, superseded_by)
             select 1 + n % :days, 1 + n % :experiments, 'UNREADABLE', 'path', 'cannot be read',
-                   :begin + n % :days * interval '1 day 1 second'
+                   :begin + n % :days * interval '1 day 1 second', case when n % 50 > 0 then :days end
             from generate_series(1, 5 * :experiments) n;
             """;
 }

@@ -162,7 +162,7 @@ def addresses(run, tokens):
             '/experiments',
             f'{search}visit+9',
             search + urllib.parse.quote('視覚'),
-            '/experiments?state=not-safe',
+            '/experiments?state=at-risk',
             '/experiments?project=P003&scanner=T7',
         ],
         '/experiments/{project}/{code}': [GIANT, USUAL],

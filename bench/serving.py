@@ -153,9 +153,9 @@ def list_path(dice, project, size):
         '',
         f'&project=P{project:03}',
         f'&modality={dice.choice(("MR", "MEG", "EEG"))}',
-        f'&scanner=T{dice.randrange(11)}&state=safe',
+        f'&scanner=T{dice.randrange(11)}&state=verified',
         f'&acquiredFrom={dice.randrange(2016, 2025)}-04-01&acquiredUntil=2025-03-31',
-        '&state=not-safe',
+        f'&state={dice.choice(("at-risk", "complete", "planned"))}',
     )
     after = dice.choice((0, 0, dice.randrange(size.experiments)))
     return f'/experiments?after={after}{dice.choice(filters)}'

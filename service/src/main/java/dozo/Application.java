@@ -7,6 +7,7 @@ import dozo.command.CopyCommand;
 import dozo.command.Dozo;
 import dozo.demo.Demo;
 import dozo.manifest.IngestSettings;
+import dozo.registry.RiskSettings;
 import dozo.run.ScrubSettings;
 import dozo.run.TransferSettings;
 import dozo.schedule.ScheduleSettings;
@@ -58,7 +59,8 @@ public class Application {
             WorklistSettings.class,
             DirectorySettings.class,
             TransferSettings.class,
-            ScrubSettings.class);
+            ScrubSettings.class,
+            RiskSettings.class);
 
     public static void main(String[] arguments) throws IOException {
         if (arguments.length > 0 && arguments[0].equals("copy")) {

@@ -563,8 +563,8 @@ class CommandLineTest {
         assertThat(dozo("register", "--csv", csv.toString(), "--encoding", "utf-16le")
                         .code())
                 .isEqualTo(Exit.REFUSED);
-        assertThat(dozo("experiments", "視覚").out()).contains("P1/E1").contains("unseen");
-        assertThat(dozo("experiments", "--project", "P1", "--state", "unseen", "--json")
+        assertThat(dozo("experiments", "視覚").out()).contains("P1/E1").contains("planned");
+        assertThat(dozo("experiments", "--project", "P1", "--state", "planned", "--json")
                         .out())
                 .contains("\"code\" : \"E1\"");
         assertThat(dozo("experiments", "--state", "lost").code()).isEqualTo(Exit.REFUSED);

@@ -1,8 +1,11 @@
 package dozo.registry;
 
+import dozo.file.Problem;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments.Experiment;
+import java.sql.Timestamp;
 import java.sql.Types;
+import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.List;
@@ -19,16 +22,121 @@ public class ExperimentSearch {
     /** A text that is searched for has at most so many characters. */
     public static final int TEXT_LENGTH_MAX = 200;
 
-    private final JdbcClient jdbc;
+    /** What these say of may be lost, or will get no second copy by itself: an experiment of which one stands is at risk. */
+    private static final Problem[] RISKS = {
+        Problem.SOURCE_MISSING,
+        Problem.SOURCE_EMPTY,
+        Problem.LIST_OLD,
+        Problem.UNPARSED,
+        Problem.UNREADABLE,
+        Problem.MISMATCHED,
+        Problem.UNPROVEN,
+        Problem.SITE_REFUSED,
+        Problem.MISSING,
+        Problem.DAMAGED,
+        Problem.SOURCE_DIFFERS
+    };
 
-    /** How an experiment stands at a site. */
+    /**
+     * The state of an experiment {@code e} with its protection {@code t} at a site: the first that holds. Without a manifest, a
+     * source that is not there has not come yet.
+     */
+    private static final String STATE = """
+            case
+                when (t.unprotected_since < :overdue and t.entries = t.entries_safe is not true)
+                     or exists (select from finding f join run r using (run_id)
+                                where f.experiment_id = e.experiment_id and f.superseded_by is null
+                                  and f.reason = any(:risks::text[]) and r.site_id = :site
+                                  and (t.experiment_id is not null or f.reason not in ('SOURCE_MISSING', 'SOURCE_EMPTY'))
+                                  and not exists (select from acknowledgement a where a.finding_id = f.finding_id))
+                    then 'AT_RISK'
+                when exists (select from arrival a where a.experiment_id = e.experiment_id and a.state = 'ARRIVING')
+                    then 'ARRIVING'
+                when t.entries = t.entries_safe then 'VERIFIED'
+                when exists (select from transfer_unit u join run r using (run_id)
+                             where u.experiment_id = e.experiment_id and u.site_id = :site and u.state = 'PLANNED'
+                               and r.ended_at is null)
+                    then 'COPYING'
+                when t.experiment_id is not null then 'COMPLETE'
+                else 'PLANNED'
+            end
+            """;
+
+    private static final String WANTED = """
+            e.experiment_id > :after
+              and (:seen::text[] is null
+                   or e.project_id in (select project_id from project where code = any(:seen::text[])))
+              and (:project::text is null or e.project_id = (select project_id from project where code = :project))
+              and (:modality::text is null or e.modality = :modality)
+              and (:scanner::text is null or e.scanner = :scanner)
+              and (:from::date is null or e.acquired_on >= :from)
+              and (:until::date is null or e.acquired_on <= :until)
+              and (:words::text is null
+                   or lower(e.code || ' ' || e.title) like :words
+                   or e.project_id = any(:projects)
+                   or (e.project_id = any(:named) and lower(e.code) like :code))
+              and (:state::text is distinct from 'FROZEN'
+                   or exists (select from frozen_experiment f
+                              where f.experiment_id = e.experiment_id and f.ended_at is null and f.released_at is null))
+            """;
+
+    /** The page first, then how those on it stand. */
+    private static final String IN_ANY_STATE = """
+            select e.*,\s""" + STATE + """
+                as state
+            from (select e.*, p.code as project from experiment e join project p using (project_id) where\s""" + WANTED + """
+                  order by e.experiment_id limit :limit) e
+            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            order by e.experiment_id
+            """;
+
+    /**
+     * How one after the other stands, until the page is full. `offset 0` keeps the state out of what the planner guesses: taken for
+     * one in 200, it would be found for all of them first. `case` is what a state takes at least: rare ones are soon found among few.
+     */
+    private static final String IN_STATE = """
+            select e.*, p.code as project, s.state
+            from experiment e
+            join project p using (project_id)
+            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
+            cross join lateral (select\s""" + STATE + """
+                as state offset 0) s
+            where s.state = :state
+              and case :state
+                      when 'PLANNED' then t.experiment_id is null
+                      when 'ARRIVING' then e.experiment_id in (select a.experiment_id from arrival a
+                                                               where a.state = 'ARRIVING')
+                      when 'COMPLETE' then t.entries = t.entries_safe is false
+                      when 'COPYING' then t.entries = t.entries_safe is false
+                      when 'VERIFIED' then t.entries = t.entries_safe is true
+                      when 'AT_RISK' then t.unprotected_since < :overdue
+                          or e.experiment_id in (select f.experiment_id from finding f
+                                                 where f.superseded_by is null and f.reason = any(:risks::text[]))
+                  end
+              and\s""" + WANTED + """
+            order by e.experiment_id
+            limit :limit
+            """;
+
+    private final JdbcClient jdbc;
+    private final RiskSettings settings;
+    private final InstantSource clock;
+
+    /** How an experiment stands at a site: it is in exactly one of these, and may be frozen beside that. */
     public enum State {
-        /** Never looked at. */
-        UNSEEN,
+        /** Registered, and nothing of it was ever sealed. */
+        PLANNED,
+        /** An origin tells of more than it has delivered so far, whatever of it is verified already. */
+        ARRIVING,
+        /** Its manifest is sealed; something of it waits for its copy. */
+        COMPLETE,
+        /** The run that is under way has yet to send some of it. */
+        COPYING,
         /** Every entry of its current manifest has a receipt. */
-        SAFE,
-        NOT_SAFE,
-        /** Nothing is done with it until it is released; of what was known before, it may be safe or not. */
+        VERIFIED,
+        /** A finding says that something may be lost, or something has waited too long for its copy; before all others. */
+        AT_RISK,
+        /** Nothing is done with it until it is released. Only asked for: of what was known before, it is in one of the others. */
         FROZEN;
 
         /** Its word in REST. */
@@ -46,7 +154,9 @@ public class ExperimentSearch {
                     .filter(state -> state.word().equals(word))
                     .findFirst()
                     .orElseThrow(() -> new Refusal(
-                            "state", "\"%s\": unseen, safe, not-safe and frozen are accepted".formatted(word)));
+                            "state",
+                            "\"%s\": planned, arriving, complete, copying, verified, at-risk and frozen are accepted"
+                                    .formatted(word)));
         }
     }
 
@@ -81,12 +191,19 @@ public class ExperimentSearch {
     /**
      * An experiment that was found.
      *
-     * @param state {@link State#UNSEEN}, {@link State#SAFE} or {@link State#NOT_SAFE}
+     * @param state never {@link State#FROZEN}
      */
     public record Found(Experiment experiment, State state) {}
 
-    public ExperimentSearch(JdbcClient jdbc) {
+    public ExperimentSearch(JdbcClient jdbc, RiskSettings settings, InstantSource clock) {
         this.jdbc = jdbc;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /** How an experiment stands at a site. */
+    public State state(int experiment, int site) {
+        return page(Wanted.ALL, site, experiment - 1, 1).getFirst().state();
     }
 
     public List<Found> page(Wanted wanted, int site, int after, int limit) {
@@ -96,42 +213,15 @@ public class ExperimentSearch {
     /**
      * At most {@code limit} of the experiments that are seen and wanted with an id above {@code after}, by id.
      *
-     * @param site at which their state counts; at none they are unseen
+     * @param site at which their state counts; at none nothing of them is sealed
      */
     public List<Found> page(Sight sight, Wanted wanted, int site, int after, int limit) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         State state = wanted.state;
-        return jdbc.sql("""
-                        select e.*, p.code as project, t.experiment_id is not null as seen, t.entries = t.entries_safe as safe
-                        from experiment e
-                        join project p using (project_id)
-                        left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
-                        where e.experiment_id > :after
-                          and (:seen::text[] is null
-                               or e.project_id in (select project_id from project where code = any(:seen::text[])))
-                          and (:project::text is null
-                               or e.project_id = (select project_id from project where code = :project))
-                          and (:modality::text is null or e.modality = :modality)
-                          and (:scanner::text is null or e.scanner = :scanner)
-                          and (:from::date is null or e.acquired_on >= :from)
-                          and (:until::date is null or e.acquired_on <= :until)
-                          and (:words::text is null
-                               or lower(e.code || ' ' || e.title) like :words
-                               or e.project_id = any(:projects)
-                               or (e.project_id = any(:named) and lower(e.code) like :code))
-                          and case :state::text
-                                  when 'UNSEEN' then t.experiment_id is null
-                                  when 'SAFE' then t.entries = t.entries_safe is true
-                                  when 'NOT_SAFE' then t.entries = t.entries_safe is false
-                                  when 'FROZEN' then exists (select from frozen_experiment f
-                                                             where f.experiment_id = e.experiment_id
-                                                               and f.ended_at is null and f.released_at is null)
-                                  else true
-                              end
-                        order by e.experiment_id
-                        limit :limit
-                        """)
+        return jdbc.sql(state == null || state == State.FROZEN ? IN_ANY_STATE : IN_STATE)
+                .param("overdue", Timestamp.from(clock.instant().minus(settings.after())))
+                .param("risks", Arrays.stream(RISKS).map(Problem::name).toArray(String[]::new), Types.ARRAY)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("site", site)
                 .param("after", after)
@@ -150,7 +240,7 @@ public class ExperimentSearch {
                 .param("limit", limit)
                 .query((row, n) -> new Found(
                         Objects.requireNonNull(Experiments.EXPERIMENT.mapRow(row, n)),
-                        row.getBoolean("safe") ? State.SAFE : row.getBoolean("seen") ? State.NOT_SAFE : State.UNSEEN))
+                        State.valueOf(row.getString("state"))))
                 .list();
     }
 

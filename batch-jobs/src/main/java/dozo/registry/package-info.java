@@ -1,6 +1,6 @@
 /** What is registered, and by whom: projects, their experiments, and the sites that hold the second copy. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"file", "ledger", "remote"})
+@ApplicationModule(allowedDependencies = {"file", "ledger", "remote", "setting"})
 package dozo.registry;
 
 import org.jspecify.annotations.NullMarked;

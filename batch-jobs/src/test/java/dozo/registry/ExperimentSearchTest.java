@@ -8,6 +8,7 @@ import dozo.ledger.Ledger;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.ExperimentSearch.Wanted;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
@@ -28,7 +29,7 @@ class ExperimentSearchTest {
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
     private final Ledger ledger = new Ledger(jdbc, CLOCK);
     private final Experiments experiments = new Experiments(jdbc, new Projects(jdbc, ledger, CLOCK), ledger, CLOCK);
-    private final ExperimentSearch search = new ExperimentSearch(jdbc);
+    private final ExperimentSearch search = new ExperimentSearch(jdbc, new RiskSettings(Duration.ofDays(3)), CLOCK);
 
     @BeforeEach
     void register() {
@@ -85,22 +86,146 @@ class ExperimentSearchTest {
     }
 
     @Test
+    void anExperimentIsInTheFirstStateThatHolds() {
+        assertThat(states()).as("nothing is sealed").containsExactly("PLANNED", "PLANNED", "PLANNED", "PLANNED");
+
+        seal("E1", "1", "null");
+        seal("E2", "0", "'2026-11-19T12:00:00Z'");
+        seal("E3", "0", "'2026-11-18T12:00:00Z'");
+        assertThat(states()).containsExactly("VERIFIED", "COMPLETE", "COMPLETE", "PLANNED");
+
+        int run = run("null");
+        jdbc.sql("""
+                insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
+                values (1, 1, 'BUNDLE', '{1}', 1, 'PLANNED', :run, 0), (2, 1, 'BUNDLE', '{1}', 1, 'PLANNED', :run, 0),
+                       (3, 1, 'BUNDLE', '{1}', 1, 'FAILED', :run, 0)
+                """).param("run", run).update();
+        assertThat(states())
+                .as("a unit that failed is not sent any more")
+                .containsExactly("VERIFIED", "COPYING", "COMPLETE", "PLANNED");
+        jdbc.sql("update run set state = 'FAILED', ended_at = now()").update();
+        assertThat(states()).as("no run sends it").containsExactly("VERIFIED", "COMPLETE", "COMPLETE", "PLANNED");
+
+        arriving("E1", "ARRIVING");
+        arriving("E2", "COMPLETE");
+        arriving("Vis-4", "ARRIVING");
+        assertThat(states()).containsExactly("ARRIVING", "COMPLETE", "COMPLETE", "ARRIVING");
+    }
+
+    @Test
+    void whatHasWaitedTooLongIsAtRiskUntilAllHasReceipts() {
+        seal("E1", "0", "'2026-11-18T12:00:00Z'");
+        seal("E2", "0", "'2026-11-18T11:59:59Z'");
+        seal("E3", "1", "'2026-10-01T00:00:00Z'");
+
+        assertThat(states()).containsExactly("COMPLETE", "AT_RISK", "VERIFIED", "PLANNED");
+    }
+
+    @Test
+    void anOpenFindingOfLossPutsAtRisk() {
+        seal("E1", "1", "null");
+        seal("E2", "1", "null");
+        find("E1", "SPECIAL");
+        find("E2", "UNREADABLE");
+        find("E3", "SOURCE_MISSING");
+        find("Vis-4", "UNREADABLE");
+        assertThat(states())
+                .as("where nothing was ever sealed, the source has not come yet")
+                .containsExactly("VERIFIED", "AT_RISK", "PLANNED", "AT_RISK");
+
+        arriving("E2", "ARRIVING");
+        find("E1", "SOURCE_MISSING");
+        assertThat(states()).containsExactly("AT_RISK", "AT_RISK", "PLANNED", "AT_RISK");
+
+        jdbc.sql("update finding set superseded_by = run_id where reason = 'SOURCE_MISSING'")
+                .update();
+        jdbc.sql("""
+                insert into acknowledgement (finding_id, acknowledged_by, acknowledged_at, reason)
+                select finding_id, 'x', now(), 'known' from finding where reason = 'UNREADABLE'
+                """).update();
+        assertThat(states()).containsExactly("VERIFIED", "ARRIVING", "PLANNED", "PLANNED");
+    }
+
+    @Test
     void aStateIsThatAtTheSite() {
+        seal("E1", "1", "null");
+        find("E2", "DAMAGED");
+
+        assertThat(search.state(1, SITE)).isEqualTo(State.VERIFIED);
+        assertThat(search.page(Wanted.ALL, 0, 0, 10))
+                .as("at no site")
+                .extracting(Found::state)
+                .containsOnly(State.PLANNED);
+    }
+
+    @Test
+    void aFrozenExperimentIsFoundAndKeepsItsState() {
+        seal("E1", "1", "null");
+        jdbc.sql("""
+                insert into frozen_experiment (experiment_id, manifest_no, frozen_at, entries_lost, bytes_lost, message)
+                values (1, 1, now(), 1, 1, 'x')
+                """).update();
+
+        assertThat(search.page(inState(State.FROZEN), SITE, 0, 10))
+                .extracting(Found::state)
+                .containsExactly(State.VERIFIED);
+    }
+
+    /** Of what the list says, and in pages of one. */
+    private List<String> states() {
+        List<Found> all = search.page(Wanted.ALL, SITE, 0, 10);
+        for (State state : State.values()) {
+            if (state != State.FROZEN) {
+                assertThat(codes(inState(state)))
+                        .as("found as %s", state)
+                        .isEqualTo(all.stream()
+                                .filter(each -> each.state() == state)
+                                .map(each -> each.experiment().code())
+                                .toList());
+            }
+        }
+        return all.stream().map(each -> each.state().name()).toList();
+    }
+
+    /** An experiment of one file at the site. */
+    private void seal(String code, String safe, String since) {
         jdbc.sql("""
                 insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
                                         entries_safe, unprotected_since, counted_at)
-                values (1, 1, 1, 1, 1, 1, 1, 1, 1, null, now()), (2, 1, 1, 1, 1, 1, 0, 0, 0, now(), now());
-                """).update();
+                select experiment_id, 1, 1, 1, 1, 1, %1$s, %1$s, %1$s, %2$s, now() from experiment where code = :code
+                """.formatted(safe, since)).param("code", code).update();
+    }
 
-        assertThat(codes(inState(State.SAFE))).containsExactly("E1");
-        assertThat(codes(inState(State.NOT_SAFE))).containsExactly("E2");
-        assertThat(codes(inState(State.UNSEEN))).containsExactly("E3", "Vis-4");
-        assertThat(search.page(Wanted.ALL, SITE, 0, 10))
-                .extracting(Found::state)
-                .containsExactly(State.SAFE, State.NOT_SAFE, State.UNSEEN, State.UNSEEN);
-        assertThat(search.page(inState(State.UNSEEN), 0, 0, 10))
-                .as("at no site")
-                .hasSize(4);
+    private void find(String code, String reason) {
+        jdbc.sql("""
+                insert into finding (run_id, experiment_id, reason, message, found_at)
+                select :run, experiment_id, :reason, 'x', now() from experiment where code = :code
+                """)
+                .param("run", run("now()"))
+                .param("reason", reason)
+                .param("code", code)
+                .update();
+    }
+
+    /** A run to the site; it ended when this says. */
+    private int run(String ended) {
+        return jdbc.sql("""
+                        insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                        values ('nightlyBackup', 1, case when %1$s is null then 'RUNNING' else 'FINDINGS' end, 'x', now(), %1$s)
+                        returning run_id
+                        """.formatted(ended)).query((row, n) -> row.getInt(1)).single();
+    }
+
+    private void arriving(String code, String state) {
+        jdbc.sql("""
+                insert into origin (name, kind, address, spool, active, updated_at)
+                values ('fw', 'flywheel', 'https://flywheel.example.org', '/spool', false, now()) on conflict do nothing
+                """).update();
+        jdbc.sql("""
+                insert into arrival (origin_id, item, state, code, waiting, first_seen_at, changed_at, experiment_id)
+                select origin_id, e.code, :state, e.code, false, now(), now(), e.experiment_id
+                from origin, experiment e where e.code = :code
+                """).param("state", state).param("code", code).update();
     }
 
     @Test

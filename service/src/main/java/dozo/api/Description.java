@@ -133,7 +133,7 @@ class Description {
             site            the site's name; may be missing while there is only one
             source          the folder's absolute path on the service's machine, as text
             sourceBytes     the same in base64
-            state           in this state at the site only: unseen, safe or not-safe
+            state           in this state at the site only
             storedBytes     bytes to compute with, instead of what is stored
             storedFiles     files to compute with, instead of what is stored
             studyInstanceUid the StudyInstanceUID, as the images have it

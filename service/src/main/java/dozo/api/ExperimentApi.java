@@ -2,6 +2,7 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.Sheet.Column;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
@@ -63,6 +64,25 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/experiments")
 class ExperimentApi {
+
+    private static final int SHEET_PAGE = 5_000;
+
+    private static final List<Column<ShownExperiment>> COLUMNS = List.of(
+            new Column<>("id", ShownExperiment::id),
+            new Column<>("project", ShownExperiment::project),
+            new Column<>("code", ShownExperiment::code),
+            new Column<>("title", ShownExperiment::title),
+            new Column<>("kind", ShownExperiment::kind),
+            new Column<>("source", ShownExperiment::source),
+            new Column<>("modality", ShownExperiment::modality),
+            new Column<>("scanner", ShownExperiment::scanner),
+            new Column<>("acquired", ShownExperiment::acquired),
+            new Column<>("registeredAt", ShownExperiment::registeredAt),
+            new Column<>("registeredBy", ShownExperiment::registeredBy),
+            new Column<>("state", ShownExperiment::state),
+            new Column<>(
+                    "frozenAt",
+                    each -> each.frozen() == null ? null : each.frozen().frozenAt()));
 
     private final Experiments experiments;
     private final ExperimentSearch search;
@@ -165,7 +185,7 @@ class ExperimentApi {
      * An experiment.
      *
      * @param frozen missing when it is not, or is released
-     * @param state in a list: unseen, safe or not-safe
+     * @param state in a list, at the site: planned, arriving, complete, copying, verified or at-risk
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     record ShownExperiment(
@@ -301,6 +321,7 @@ class ExperimentApi {
 
     /** The experiments that are searched for, by id. */
     @GetMapping
+    @Nullable
     Page<ShownExperiment> list(
             @RequestParam(required = false) @Nullable String q,
             @RequestParam(required = false) @Nullable String project,
@@ -313,8 +334,9 @@ class ExperimentApi {
             @RequestParam(defaultValue = "false") boolean frozen,
             @RequestParam(defaultValue = "0") int after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
-            Sight sight) {
-        if (frozen) {
+            Sight sight,
+            Sheet sheet) {
+        if (frozen && !sheet.wanted()) {
             return frozen(sight, after, limit);
         }
         Wanted wanted = new Wanted(
@@ -324,20 +346,34 @@ class ExperimentApi {
                 scanner,
                 day("acquiredFrom", acquiredFrom),
                 day("acquiredUntil", acquiredUntil),
-                state == null ? null : State.of(state));
+                frozen ? State.FROZEN : state == null ? null : State.of(state));
         // Of several sites, experiments have a state at each; the list itself is no question about one of them.
-        OptionalInt one = wanted.state() == null ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
+        boolean anywhere = wanted.state() == null || wanted.state() == State.FROZEN;
+        OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
         int at = one.orElse(SiteChoice.NO_SITE);
+        if (sheet.wanted()) {
+            sheet.send("experiments", COLUMNS, Sheet.paged(SHEET_PAGE, (last, most) -> {
+                int begin = last == null ? after : last.id();
+                return shown(search.page(sight, wanted, at, begin, most), one.isPresent());
+            }));
+            return null;
+        }
         Page<Found> page = Page.of(
                 limit,
                 most -> search.page(sight, wanted, at, after, most),
                 found -> found.experiment().id());
-        int[] ids =
-                page.items().stream().mapToInt(found -> found.experiment().id()).toArray();
+        return new Page<>(shown(page.items(), one.isPresent()), page.next());
+    }
+
+    /** With how they stand, where that is at one site. */
+    private List<ShownExperiment> shown(List<Found> found, boolean atSite) {
+        int[] ids = found.stream().mapToInt(each -> each.experiment().id()).toArray();
         Map<Integer, Freeze> held =
                 freezes.frozen(ids).stream().collect(Collectors.toMap(Freeze::experimentId, Function.identity()));
-        return page.map(found -> ShownExperiment.of(
-                found.experiment(), held.get(found.experiment().id()), one.isPresent() ? found.state() : null));
+        return found.stream()
+                .map(each -> ShownExperiment.of(
+                        each.experiment(), held.get(each.experiment().id()), atSite ? each.state() : null))
+                .toList();
     }
 
     private Page<ShownExperiment> frozen(Sight sight, int after, int limit) {

@@ -49,10 +49,16 @@ final class ExperimentsCommand implements Callable<Integer> {
     @Option(names = "--until", paramLabel = "DAY", description = "Acquired on this day or earlier.")
     private @Nullable String until;
 
-    @Option(names = "--state", paramLabel = "STATE", description = "unseen, safe, not-safe or frozen.")
+    @Option(
+            names = "--state",
+            paramLabel = "STATE",
+            description = "planned, arriving, complete, copying, verified, at-risk or frozen.")
     private @Nullable String state;
 
-    @Option(names = "--site", paramLabel = "S", description = "Safe at which site; not needed for the only one.")
+    @Option(
+            names = "--site",
+            paramLabel = "S",
+            description = "In that state at which site; not needed for the only one.")
     private @Nullable String site;
 
     @Override
@@ -67,7 +73,7 @@ final class ExperimentsCommand implements Callable<Integer> {
             Table table = new Table("EXPERIMENT", "STATE", "ACQUIRED", "MODALITY", "SCANNER", "TITLE", "SOURCE");
             found.forEach(each -> table.row(
                     said(each, "project") + "/" + said(each, "code"),
-                    each.hasNonNull("frozen") ? "frozen" : said(each, "state"),
+                    state(each),
                     said(each, "acquired"),
                     said(each, "modality"),
                     said(each, "scanner"),
@@ -96,6 +102,12 @@ final class ExperimentsCommand implements Callable<Integer> {
         if (value != null) {
             parts.add(name + "=" + Connection.encoded(value));
         }
+    }
+
+    /** Where it counts at no single site, an experiment has none; a frozen one is frozen beside it. */
+    private static String state(JsonNode experiment) {
+        String state = said(experiment, "state");
+        return experiment.hasNonNull("frozen") ? (state + " frozen").strip() : state;
     }
 
     private static String said(JsonNode experiment, String field) {

@@ -61,10 +61,10 @@ class RegistrationApiTest {
         assertThat(each.at("/lines/0/title").asString()).isEqualTo("視覚野");
         assertThat(each.at("/lines/1/line").asInt()).isEqualTo(3);
         assertThat(each.at("/lines/1/field").asString()).isEqualTo("code");
-        Answer found = service.get("/api/v1/experiments?q=%E8%A6%96%E8%A6%9A&scanner=T7&state=unseen");
+        Answer found = service.get("/api/v1/experiments?q=%E8%A6%96%E8%A6%9A&scanner=T7&state=planned");
         assertThat(found.at("/items").size()).isEqualTo(1);
         assertThat(found.at("/items/0/code").asString()).isEqualTo("A1");
-        assertThat(found.at("/items/0/state").asString()).isEqualTo("unseen");
+        assertThat(found.at("/items/0/state").asString()).isEqualTo("planned");
     }
 
     @Test

@@ -8,8 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -67,17 +71,21 @@ class SchemathesisIT {
         service.close();
     }
 
+    /** Both at once, as people are: what one changes meanwhile, the other may find in any state. */
     @Test
-    void itHoldsForAnAdministrator() throws IOException, InterruptedException {
-        fuzz("admin:" + service.password(), "coverage,fuzzing", 5);
+    void itHoldsForAnAdministratorAndALabManager() throws Exception {
+        try (ExecutorService both = Executors.newFixedThreadPool(2)) {
+            List<Future<@Nullable Void>> fuzzed = both.invokeAll(List.of(
+                    () -> fuzz("admin:" + service.password(), "coverage,fuzzing", 5),
+                    () -> fuzz("lm:a long password", "fuzzing", 5)));
+            for (Future<@Nullable Void> each : fuzzed) {
+                each.get();
+            }
+        }
     }
 
-    @Test
-    void itHoldsForALabManager() throws IOException, InterruptedException {
-        fuzz("lm:a long password", "fuzzing", 5);
-    }
-
-    private static void fuzz(String who, String phases, int examples) throws IOException, InterruptedException {
+    private static @Nullable Void fuzz(String who, String phases, int examples)
+            throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory(work, "fuzz");
         Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS);
         Path api = Files.writeString(
@@ -102,6 +110,7 @@ class SchemathesisIT {
         assertThat(cases.find()).as(verdict.said()).isTrue();
         assertThat(cases.group(2)).as(verdict.said()).isEqualTo(cases.group(1));
         System.out.printf("schemathesis, %s: %s%n", who.substring(0, who.indexOf(':')), cases.group());
+        return null;
     }
 
     private static void made(RunningService.Answer answer) {

@@ -97,6 +97,7 @@ class SheetApiTest {
                 "coverage/changes?from=2020-01-01&until=DAY | items",
                 "coverage/waits?from=2020-01-01&until=DAY&by=modality | items",
                 "experiments/P1/E1/proof?pathBytes=K/8= | items",
+                "experiments?q=e&state=planned | items",
                 "ledger?limit=500&action=project.created | items"
             })
     void theFiguresAreThoseOfTheJson(String question, String list) {

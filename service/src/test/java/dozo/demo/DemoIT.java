@@ -180,6 +180,8 @@ class DemoIT {
         command.addAll(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx512m",
+                // Each lives for seconds: what the second compiler costs it does not get back.
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Application.class.getName(),

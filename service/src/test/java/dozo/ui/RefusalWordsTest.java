@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.source.tree.BinaryTree;
@@ -53,27 +54,39 @@ class RefusalWordsTest {
             "NotNow", 2,
             "wish.refused", 1,
             "refuseIf", 2,
-            "awaitUntil", 1);
+            "awaitUntil", 1,
+            "runs.close", 2);
 
     /** What is no text by itself, as it stands in the sources, with the texts that it can be. */
-    private static final Map<String, List<String>> COMPOSED = Map.of(
-            "message", List.of(),
-            "message.formatted(user.name())", List.of(),
-            "tooLate", List.of(),
+    private static final Map<String, List<String>> COMPOSED = Map.ofEntries(
+            entry("message", List.of()),
+            entry("message.formatted(user.name())", List.of()),
+            entry("tooLate", List.of()),
+            entry("\"\"", List.of()),
+            entry("RunEnd.STOPPED", List.of("stopped; the next run goes on where it was")),
+            // Or what the site said, in its own words.
+            entry(
+                    "reason",
+                    List.of(
+                            "a defect of Dozo; the log says more: %s",
+                            "the database failed: %s; the next run goes on where this one was")),
             // Of an origin's address, which no page asks for.
-            "String.valueOf(e.getMessage())", List.of(),
-            "String.valueOf(refusal.getMessage())", List.of(),
-            "String.valueOf(wish.outside().getMessage())", List.of(),
-            "whyNot(id, \"run %d is not running\".formatted(id))",
-                    List.of("run %d is not running", "run %d is paused by %s since %s"),
-            "\"%s; resume it or stop it first\".formatted(Runs.pausedWords(run))",
-                    List.of("run %d is paused by %s since %s; resume it or stop it first"),
-            "noRole(line.get(), user, token != null)",
+            entry("String.valueOf(e.getMessage())", List.of()),
+            entry("String.valueOf(refusal.getMessage())", List.of()),
+            entry("String.valueOf(wish.outside().getMessage())", List.of()),
+            entry(
+                    "whyNot(id, \"run %d is not running\".formatted(id))",
+                    List.of("run %d is not running", "run %d is paused by %s since %s")),
+            entry(
+                    "\"%s; resume it or stop it first\".formatted(Runs.pausedWords(run))",
+                    List.of("run %d is paused by %s since %s; resume it or stop it first")),
+            entry(
+                    "noRole(line.get(), user, token != null)",
                     List.of(
                             "you are in no group that gives a role here: ask an administrator which one would",
                             "you have no role yet: an administrator gives one",
                             "this takes one of the roles %s",
-                            "this takes one of the roles %s, of you and of this token"));
+                            "this takes one of the roles %s, of you and of this token")));
 
     /** What stands in other texts, or beside a line that is not refused. */
     private static final List<String> PARTS = List.of(

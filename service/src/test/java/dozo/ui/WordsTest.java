@@ -2,6 +2,7 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.file.Problem;
 import dozo.manifest.Manifests.ChangeKind;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
@@ -64,6 +65,8 @@ class WordsTest {
                         Arrays.stream(Outlook.values()).map(each -> "capacity." + each),
                         Arrays.stream(Outcome.values()).map(each -> "verdict." + each),
                         Arrays.stream(ChangeKind.values()).map(each -> "change." + each),
+                        Arrays.stream(Problem.values()).map(each -> "reason." + each),
+                        Arrays.stream(Problem.values()).map(each -> "means." + each),
                         Stream.of("registered", "sealed", "copied", "verified", "scrubbed")
                                 .map(each -> "way." + each))
                 .flatMap(each -> each);

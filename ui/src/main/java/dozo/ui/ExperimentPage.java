@@ -8,6 +8,8 @@ import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.manifest.Manifests;
 import dozo.manifest.Manifests.Manifest;
+import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
@@ -38,6 +40,7 @@ class ExperimentPage {
     private static final int MANIFESTS_SHOWN = 30;
 
     private final Experiments experiments;
+    private final ExperimentSearch search;
     private final Sites sites;
     private final Coverage coverage;
     private final Milestones milestones;
@@ -46,13 +49,14 @@ class ExperimentPage {
     private final Manifests manifests;
 
     /** How it stands at a site. */
-    record AtSite(Site site, @Nullable ExperimentCoverage coverage, List<Step> way) {}
+    record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
 
     /** A step on the way to a proven copy; its name is a message's. */
     record Step(String name, @Nullable Instant at) {}
 
     ExperimentPage(
             Experiments experiments,
+            ExperimentSearch search,
             Sites sites,
             Coverage coverage,
             Milestones milestones,
@@ -60,6 +64,7 @@ class ExperimentPage {
             Findings findings,
             Manifests manifests) {
         this.experiments = experiments;
+        this.search = search;
         this.sites = sites;
         this.coverage = coverage;
         this.milestones = milestones;
@@ -92,7 +97,11 @@ class ExperimentPage {
         way.add(new Step("copied", reached.lastProvenAt()));
         way.add(new Step("verified", reached.safeAt()));
         way.add(new Step("scrubbed", reached.readAt()));
-        return new AtSite(site, coverage.experiment(site.id(), experiment.id()).orElse(null), way);
+        return new AtSite(
+                site,
+                search.state(experiment.id(), site.id()),
+                coverage.experiment(site.id(), experiment.id()).orElse(null),
+                way);
     }
 
     /** What a release will do. */

@@ -1,0 +1,16 @@
+package dozo.registry;
+
+import dozo.setting.Setting;
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/** When an experiment is [at risk](registration.md#states). */
+@ConfigurationProperties("dozo.risk")
+public record RiskSettings(
+        @Setting(
+                value = "an experiment of which something has waited longer for its second copy is at risk",
+                min = "1h",
+                max = "3660d")
+        @DefaultValue("3d")
+        Duration after) {}

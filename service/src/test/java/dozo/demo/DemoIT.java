@@ -6,16 +6,22 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dozo.Application;
 import dozo.file.FilePath;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.context.ConfigurableApplicationContext;
+import picocli.CommandLine;
 
 /** {@code dozo demo} as a person runs it: a process of its own, its output and its exit code. */
 class DemoIT {
@@ -116,29 +122,34 @@ class DemoIT {
     }
 
     @Test
-    void badArgumentsAreRefusedInALine() throws Exception {
-        assertThat(demo("--data", folder.resolve("missing").toString()))
-                .satisfies(ended -> assertThat(ended.output()).contains("there is no folder", "missing"))
-                .extracting(Ended::exitCode)
-                .isEqualTo(2);
-        Files.createDirectory(folder.resolve("empty"));
-        assertThat(demo(
-                        "--data",
-                        folder.resolve("empty").toString(),
-                        "--work",
-                        folder.resolve("w").toString()))
-                .satisfies(ended -> assertThat(ended.output()).contains("no folder in", "could be an experiment"))
-                .extracting(Ended::exitCode)
-                .isEqualTo(2);
+    void badArgumentsAreRefusedBeforeAnythingIsStarted() throws Exception {
+        assertThat(refused(folder.resolve("missing"), folder.resolve("w"))).contains("there is no folder", "missing");
+        assertThat(refused(Files.createDirectory(folder.resolve("empty")), folder.resolve("w")))
+                .contains("no folder in", "could be an experiment");
         write(folder.resolve("data"), "e/f");
-        assertThat(demo(
-                        "--data",
-                        folder.resolve("data").toString(),
-                        "--work",
-                        folder.resolve("data/w").toString()))
-                .satisfies(ended -> assertThat(ended.output()).contains("must not lie in each other"))
-                .extracting(Ended::exitCode)
+        assertThat(refused(folder.resolve("data"), folder.resolve("data/w"))).contains("must not lie in each other");
+    }
+
+    /** What is said of arguments with which nothing can be done. */
+    private static String refused(Path data, Path work) {
+        StringWriter said = new StringWriter();
+        CommandLine demo = new CommandLine(new Demo(new Demo.Service() {
+                    @Override
+                    public ConfigurableApplicationContext start(Map<String, ?> settings) {
+                        throw new AssertionError("started");
+                    }
+
+                    @Override
+                    public URI address(ConfigurableApplicationContext started) {
+                        throw new AssertionError("started");
+                    }
+                }))
+                .setErr(new PrintWriter(said));
+
+        assertThat(demo.execute("--once", "--data", data.toString(), "--work", work.toString()))
                 .isEqualTo(2);
+        assertThat(work).doesNotExist();
+        return said.toString();
     }
 
     private static void write(Path root, String... paths) throws IOException {

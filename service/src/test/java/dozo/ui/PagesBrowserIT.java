@@ -843,13 +843,22 @@ class PagesBrowserIT {
     /** Nothing is broken, wider than the window, or untranslated. */
     private static void fits(Page page, String name, String language) throws Exception {
         String what = name + "-" + language;
-        assertThat(page.locator("h1").textContent()).as(what).isNotEqualTo(word(language, "problem.defect"));
-        Object over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-        assertThat(over).as(what + " is too wide").isEqualTo(0);
-        Object head = page.evaluate("Math.round(document.querySelector('.top').getBoundingClientRect().height)");
-        assertThat((Integer) head).as(what + " has a head of two rows at most").isLessThan(HEAD_MAX);
-        assertThat(page.content()).as(what).doesNotContain("??");
-        assertThat(page.locator("html").getAttribute("lang")).as(what).isEqualTo(language);
+        Map<?, ?> seen = (Map<?, ?>) Objects.requireNonNull(page.evaluate("""
+                () => ({
+                    title: document.querySelector("h1").textContent,
+                    over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+                    head: document.querySelector(".top").offsetHeight,
+                    keys: document.documentElement.outerHTML.includes("??"),
+                    language: document.documentElement.lang
+                })
+                """));
+        assertThat(seen.get("title")).as(what).isNotEqualTo(word(language, "problem.defect"));
+        assertThat(seen.get("over")).as(what + " is too wide").isEqualTo(0);
+        assertThat((Integer) seen.get("head"))
+                .as(what + " has a head of two rows at most")
+                .isLessThan(HEAD_MAX);
+        assertThat(seen.get("keys")).as(what + " has words without a text").isEqualTo(false);
+        assertThat(seen.get("language")).as(what).isEqualTo(language);
     }
 
     private static void shoot(Page page, String name, String language) {

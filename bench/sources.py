@@ -1,13 +1,15 @@
 """Where experiments come from: a Flywheel that is read fast, seldom asked, and never believed in silence.
 
 Parts: `downloads` (beside curl of the same bytes), `night` (requests of a night in which nothing changed), `faults` (what is done
-wrong on purpose is named or got over). The Flywheel is the tests' emulator.
+wrong on purpose is named or got over), `completeness` (when experiments that arrive in made-up time are called complete). The Flywheel
+is the tests' emulator.
 """
 
 import statistics
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from measure import workspace
 from processes import CannotMeasure, stop
@@ -18,6 +20,7 @@ from table import markdown, spread
 TOP = Path(__file__).resolve().parent.parent
 BUILT = TOP / 'batch-jobs' / 'target'
 PROGRAM = 'dozo.source.flywheel.FlywheelReads'
+TRACES_PROGRAM = 'dozo.source.tree.ArrivalTraces'
 LIMIT_SECONDS = 900
 MB = 1000**2
 
@@ -28,6 +31,7 @@ FILES, FILE_BYTES, FILES_SHORT, FILE_BYTES_SHORT = 12, 64 * MB, 4, 2 * MB
 HEAP_MB = 64
 NIGHT_SESSIONS, NIGHT_SESSIONS_SHORT = 20_000, 2_000
 FAULT_SESSIONS, FAULT_SESSIONS_SHORT = 1_000, 78
+TRACES, TRACES_SHORT, TRACES_SEED, LOOK_EVERY_MINUTES = 500, 100, 1, 10
 
 
 def add_options(parser):
@@ -63,13 +67,13 @@ def compiled(folder):
         raise CannotMeasure('`./dozo copy --help` fails')
     libraries = sorted((TOP / 'service' / 'target' / 'app' / 'lib').glob('jackson-*.jar'))
     path = ':'.join(map(str, [BUILT / 'classes', BUILT / 'test-classes', *libraries, folder]))
-    program = Path(__file__).with_name('FlywheelReads.java')
+    programs = [Path(__file__).with_name(name) for name in ('FlywheelReads.java', 'ArrivalTraces.java')]
     compiler = Path(java).with_name('javac')
     ended = subprocess.run(
-        [compiler, '-cp', path, '-d', folder, program], capture_output=True, text=True, timeout=120
+        [compiler, '-cp', path, '-d', folder, *programs], capture_output=True, text=True, timeout=120
     )
     if ended.returncode != 0:
-        raise CannotMeasure(f'bench/FlywheelReads.java does not compile: {ended.stderr}')
+        raise CannotMeasure(f'bench/FlywheelReads.java or bench/ArrivalTraces.java does not compile: {ended.stderr}')
     # As the launcher has it.
     return [java, f'-Xmx{HEAP_MB}m', '-Djdk.httpclient.bufsize=131072', '-cp', path, PROGRAM]
 
@@ -168,4 +172,69 @@ def faults(command, folder, short):
     ]
 
 
-PARTS = {'downloads': downloads, 'night': night, 'faults': faults}
+def completeness(command, _, short):
+    """Each kind of folder is watched by the rules that fit it; the fixed period is the shortest of whole hours that is never too early."""
+    count = TRACES_SHORT if short else TRACES
+    told = lines([*command[:-1], TRACES_PROGRAM], count, TRACES_SEED, LOOK_EVERY_MINUTES)
+    hours = next(int(line[1]) for line in told if line[0] == 'fixed-hours')
+    traces = [Arrived(*line[1:]) for line in told if line[0] == 'trace']
+    kinds = list(dict.fromkeys(trace.kind for trace in traces))
+    print(markdown(*arrival_table(traces, kinds, hours)), flush=True)
+    print()
+    ended = [trace for trace in traces if trace.ends == 'ends']
+    early = [trace for trace in traces if trace.is_false(trace.evidence)]
+    never = [trace for trace in ended if trace.evidence == 'never']
+    ours, theirs = (statistics.median(float(getattr(trace, by)) for trace in ended if getattr(trace, by) != 'never')
+                    for by in ('evidence', 'fixed'))
+    unfinished = [trace for trace in traces if trace.ends != 'ends']
+    fooled = sum(trace.is_false(trace.fixed) for trace in unfinished)
+    about = f'{len(traces)} arrivals'
+    return [
+        at_most(f'{about}, called complete too early', len(early), 0, str(len(early)), True),
+        at_most(f'{about}, complete and never called so', len(never), 0, str(len(never)), True),
+        at_most(f'median delay, hours, best fixed quiet period ({hours} h) by it', ours / theirs, 1,
+                f'{ours / theirs:.3f}: {ours / 60:.1f} h, by the fixed one {theirs / 60:.1f} h', True),
+        Row('never finished, and called complete by that period', 'none', f'{fooled} of {len(unfinished)}; by evidence 0'),
+    ]
+
+
+class Arrived(NamedTuple):
+    """Minutes behind the end, as text: negative where it was too early."""
+
+    kind: str
+    ends: str
+    evidence: str
+    fixed: str
+    own_hours: str
+    own: str
+
+    def is_false(self, behind):
+        return behind != 'never' and (self.ends != 'ends' or float(behind) < 0)
+
+
+def arrival_table(traces, kinds, hours):
+    rows = []
+    for kind in kinds:
+        these = [trace for trace in traces if trace.kind == kind]
+        ends = these[0].ends == 'ends'
+        rows.append([
+            kind,
+            str(len(these)),
+            str(sum(trace.is_false(trace.evidence) for trace in these)),
+            middle([trace.evidence for trace in these], ends),
+            middle([trace.fixed for trace in these], ends),
+            f'{these[0].own_hours} h' if ends else '–',
+            middle([trace.own for trace in these], ends),
+        ])
+    head = ['kind', 'traces', 'too early by evidence', 'median delay, h', f'by {hours} h of quiet', 'best period of this kind alone', 'its median delay, h']
+    return head, rows
+
+
+def middle(behind, ends):
+    minutes = [float(each) for each in behind if each != 'never']
+    if not ends:
+        return f'called complete: {len(minutes)} of {len(behind)}'
+    return f'{statistics.median(minutes) / 60:.1f}' if minutes else 'never'
+
+
+PARTS = {'downloads': downloads, 'night': night, 'faults': faults, 'completeness': completeness}

@@ -118,6 +118,8 @@ public class Collection {
         List<Arrival> gone = arrivals.gone(origin, look.offers());
         reconciliations.begin(runId, origin, look.offers().size(), changed, gone.size());
         reconciliations.missing(runId, origin, null, look.missing());
+        reconciliations.missing(
+                runId, origin, null, origins.collector(origin.terms().kind()).kept(origin, look));
         reconciliations.remarks(runId, origin, null, look.remarks());
         for (Arrival arrival : gone) {
             reconciliations.remarks(runId, origin, arrival, List.of(gone(arrival)));

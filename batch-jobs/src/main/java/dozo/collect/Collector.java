@@ -6,10 +6,11 @@ import dozo.collect.Origins.Terms;
 import dozo.registry.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads origins of one kind. Keeps nothing between calls but what lies in the origin's spool, and knows no database but for {@link #kept}. An interrupt ends
+ * Reads origins of one kind. Keeps nothing between calls but what lies in the origin's spool, and changes nothing in the database but in {@code kept}. An interrupt ends
  * a call soon; what had come by then is kept, and the next call goes on from there.
  */
 public interface Collector {
@@ -49,6 +50,15 @@ public interface Collector {
     /** Keeps what else is to be kept of what came of an experiment's item, in the same transaction. */
     default void kept(long runId, Arrival arrival, Delivery came) {}
 
-    /** The folder of an item's experiment, below the origin's spool: the same for ever, and of no other item. */
+    /**
+     * Keeps what else is to be kept of a look, behind its arrivals and in the same transaction.
+     *
+     * @return what is missing by that
+     */
+    default List<Remark> kept(Origin origin, Look look) {
+        return List.of();
+    }
+
+    /** The folder of an item's experiment, below the origin's spool, and of no other item; the same for ever where it is ours. */
     Path tree(Origin origin, String item);
 }

@@ -1,7 +1,9 @@
 package dozo.collect;
 
+import dozo.file.FilePath;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
+import dozo.source.tree.Completeness.Seen;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param title proposed for its experiment: cut off and on one line, whatever is given
  * @param files null: not told without asking for more
  * @param bytes null: not told without asking for more
+ * @param place where it lies; null: of a kind whose items are brought
  */
 public record Offer(
         String item,
@@ -21,12 +24,41 @@ public record Offer(
         String title,
         Acquisition acquisition,
         @Nullable Long files,
-        @Nullable Long bytes) {
+        @Nullable Long bytes,
+        @Nullable Place place) {
 
     private static final int TITLE_LENGTH_MAX = 200;
 
+    /**
+     * Where an item of a file tree lies.
+     *
+     * @param seen what was seen in it at the last look into it; null: nobody looked
+     */
+    record Place(
+            FilePath path,
+            long inode,
+            @Nullable Long bornNanos,
+            @Nullable Seen seen) {
+
+        Place with(@Nullable Seen now) {
+            return new Place(path, inode, bornNanos, now);
+        }
+    }
+
     public Offer {
         title = line(title);
+    }
+
+    /** Of an item that is brought. */
+    public Offer(
+            String item,
+            @Nullable String theirs,
+            String code,
+            String title,
+            Acquisition acquisition,
+            @Nullable Long files,
+            @Nullable Long bytes) {
+        this(item, theirs, code, title, acquisition, files, bytes, null);
     }
 
     private static String line(String text) {

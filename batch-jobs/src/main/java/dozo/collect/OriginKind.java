@@ -8,7 +8,9 @@ import java.util.Optional;
 /** What an origin is. */
 public enum OriginKind {
     FLYWHEEL(SourceKind.FLYWHEEL),
-    DICOMWEB(SourceKind.DICOM);
+    DICOMWEB(SourceKind.DICOM),
+    /** Folders of the service's machine, which stay where they are. */
+    TREE(SourceKind.FILESYSTEM);
 
     private final SourceKind source;
 

@@ -9,6 +9,8 @@ import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
+import dozo.source.tree.FolderPattern;
+import dozo.source.tree.Rules;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -23,7 +25,10 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
@@ -66,14 +71,16 @@ public class Origins {
     /**
      * What is said of an origin.
      *
-     * @param address with scheme and host; what else belongs to it, its kind says
+     * @param address with scheme and host; what else belongs to it, its kind says. Of a tree its root as {@code file:}
      * @param secretFile the file of the service's machine that its key or password is in; null: it asks for none
      * @param storageHosts where it may send downloads on to, over TLS
-     * @param spool the folder of the service's machine into which items are brought, without links
+     * @param spool the folder of the service's machine into which items are brought, without links; of a tree its root, into which
+     *     nothing is written
      * @param project the code of the project of all items that {@code projects} says nothing else of; null: unknown
      * @param projects codes of projects by the ids of the origin's own
      * @param automatic items whose project is known become experiments without anybody being asked
      * @param active whether nights look at it
+     * @param tree what is said of a tree; null: it is none
      */
     public record Terms(
             OriginKind kind,
@@ -84,14 +91,53 @@ public class Origins {
             @Nullable String project,
             Map<String, String> projects,
             boolean automatic,
-            boolean active) {
+            boolean active,
+            @Nullable Tree tree) {
 
         public Terms {
             storageHosts = List.copyOf(storageHosts);
             projects = Map.copyOf(projects);
         }
 
+        /** Of an origin that is no tree. */
+        public Terms(
+                OriginKind kind,
+                URI address,
+                @Nullable Path secretFile,
+                List<String> storageHosts,
+                Path spool,
+                @Nullable String project,
+                Map<String, String> projects,
+                boolean automatic,
+                boolean active) {
+            this(kind, address, secretFile, storageHosts, spool, project, projects, automatic, active, null);
+        }
+
+        /** Of a tree of folders below this root. */
+        public static Terms ofTree(
+                Path root,
+                Tree tree,
+                @Nullable String project,
+                Map<String, String> projects,
+                boolean automatic,
+                boolean active) {
+            URI address = URI.create("file://" + root.toAbsolutePath().toUri().getRawPath());
+            return new Terms(
+                    OriginKind.TREE, address, null, List.of(), root, project, projects, automatic, active, tree);
+        }
+
         private String text() {
+            if (tree != null) {
+                return "tree %s, patterns %s, ready by %s, project %s, projects %s, automatic %s, active %s"
+                        .formatted(
+                                shown(spool),
+                                tree.patterns(),
+                                tree.ready().texts(),
+                                project == null ? "unknown" : project,
+                                new TreeMap<>(projects),
+                                automatic,
+                                active);
+            }
             return "%s %s, secret in %s, storage at %s, spool %s, project %s, projects %s, automatic %s, active %s"
                     .formatted(
                             kind.word(),
@@ -103,6 +149,57 @@ public class Origins {
                             new TreeMap<>(projects),
                             automatic,
                             active);
+        }
+    }
+
+    /**
+     * What is said of a tree of folders.
+     *
+     * @param patterns which folders below its root are experiments; 1 to {@value #PATTERNS_MAX}
+     * @param ready by what it is known that all of one is there
+     */
+    public record Tree(List<FolderPattern> patterns, Rules ready) {
+
+        static final int PATTERNS_MAX = 20;
+
+        public Tree {
+            patterns = List.copyOf(patterns);
+        }
+
+        /**
+         * The tree that texts say.
+         *
+         * @throws Refusal when one of them is malformed
+         */
+        public static Tree of(List<String> patterns, List<String> ready) {
+            if (patterns.isEmpty()
+                    || patterns.size() > PATTERNS_MAX
+                    || Set.copyOf(patterns).size() < patterns.size()) {
+                throw new Refusal(
+                        "patterns",
+                        "1 to %d different patterns are accepted, as {project}/{date}_{label}".formatted(PATTERNS_MAX));
+            }
+            List<FolderPattern> folders = refused(
+                    "patterns", () -> patterns.stream().map(FolderPattern::of).toList());
+            return new Tree(folders, refused("ready", () -> Rules.of(ready)));
+        }
+
+        /** The patterns as they were written. */
+        public List<String> patternTexts() {
+            return patterns.stream().map(FolderPattern::toString).toList();
+        }
+
+        /** The rules as they can be written. */
+        public List<String> readyTexts() {
+            return ready.texts();
+        }
+
+        private static <T> T refused(String field, Supplier<T> said) {
+            try {
+                return said.get();
+            } catch (IllegalArgumentException e) {
+                throw new Refusal(field, String.valueOf(e.getMessage()));
+            }
         }
     }
 
@@ -148,7 +245,7 @@ public class Origins {
         if (before.isPresent() && before.get().terms().equals(terms)) {
             return before.get();
         }
-        refuseForeignSpool(name, terms.spool());
+        refuseForeignSpool(name, terms);
         before.ifPresent(origin -> refuseOther(origin, terms));
         int id = write(name, terms);
         map(id, terms.projects());
@@ -194,7 +291,11 @@ public class Origins {
     }
 
     private Terms checked(Terms wanted) {
-        Path spool = checkedSpool(wanted.spool());
+        if ((wanted.kind() == OriginKind.TREE) != (wanted.tree() != null)) {
+            throw new Refusal("patterns", "a tree has patterns, as {project}/{date}_{label}, and nothing else has");
+        }
+        String folder = wanted.tree() == null ? "spool" : "root";
+        Path spool = checkedSpool(folder, wanted.spool());
         Path secret = wanted.secretFile() == null ? null : Experiments.checkedPath("secretFile", wanted.secretFile());
         if (wanted.projects().size() > PROJECTS_MAX) {
             throw new Refusal("projects", "at most %d are accepted".formatted(PROJECTS_MAX));
@@ -210,14 +311,18 @@ public class Origins {
         wanted.projects().forEach(Origins::checkTheirs);
         Terms terms = new Terms(
                 wanted.kind(),
-                wanted.address(),
+                wanted.tree() == null
+                        ? wanted.address()
+                        : Terms.ofTree(spool, wanted.tree(), null, Map.of(), false, false)
+                                .address(),
                 secret,
                 wanted.storageHosts(),
                 spool,
                 wanted.project(),
                 wanted.projects(),
                 wanted.automatic(),
-                wanted.active());
+                wanted.active(),
+                wanted.tree());
         collector(terms.kind()).check(terms);
         return terms;
     }
@@ -231,23 +336,24 @@ public class Origins {
         }
     }
 
-    private static Path checkedSpool(Path spool) {
-        Path plain = Experiments.checkedPath("spool", spool);
+    private static Path checkedSpool(String field, Path spool) {
+        Path plain = Experiments.checkedPath(field, spool);
         try {
             Path real = plain.toRealPath();
             if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {
-                throw new Refusal("spool", "a path of at most %d bytes is accepted".formatted(SPOOL_LENGTH_BYTES_MAX));
+                throw new Refusal(field, "a path of at most %d bytes is accepted".formatted(SPOOL_LENGTH_BYTES_MAX));
             }
             if (!Files.isDirectory(real)) {
-                throw new Refusal("spool", "%s is no folder".formatted(shown(plain)));
+                throw new Refusal(field, "%s is no folder".formatted(shown(plain)));
             }
             return real;
         } catch (IOException e) {
-            throw new Refusal("spool", "there is no folder %s on the service's machine".formatted(shown(plain)));
+            throw new Refusal(field, "there is no folder %s on the service's machine".formatted(shown(plain)));
         }
     }
 
-    private void refuseForeignSpool(String name, Path spool) {
+    private void refuseForeignSpool(String name, Terms terms) {
+        Path spool = terms.spool();
         List<Origin> others = jdbc.sql(SELECT + "where o.name <> :name")
                 .param("name", name)
                 .query(ORIGIN)
@@ -256,8 +362,9 @@ public class Origins {
             Path theirs = other.terms().spool();
             if (spool.startsWith(theirs) || theirs.startsWith(spool)) {
                 throw new Refusal(
-                        "spool",
-                        "origin %s has its spool there; a folder of its own is accepted".formatted(other.name()));
+                        terms.tree() == null ? "spool" : "root",
+                        "origin %s has its %s there; a folder of its own is accepted"
+                                .formatted(other.name(), other.terms().tree() == null ? "spool" : "root"));
             }
         }
     }
@@ -267,7 +374,7 @@ public class Origins {
                 before.terms().kind() == terms.kind() && before.terms().spool().equals(terms.spool());
         if (!same && any(before.id())) {
             throw new Refusal(
-                    before.terms().kind() == terms.kind() ? "spool" : "kind",
+                    before.terms().kind() != terms.kind() ? "kind" : terms.tree() == null ? "spool" : "root",
                     "what was collected lies in %s and stays; register another origin"
                             .formatted(shown(before.terms().spool())));
         }
@@ -283,11 +390,13 @@ public class Origins {
     private int write(String name, Terms terms) {
         return jdbc.sql("""
                         insert into origin (name, kind, address, secret_file, storage_hosts, spool, project_id, automatic, active,
-                                            updated_at)
-                        values (:name, :kind, :address, :secret, :hosts, :spool, :project, :automatic, :active, :now)
+                                            patterns, ready, updated_at)
+                        values (:name, :kind, :address, :secret, :hosts, :spool, :project, :automatic, :active,
+                                :patterns, :ready, :now)
                         on conflict (name) do update
                             set kind = :kind, address = :address, secret_file = :secret, storage_hosts = :hosts, spool = :spool,
-                                project_id = :project, automatic = :automatic, active = :active, updated_at = :now
+                                project_id = :project, automatic = :automatic, active = :active, patterns = :patterns,
+                                ready = :ready, updated_at = :now
                         returning origin_id
                         """)
                 .param("name", name)
@@ -302,6 +411,8 @@ public class Origins {
                 .param("project", terms.project() == null ? null : project("project", terms.project()), Types.INTEGER)
                 .param("automatic", terms.automatic())
                 .param("active", terms.active())
+                .param("patterns", texts(terms.tree(), Tree::patternTexts))
+                .param("ready", texts(terms.tree(), Tree::readyTexts))
                 .param("now", Timestamp.from(clock.instant()))
                 .query((row, n) -> row.getInt(1))
                 .single();
@@ -349,7 +460,17 @@ public class Origins {
                 row.getString("project"),
                 mapping(texts(row.getArray("theirs")), texts(row.getArray("ours"))),
                 row.getBoolean("automatic"),
-                row.getBoolean("active"));
+                row.getBoolean("active"),
+                tree(row));
+    }
+
+    private static @Nullable Tree tree(ResultSet row) throws SQLException {
+        List<String> patterns = List.of(texts(row.getArray("patterns")));
+        return patterns.isEmpty() ? null : Tree.of(patterns, List.of(texts(row.getArray("ready"))));
+    }
+
+    private static String[] texts(@Nullable Tree tree, Function<Tree, List<String>> texts) {
+        return tree == null ? new String[0] : texts.apply(tree).toArray(String[]::new);
     }
 
     private static Map<String, String> mapping(String[] theirs, String[] ours) {

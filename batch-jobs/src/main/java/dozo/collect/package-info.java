@@ -9,6 +9,7 @@
             "source :: dicom",
             "source :: dicomweb",
             "source :: flywheel",
+            "source :: tree",
             "worklist"
         })
 package dozo.collect;

@@ -154,13 +154,14 @@ public class Experiments {
     }
 
     /**
-     * Registers an experiment that an origin delivers into a folder of ours, which need not be there yet. No link is followed on
-     * the way to it.
+     * Registers an experiment that an origin delivers into a folder of ours, which need not be there yet; or that it found in a folder,
+     * which has to be. No link is followed on the way to it.
      *
-     * @param kind not a file system
+     * @param kind of a file system: the folder is the origin's, and stays where it is
      * @param root without links
      * @param sight what of all there is whoever accepts it may see
-     * @throws Refusal when the project is not there, the code is malformed or taken, or it was acquired in the future
+     * @throws Refusal when the project is not there, the code is malformed or taken, the found folder is not there or another
+     *     experiment's, or it was acquired in the future
      */
     @Transactional
     public Experiment registerCollected(
@@ -177,6 +178,10 @@ public class Experiments {
         Code.checkedTitle(title);
         Project owner =
                 projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
+        if (kind == SourceKind.FILESYSTEM) {
+            refuseDuplicate(sight, project, code, root);
+            checkedFolder("source", root);
+        }
         refuseTakenCode(project, code);
         return insert(owner, code, title, kind, new Placed(root, true), null, acquisition, actor);
     }
@@ -220,6 +225,29 @@ public class Experiments {
         Experiment registered = find(owner.code(), code).orElseThrow();
         ledger.append(actor, REGISTERED, registered.name(), detail(registered));
         return registered;
+    }
+
+    /**
+     * Notes that the folder of an experiment has another name now. Its list, if it has one, stays.
+     *
+     * @param root without links
+     * @throws Refusal when the folder is another experiment's
+     */
+    @Transactional
+    public void moved(Experiment experiment, Path root, String actor) {
+        withSource(root).ifPresent(known -> {
+            throw Refusal.taken(
+                    "source", "folder %s is the source of experiment %s still".formatted(shown(root), known.name()));
+        });
+        jdbc.sql("update experiment set source_root = :root, source_bound = true where experiment_id = :id")
+                .param("root", FilePath.rawBytes(root))
+                .param("id", experiment.id())
+                .update();
+        ledger.append(
+                actor,
+                "experiment.changed",
+                experiment.name(),
+                Map.of("before", "folder " + digest(experiment.source()), "after", "folder " + digest(root)));
     }
 
     /** Has others wait who would change the experiment, until the transaction is over. */

@@ -4,6 +4,7 @@ import dozo.collect.OriginKind;
 import dozo.collect.Origins;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
+import dozo.collect.Origins.Tree;
 import dozo.file.FilePath;
 import dozo.registry.Refusal;
 import jakarta.validation.Valid;
@@ -39,44 +40,83 @@ class OriginApi {
     /**
      * What is said of an origin, in whole.
      *
-     * @param kind flywheel or dicomweb
+     * @param kind flywheel, dicomweb or tree
+     * @param address of all but a tree, which has a root
      * @param secretFile the file of the service's machine with the key; the key itself is never sent
      * @param storageHosts where it may send downloads on to
-     * @param spool the folder of the service's machine into which items are brought
+     * @param spool the folder of the service's machine into which items are brought; of all but a tree
+     * @param root of a tree: the folder of the service's machine below which experiments lie; nothing is written there
+     * @param patterns of a tree: which folders are experiments, as {project}/{date:yyyyMMdd}_{label}
+     * @param ready of a tree: by what it is known that all of an experiment is there, as quiet 1h, marker .done; missing: the usual
+     *     rules
      * @param project the project of all items that {@code projects} says nothing else of; missing: unknown
      * @param projects codes of projects by the ids of the origin's own
      * @param automatic items whose project is known become experiments without anybody being asked; missing: no
      * @param active whether nights look at it; missing: yes
      */
     record NewOrigin(
-            @NotBlank(message = "a kind is needed: flywheel or dicomweb")
+            @NotBlank(message = "a kind is needed: flywheel, dicomweb or tree")
             String kind,
 
-            @NotBlank(message = "an address is needed, as https://flywheel.example.org")
-            String address,
-
+            @Nullable String address,
             @Nullable String secretFile,
             @Nullable List<String> storageHosts,
 
-            @NotBlank(message = "a folder for what is brought is needed")
-            String spool,
-
+            @Nullable String spool,
+            @Nullable String root,
+            @Nullable List<String> patterns,
+            @Nullable List<String> ready,
             @Nullable String project,
             @Nullable Map<String, String> projects,
             @Nullable Boolean automatic,
             @Nullable Boolean active) {
 
         Terms terms() {
+            OriginKind said = kind(kind);
+            if (said == OriginKind.TREE) {
+                return tree();
+            }
+            refuse("root", root, "only a tree has a root");
+            refuse("patterns", patterns, "only a tree has patterns");
+            refuse("ready", ready, "only a tree has rules");
             return new Terms(
-                    kind(kind),
-                    uri(address),
+                    said,
+                    uri(needed("address", address, "an address is needed, as https://flywheel.example.org")),
                     secretFile == null ? null : ExperimentApi.path("secretFile", secretFile, null),
                     storageHosts == null ? List.of() : storageHosts,
-                    ExperimentApi.path("spool", spool, null),
+                    ExperimentApi.path("spool", needed("spool", spool, "a folder for what is brought is needed"), null),
                     project,
                     projects == null ? Map.of() : projects,
                     Boolean.TRUE.equals(automatic),
                     !Boolean.FALSE.equals(active));
+        }
+
+        private Terms tree() {
+            refuse("address", address, "a tree has a root, and no address");
+            refuse("spool", spool, "a tree has a root, and no spool: what is there stays where it is");
+            refuse("secretFile", secretFile, "a tree asks for no secret");
+            refuse("storageHosts", storageHosts, "nothing of a tree is downloaded");
+            return Terms.ofTree(
+                    ExperimentApi.path(
+                            "root", needed("root", root, "a folder with experiments below it is needed"), null),
+                    Tree.of(patterns == null ? List.of() : patterns, ready == null ? List.of() : ready),
+                    project,
+                    projects == null ? Map.of() : projects,
+                    Boolean.TRUE.equals(automatic),
+                    !Boolean.FALSE.equals(active));
+        }
+
+        private static void refuse(String field, @Nullable Object said, String why) {
+            if (said != null) {
+                throw new Refusal(field, why);
+            }
+        }
+
+        private static String needed(String field, @Nullable String said, String why) {
+            if (said == null || said.isBlank()) {
+                throw new Refusal(field, why);
+            }
+            return said;
         }
 
         private static OriginKind kind(String word) {
@@ -109,15 +149,23 @@ class OriginApi {
     /**
      * An origin.
      *
+     * @param address missing: a tree has none
+     * @param spool missing: a tree has none
+     * @param root missing: only a tree has one
+     * @param patterns of a tree, else empty
+     * @param ready of a tree, else empty
      * @param lookedAt when all that it tells of was looked at last; missing: never
      */
     record ShownOrigin(
             String name,
             String kind,
-            String address,
+            @Nullable String address,
             @Nullable String secretFile,
             List<String> storageHosts,
-            String spool,
+            @Nullable String spool,
+            @Nullable String root,
+            List<String> patterns,
+            List<String> ready,
             @Nullable String project,
             Map<String, String> projects,
             boolean automatic,
@@ -128,13 +176,18 @@ class OriginApi {
 
         static ShownOrigin of(Origin origin) {
             Terms terms = origin.terms();
+            Tree tree = terms.tree();
+            String folder = FilePath.render(FilePath.rawBytes(terms.spool()));
             return new ShownOrigin(
                     origin.name(),
                     terms.kind().word(),
-                    terms.address().toString(),
+                    tree == null ? terms.address().toString() : null,
                     terms.secretFile() == null ? null : FilePath.render(FilePath.rawBytes(terms.secretFile())),
                     terms.storageHosts(),
-                    FilePath.render(FilePath.rawBytes(terms.spool())),
+                    tree == null ? folder : null,
+                    tree == null ? null : folder,
+                    tree == null ? List.of() : tree.patternTexts(),
+                    tree == null ? List.of() : tree.readyTexts(),
                     terms.project(),
                     new TreeMap<>(terms.projects()),
                     terms.automatic(),

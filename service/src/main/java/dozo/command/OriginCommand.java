@@ -36,9 +36,8 @@ final class OriginCommand {
     int save(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME", description = "What it is called here.") String name,
-            @Option(names = "--kind", required = true, description = "flywheel or dicomweb.") String kind,
-            @Option(names = "--address", required = true, description = "As https://flywheel.example.org.")
-                    String address,
+            @Option(names = "--kind", required = true, description = "flywheel, dicomweb or tree.") String kind,
+            @Option(names = "--address", description = "As https://flywheel.example.org.") @Nullable String address,
             @Option(
                             names = "--secret-file",
                             paramLabel = "FILE",
@@ -47,10 +46,29 @@ final class OriginCommand {
                     String secretFile,
             @Option(
                             names = "--spool",
-                            required = true,
                             paramLabel = "FOLDER",
                             description = "Into which items are brought, on the service's machine.")
+                    @Nullable
                     String spool,
+            @Option(
+                            names = "--root",
+                            paramLabel = "FOLDER",
+                            description = "Of a tree: below it experiments lie, on the service's machine.")
+                    @Nullable
+                    String root,
+            @Option(
+                            names = "--pattern",
+                            paramLabel = "PATTERN",
+                            description =
+                                    "Of a tree: which folders are experiments, as '{project}/{date}_{label}'; repeatable.")
+                    @Nullable
+                    List<String> patterns,
+            @Option(
+                            names = "--ready",
+                            paramLabel = "RULE",
+                            description = "Of a tree: by what all of one is there, as 'marker .done'; repeatable.")
+                    @Nullable
+                    List<String> ready,
             @Option(names = "--project", paramLabel = "P", description = "Where all goes that --map says nothing of.")
                     @Nullable
                     String project,
@@ -69,8 +87,12 @@ final class OriginCommand {
             @Option(names = "--automatic", description = "Where the project is known, nobody is asked.")
                     boolean automatic,
             @Option(names = "--inactive", description = "Nights do not look at it.") boolean inactive) {
-        Map<String, Object> body = new HashMap<>(
-                Map.of("kind", kind, "address", address, "spool", spool, "automatic", automatic, "active", !inactive));
+        Map<String, Object> body = new HashMap<>(Map.of("kind", kind, "automatic", automatic, "active", !inactive));
+        put(body, "address", address);
+        put(body, "spool", spool);
+        put(body, "root", root);
+        put(body, "patterns", patterns);
+        put(body, "ready", ready);
         put(body, "secretFile", secretFile);
         put(body, "project", project);
         put(body, "projects", projects);
@@ -90,7 +112,7 @@ final class OriginCommand {
                 origin -> table.row(
                         text(origin, "name"),
                         text(origin, "kind"),
-                        text(origin, "address"),
+                        text(origin, origin.hasNonNull("root") ? "root" : "address"),
                         text(origin, "project"),
                         origin.path("automatic").asBoolean() ? "yes" : "no",
                         text(origin, "lookedAt")));

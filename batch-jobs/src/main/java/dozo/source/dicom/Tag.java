@@ -52,6 +52,7 @@ public enum Tag {
     INSTANCE_NUMBER(0x0020_0013, Form.WHOLE),
     NUMBER_OF_TEMPORAL_POSITIONS(0x0020_0105, Form.WHOLE),
     IMAGES_IN_ACQUISITION(0x0020_1002, Form.WHOLE),
+    NUMBER_OF_SERIES_RELATED_INSTANCES(0x0020_1209, Form.WHOLE),
 
     /** In a multi-frame image one file is many images. */
     NUMBER_OF_FRAMES(0x0028_0008, Form.WHOLE),

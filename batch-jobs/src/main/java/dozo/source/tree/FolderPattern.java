@@ -1,0 +1,306 @@
+package dozo.source.tree;
+
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which folders below a root are experiments, and what their names say: {@code {project}/{date:yyyyMMdd}_{label}}. One step for each
+ * {@code /}, so a capture never matches one. Names are bytes: text of a pattern is its UTF-8, a capture takes whatever bytes there are.
+ *
+ * <p>Matching takes time in proportion to the name: a capture ends at the first place where the text behind it stands, one that only
+ * text follows, at the last. Names that begin with a dot are matched by a pattern that says the dot, and by no other.
+ */
+public final class FolderPattern {
+
+    static final int LENGTH_MAX = 500;
+    static final int STEPS_MAX = 10;
+    private static final int PARTS_MAX = 20;
+    private static final Pattern PART = Pattern.compile("\\{([^{}]*)}|\\*|([^{}*]+)");
+
+    private final String text;
+    private final List<List<Part>> steps;
+
+    /** What a part of a name says. */
+    public enum Field {
+        /** The origin's own project. */
+        PROJECT,
+        /** The day of the acquisition. */
+        DATE,
+        /** What people called it; the proposed title. */
+        LABEL,
+        /** Which visit; in the proposed title too. */
+        SESSION,
+        /** Whose it is: matched, and never kept. */
+        SUBJECT,
+        /** A scanner's code. */
+        SCANNER,
+        /** As DICOM codes it. */
+        MODALITY;
+
+        String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private sealed interface Part {
+        /** @param latin a character for each byte */
+        record Text(String latin) implements Part {}
+
+        /** @param field null: any bytes, none too, and nothing is learnt */
+        record Capture(@Nullable Field field) implements Part {}
+
+        record Day(DayForm form) implements Part {}
+    }
+
+    /** How a day is written; the length is fixed. */
+    private enum DayForm {
+        PLAIN("yyyyMMdd", "(?<y>[0-9]{4})(?<m>[0-9]{2})(?<d>[0-9]{2})", 0),
+        DASHES("yyyy-MM-dd", "(?<y>[0-9]{4})-(?<m>[0-9]{2})-(?<d>[0-9]{2})", 0),
+        DOTS("yyyy.MM.dd", "(?<y>[0-9]{4})[.](?<m>[0-9]{2})[.](?<d>[0-9]{2})", 0),
+        LOW_LINES("yyyy_MM_dd", "(?<y>[0-9]{4})_(?<m>[0-9]{2})_(?<d>[0-9]{2})", 0),
+        SHORT("yyMMdd", "(?<y>[0-9]{2})(?<m>[0-9]{2})(?<d>[0-9]{2})", 2_000);
+
+        private final String form;
+        private final Pattern written;
+        private final int century;
+
+        DayForm(String form, String written, int century) {
+            this.form = form;
+            this.written = Pattern.compile(written);
+            this.century = century;
+        }
+
+        static DayForm of(String form) {
+            return Arrays.stream(values())
+                    .filter(each -> each.form.equals(form))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException(
+                            "{date:%s}: of yyyyMMdd, yyyy-MM-dd, yyyy.MM.dd, ".formatted(form)
+                                    + "yyyy_MM_dd and yyMMdd one is accepted"));
+        }
+
+        int length() {
+            return form.length();
+        }
+
+        Optional<LocalDate> day(String text) {
+            Matcher matcher = written.matcher(text);
+            if (!matcher.matches()) {
+                return Optional.empty();
+            }
+            try {
+                return Optional.of(LocalDate.of(
+                        century + Integer.parseInt(matcher.group("y")),
+                        Integer.parseInt(matcher.group("m")),
+                        Integer.parseInt(matcher.group("d"))));
+            } catch (DateTimeException noSuchDay) {
+                return Optional.empty();
+            }
+        }
+    }
+
+    /** What was learnt of a path; the bytes as they stand there. */
+    public record Captured(
+            Map<Field, byte[]> values, @Nullable LocalDate day) {
+
+        static final Captured NOTHING = new Captured(Map.of(), null);
+
+        public Captured {
+            values = Map.copyOf(values);
+        }
+
+        public Optional<byte[]> value(Field field) {
+            return Optional.ofNullable(values.get(field));
+        }
+
+        private Captured and(Captured more) {
+            Map<Field, byte[]> both = new EnumMap<>(Field.class);
+            both.putAll(values);
+            both.putAll(more.values);
+            return new Captured(both, more.day == null ? day : more.day);
+        }
+    }
+
+    private FolderPattern(String text, List<List<Part>> steps) {
+        this.text = text;
+        this.steps = steps;
+    }
+
+    /**
+     * The pattern that a text says.
+     *
+     * @throws IllegalArgumentException when it says none; the message says what is accepted
+     */
+    public static FolderPattern of(String text) {
+        if (text.isEmpty() || text.length() > LENGTH_MAX) {
+            throw new IllegalArgumentException("a pattern of 1 to %d characters is accepted".formatted(LENGTH_MAX));
+        }
+        String[] names = text.split("/", -1);
+        if (names.length > STEPS_MAX) {
+            throw new IllegalArgumentException("at most %d steps are accepted".formatted(STEPS_MAX));
+        }
+        Set<Field> said = EnumSet.noneOf(Field.class);
+        List<List<Part>> steps = new ArrayList<>();
+        for (String name : names) {
+            steps.add(step(name, said));
+        }
+        return new FolderPattern(text, List.copyOf(steps));
+    }
+
+    private static List<Part> step(String name, Set<Field> said) {
+        if (name.isEmpty() || name.equals(".") || name.equals("..")) {
+            throw new IllegalArgumentException(
+                    "a path below the root is accepted, as {project}/{date}_{label}: no empty step, no . and no ..");
+        }
+        List<Part> parts = new ArrayList<>();
+        Matcher matcher = PART.matcher(name);
+        int end = 0;
+        while (matcher.lookingAt()) {
+            add(parts, matcher, said);
+            end = matcher.end();
+            matcher.region(end, name.length());
+        }
+        if (end < name.length()) {
+            throw new IllegalArgumentException("in \"%s\" a { or } has no other half".formatted(name));
+        }
+        if (parts.size() > PARTS_MAX) {
+            throw new IllegalArgumentException("at most %d parts of a name are accepted".formatted(PARTS_MAX));
+        }
+        return List.copyOf(parts);
+    }
+
+    private static void add(List<Part> parts, Matcher matcher, Set<Field> said) {
+        String plain = matcher.group(2);
+        Part part = plain == null ? capture(matcher.group(1), said) : new Part.Text(latin(plain));
+        boolean behindOne = !parts.isEmpty() && parts.getLast() instanceof Part.Capture;
+        if (behindOne && !(part instanceof Part.Text)) {
+            throw new IllegalArgumentException(
+                    "between two captures some text is needed, as _ or -, or nobody knows where the first one ends");
+        }
+        parts.add(part);
+    }
+
+    private static String latin(String plain) {
+        if (plain.indexOf('\0') >= 0) {
+            throw new IllegalArgumentException("no name has a NUL in it");
+        }
+        return new String(plain.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+    }
+
+    private static Part capture(@Nullable String said, Set<Field> before) {
+        if (said == null) {
+            return new Part.Capture(null);
+        }
+        String[] words = said.split(":", 2);
+        Field field = Arrays.stream(Field.values())
+                .filter(each -> each.word().equals(words[0]))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "{%s}: {project}, {date}, {label}, {session}, {subject}, {scanner} and {modality} are accepted, and *"
+                                .formatted(said)));
+        if (!before.add(field)) {
+            throw new IllegalArgumentException("{%s} is there twice".formatted(field.word()));
+        }
+        if (field == Field.DATE) {
+            return new Part.Day(words.length == 1 ? DayForm.PLAIN : DayForm.of(words[1]));
+        }
+        if (words.length > 1) {
+            throw new IllegalArgumentException("{%s}: only {date} has a form".formatted(said));
+        }
+        return new Part.Capture(field);
+    }
+
+    /** How many folders deep its folders lie. */
+    int depth() {
+        return steps.size();
+    }
+
+    /** What the name says at this step of the way, beside what is known; empty: it does not match. */
+    Optional<Captured> match(int step, byte[] bytes, Captured known) {
+        List<Part> parts = steps.get(step);
+        String name = new String(bytes, StandardCharsets.ISO_8859_1);
+        boolean saysDot = parts.getFirst() instanceof Part.Text(String latin) && latin.startsWith(".");
+        if (name.startsWith(".") && !saysDot) {
+            return Optional.empty();
+        }
+        Map<Field, byte[]> values = new EnumMap<>(Field.class);
+        LocalDate day = null;
+        int at = 0;
+        for (int i = 0; i < parts.size(); i++) {
+            int end = end(parts, i, name, at);
+            if (end < 0) {
+                return Optional.empty();
+            }
+            String part = name.substring(at, end);
+            switch (parts.get(i)) {
+                case Part.Text text -> {}
+                case Part.Capture(Field field) -> {
+                    if (field != null) {
+                        values.put(field, part.getBytes(StandardCharsets.ISO_8859_1));
+                    }
+                }
+                case Part.Day(DayForm form) -> {
+                    Optional<LocalDate> written = form.day(part);
+                    if (written.isEmpty()) {
+                        return Optional.empty();
+                    }
+                    day = written.get();
+                }
+            }
+            at = end;
+        }
+        return at == name.length() ? Optional.of(known.and(new Captured(values, day))) : Optional.empty();
+    }
+
+    /** Where a part ends that begins here; negative: it does not fit. */
+    private static int end(List<Part> parts, int i, String name, int at) {
+        return switch (parts.get(i)) {
+            case Part.Text(String latin) -> name.startsWith(latin, at) ? at + latin.length() : -1;
+            case Part.Day(DayForm form) -> at + form.length() <= name.length() ? at + form.length() : -1;
+            case Part.Capture(Field field) -> captureEnd(parts, i, name, at, field == null ? 0 : 1);
+        };
+    }
+
+    private static int captureEnd(List<Part> parts, int i, String name, int at, int min) {
+        if (i == parts.size() - 1) {
+            return name.length() - at >= min ? name.length() : -1;
+        }
+        if (!(parts.get(i + 1) instanceof Part.Text(String next))) {
+            throw new IllegalStateException("a capture with no text behind it");
+        }
+        if (i == parts.size() - 2) {
+            int end = name.length() - next.length();
+            return end >= at + min && name.endsWith(next) ? end : -1;
+        }
+        return name.indexOf(next, at + min);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof FolderPattern pattern && pattern.text.equals(text);
+    }
+
+    @Override
+    public int hashCode() {
+        return text.hashCode();
+    }
+
+    /** As it was written. */
+    @Override
+    public String toString() {
+        return text;
+    }
+}

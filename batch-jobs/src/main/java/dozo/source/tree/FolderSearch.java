@@ -1,0 +1,328 @@
+package dozo.source.tree;
+
+import dozo.file.FilePath;
+import dozo.source.tree.FolderPattern.Captured;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks for the folders that patterns claim. Lists folders down to the deepest pattern and no deeper, and of those only what a pattern
+ * leads into: what lies in an experiment is not looked at. No link is followed, also none that somebody puts there meanwhile.
+ */
+public final class FolderSearch {
+
+    /** So many names are looked at; a tree with more of them above its experiments has the wrong patterns. */
+    public static final int NAMES_MAX = 1_000_000;
+
+    private static final int UNMATCHED_NAMED_MAX = 3;
+    private static final Pattern INODE = Pattern.compile("ino=([0-9]+)");
+
+    private final Path root;
+    private final List<FolderPattern> patterns;
+    private final int namesMax;
+
+    private final Map<FilePath, FoundFolder> found = new TreeMap<>();
+    private final List<Trouble> troubles = new ArrayList<>();
+    private final Set<FilePath> disputed = new HashSet<>();
+    private final Map<Object, FilePath> byKey = new HashMap<>();
+    private final Set<FolderPattern> claiming = new HashSet<>();
+    private final List<FilePath> unlisted = new ArrayList<>();
+    private final List<FilePath> unmatched = new ArrayList<>();
+    private long unmatchedCount;
+    private boolean tellsBirth;
+    private int names;
+
+    /** What may be wrong with a folder. */
+    public enum Reason {
+        /** It cannot be listed: what lies below it is not known. */
+        UNREADABLE(true),
+        /** A link that leads to something; it has a name that a pattern claims, and is not followed. */
+        LINK(false),
+        /** A link that leads to nothing. */
+        DANGLING(true),
+        /** Two patterns claim it. */
+        CLAIMED_TWICE(true),
+        /** It lies in a folder that is claimed too. */
+        NESTED(true),
+        /** It is a folder that was found under another path: a mount. */
+        SAME_FOLDER(true),
+        /** A pattern claims no folder. */
+        NOTHING_MATCHES(false),
+        /** Folders beside those that are claimed, which no pattern claims: nothing of them is collected. */
+        UNCLAIMED(false);
+
+        private final boolean missing;
+
+        Reason(boolean missing) {
+            this.missing = missing;
+        }
+
+        /** Whether something is not collected that should be, as far as anybody can know. */
+        public boolean isMissing() {
+            return missing;
+        }
+    }
+
+    /** Something wrong. */
+    public record Trouble(Reason reason, FilePath path, String message) {}
+
+    /**
+     * What was found.
+     *
+     * @param folders what exactly one pattern claims, by path
+     * @param disputed what is claimed and should not be taken by itself: claimed twice, or in or around another one
+     * @param unlisted folders of which it is not known what lies below them
+     */
+    public record Found(
+            List<FoundFolder> folders, Set<FilePath> disputed, List<FilePath> unlisted, List<Trouble> troubles) {
+
+        /** Whether it is not known what has this path: then it is not gone. */
+        public boolean isUnknown(FilePath path) {
+            return disputed.contains(path) || unlisted.stream().anyMatch(path::startsWith);
+        }
+    }
+
+    private record Claim(FolderPattern pattern, Captured captured) {}
+
+    private FolderSearch(Path root, List<FolderPattern> patterns, int namesMax) {
+        this.root = root;
+        this.patterns = patterns;
+        this.namesMax = namesMax;
+    }
+
+    /**
+     * What the patterns claim below a root.
+     *
+     * @param root without links
+     * @throws IOException when the root cannot be listed, or too many names lie above the experiments
+     */
+    public static Found look(Path root, List<FolderPattern> patterns) throws IOException, InterruptedException {
+        return look(root, patterns, NAMES_MAX);
+    }
+
+    static Found look(Path root, List<FolderPattern> patterns, int namesMax) throws IOException, InterruptedException {
+        return new FolderSearch(root, patterns, namesMax).look();
+    }
+
+    private Found look() throws IOException, InterruptedException {
+        try (DirectoryStream<Path> folder = Files.newDirectoryStream(root)) {
+            List<Claim> all = patterns.stream()
+                    .map(pattern -> new Claim(pattern, Captured.NOTHING))
+                    .toList();
+            if (!(folder instanceof SecureDirectoryStream<Path> secure)) {
+                throw new IOException("this file system cannot be looked through without following links");
+            }
+            askBirth(secure.getFileAttributeView(BasicFileAttributeView.class).readAttributes());
+            list(secure, FilePath.ROOT, 0, all, null);
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        disputed.forEach(found::remove);
+        tellUnclaimed();
+        List<FoundFolder> folders =
+                found.values().stream().map(this::withBirthWhereTold).toList();
+        return new Found(folders, Set.copyOf(disputed), List.copyOf(unlisted), List.copyOf(troubles));
+    }
+
+    private void list(
+            SecureDirectoryStream<Path> folder,
+            FilePath path,
+            int depth,
+            List<Claim> claims,
+            @Nullable FoundFolder above)
+            throws IOException, InterruptedException {
+        for (Path child : folder) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            if (++names > namesMax) {
+                throw new IOException("more than %,d names lie above its experiments; say its patterns more narrowly"
+                        .formatted(namesMax));
+            }
+            look(folder, path, child.getFileName(), depth, claims, above);
+        }
+    }
+
+    private void look(
+            SecureDirectoryStream<Path> folder,
+            FilePath path,
+            Path name,
+            int depth,
+            List<Claim> claims,
+            @Nullable FoundFolder above)
+            throws IOException, InterruptedException {
+        byte[] bytes = FilePath.rawText(name);
+        FilePath here = path.resolve(bytes);
+        List<Claim> matched = new ArrayList<>();
+        for (Claim claim : claims) {
+            claim.pattern()
+                    .match(depth, bytes, claim.captured())
+                    .ifPresent(captured -> matched.add(new Claim(claim.pattern(), captured)));
+        }
+        if (matched.isEmpty() && bytes[0] == '.') {
+            return;
+        }
+        BasicFileAttributes facts;
+        try {
+            facts = folder.getFileAttributeView(name, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .readAttributes();
+        } catch (NoSuchFileException goneMeanwhile) {
+            return;
+        } catch (IOException e) {
+            unlisted(here, e);
+            return;
+        }
+        if (facts.isDirectory()) {
+            askBirth(facts);
+            claimed(folder, name, here, depth, matched, facts, above);
+        } else if (facts.isSymbolicLink() && !matched.isEmpty()) {
+            link(here);
+        }
+    }
+
+    private void claimed(
+            SecureDirectoryStream<Path> folder,
+            Path name,
+            FilePath here,
+            int depth,
+            List<Claim> matched,
+            BasicFileAttributes facts,
+            @Nullable FoundFolder above)
+            throws IOException, InterruptedException {
+        if (matched.isEmpty()) {
+            unmatchedCount++;
+            if (unmatched.size() < UNMATCHED_NAMED_MAX) {
+                unmatched.add(here);
+            }
+            return;
+        }
+        List<Claim> ends = new ArrayList<>();
+        List<Claim> on = new ArrayList<>();
+        matched.forEach(claim -> (claim.pattern().depth() == depth + 1 ? ends : on).add(claim));
+        FoundFolder one = ends.isEmpty() ? null : found(here, ends, facts, above);
+        if (on.isEmpty()) {
+            return;
+        }
+        try (SecureDirectoryStream<Path> next = folder.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS)) {
+            list(next, here, depth + 1, on, one == null ? above : one);
+        } catch (NoSuchFileException goneMeanwhile) {
+            return;
+        } catch (DirectoryIteratorException e) {
+            unlisted(here, e.getCause());
+        } catch (FileSystemException e) {
+            unlisted(here, e);
+        }
+    }
+
+    private FoundFolder found(FilePath here, List<Claim> ends, BasicFileAttributes facts, @Nullable FoundFolder above) {
+        Claim first = ends.getFirst();
+        FoundFolder one = new FoundFolder(
+                here, inode(facts), facts.creationTime().to(TimeUnit.NANOSECONDS), first.pattern(), first.captured());
+        found.put(here, one);
+        ends.forEach(claim -> claiming.add(claim.pattern()));
+        if (ends.size() > 1) {
+            dispute(
+                    Reason.CLAIMED_TWICE,
+                    here,
+                    "the patterns %s and %s claim it; say which"
+                            .formatted(first.pattern(), ends.get(1).pattern()));
+        }
+        if (above != null) {
+            disputed.add(above.path());
+            dispute(
+                    Reason.NESTED,
+                    here,
+                    "it lies in %s, which pattern %s claims; this one is claimed by %s. A file can be of one experiment only"
+                            .formatted(above.path(), above.pattern(), first.pattern()));
+        }
+        FilePath before = byKey.putIfAbsent(facts.fileKey(), here);
+        if (before != null) {
+            disputed.add(before);
+            dispute(Reason.SAME_FOLDER, here, "it is the folder %s once more; is it mounted twice?".formatted(before));
+        }
+        return one;
+    }
+
+    private void dispute(Reason reason, FilePath path, String message) {
+        disputed.add(path);
+        troubles.add(new Trouble(reason, path, message));
+    }
+
+    private void link(FilePath here) {
+        boolean leads = Files.exists(here.under(root));
+        troubles.add(
+                leads
+                        ? new Trouble(Reason.LINK, here, "a link; it is not followed, give the folder's own place")
+                        : new Trouble(Reason.DANGLING, here, "a link that leads to nothing"));
+    }
+
+    private void unlisted(FilePath here, @Nullable IOException e) {
+        unlisted.add(here);
+        troubles.add(new Trouble(
+                Reason.UNREADABLE,
+                here,
+                "it cannot be listed (%s); let the service's user read it"
+                        .formatted(e == null ? "?" : e.getClass().getSimpleName())));
+    }
+
+    private void tellUnclaimed() {
+        for (FolderPattern pattern : patterns) {
+            if (!claiming.contains(pattern)) {
+                troubles.add(new Trouble(
+                        Reason.NOTHING_MATCHES, FilePath.ROOT, "no folder matches the pattern %s".formatted(pattern)));
+            }
+        }
+        if (unmatchedCount > 0) {
+            troubles.add(new Trouble(
+                    Reason.UNCLAIMED,
+                    unmatched.stream().min(Comparator.naturalOrder()).orElseThrow(),
+                    "no pattern claims it, and %,d folders in all; nothing of them is collected"
+                            .formatted(unmatchedCount)));
+        }
+    }
+
+    /** The key's text has the number, and nothing else in Java tells it of an entry of an open folder. */
+    private static long inode(BasicFileAttributes facts) {
+        Matcher matcher = INODE.matcher(String.valueOf(facts.fileKey()));
+        if (!matcher.find()) {
+            throw new IllegalStateException("a folder without a number: " + facts.fileKey());
+        }
+        return Long.parseLong(matcher.group(1));
+    }
+
+    /**
+     * NB: where the file system does not tell, Java gives the time of modification in its place. Where one folder has another time, it
+     * does tell; file systems that are mounted below the root are taken to be alike.
+     */
+    private void askBirth(BasicFileAttributes facts) {
+        tellsBirth |= !facts.creationTime().equals(facts.lastModifiedTime())
+                && facts.creationTime().to(TimeUnit.NANOSECONDS) > 0;
+    }
+
+    private FoundFolder withBirthWhereTold(FoundFolder folder) {
+        return tellsBirth
+                ? folder
+                : new FoundFolder(folder.path(), folder.inode(), null, folder.pattern(), folder.captured());
+    }
+}

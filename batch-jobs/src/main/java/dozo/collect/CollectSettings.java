@@ -4,6 +4,7 @@ import dozo.setting.Setting;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
 
 /** How a night collects from [origins](origins.md). */
 @ConfigurationProperties("dozo.collect")
@@ -30,4 +31,11 @@ public record CollectSettings(
                 min = "100ms",
                 max = "10m")
         @DefaultValue("1m")
-        Duration stall) {}
+        Duration stall,
+
+        @Setting(
+                value = "so much of a spool's file system stays free: what does not fit is not brought, and said",
+                min = "0B",
+                max = "100TB")
+        @DefaultValue("1GB")
+        DataSize roomLeft) {}

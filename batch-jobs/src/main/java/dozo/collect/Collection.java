@@ -30,12 +30,19 @@ public class Collection {
 
     private static final Logger LOG = LoggerFactory.getLogger(Collection.class);
 
+    /** So many that vanish at once, and not fewer than stay, are a finding. */
+    private static final int GONE_MIN = 5;
+
     private final JdbcClient jdbc;
     private final Origins origins;
     private final Arrivals arrivals;
     private final Reconciliations reconciliations;
+    private final Room room;
     private final TransactionOperations transactions;
     private final InstantSource clock;
+
+    /** What a look told, and the room that there is for it, in bytes. */
+    private record Looked(long room, Look look) {}
 
     private interface Asked<T> {
         T of(Collector collector) throws IOException, InterruptedException;
@@ -46,12 +53,14 @@ public class Collection {
             Origins origins,
             Arrivals arrivals,
             Reconciliations reconciliations,
+            Room room,
             TransactionTemplate transactions,
             InstantSource clock) {
         this.jdbc = jdbc;
         this.origins = origins;
         this.arrivals = arrivals;
         this.reconciliations = reconciliations;
+        this.room = room;
         this.transactions = transactions;
         this.clock = clock;
     }
@@ -107,9 +116,16 @@ public class Collection {
             transactions.executeWithoutResult(transaction -> reconciliations.begin(runId, origin, 0, 0, 0));
             return;
         }
-        Look look = asked(runId, origin, true, collector -> collector.look(origin, origin.newest()));
-        if (look != null) {
-            transactions.executeWithoutResult(transaction -> keep(runId, origin, look));
+        Looked looked = asked(
+                runId,
+                origin,
+                true,
+                collector -> new Looked(room.left(origin), collector.look(origin, origin.newest())));
+        if (looked != null) {
+            transactions.executeWithoutResult(transaction -> {
+                keep(runId, origin, looked.look());
+                room.shortness(origin, looked.room()).ifPresent(message -> reconciliations.spoolShort(runId, message));
+            });
         }
     }
 
@@ -121,6 +137,13 @@ public class Collection {
         reconciliations.missing(
                 runId, origin, null, origins.collector(origin.terms().kind()).kept(origin, look));
         reconciliations.remarks(runId, origin, null, look.remarks());
+        if (gone.size() >= GONE_MIN && gone.size() >= look.offers().size()) {
+            reconciliations.missing(
+                    runId,
+                    origin,
+                    null,
+                    List.of(manyGone(origin, gone.size(), look.offers().size())));
+        }
         for (Arrival arrival : gone) {
             reconciliations.remarks(runId, origin, arrival, List.of(gone(arrival)));
         }
@@ -132,6 +155,16 @@ public class Collection {
                 .param("now", Timestamp.from(clock.instant()))
                 .param("id", origin.id())
                 .update();
+    }
+
+    /** More likely a key that lost its rights, or a system that lost its data, than so many that somebody removed. */
+    private static Remark manyGone(Origin origin, int gone, int told) {
+        return new Remark(
+                "what it told of until now",
+                origin.name(),
+                "MANY_GONE",
+                "%d items are told of no more, and %d still are: may its user still see all, and is all still there?"
+                        .formatted(gone, told));
     }
 
     private static Remark gone(Arrival arrival) {
@@ -159,21 +192,21 @@ public class Collection {
             return;
         }
         boolean accept = origin.terms().automatic() && arrival.project() != null && told.isComplete();
-        transactions.executeWithoutResult(transaction -> {
-            arrivals.described(runId, arrival, told, accept);
-            if (!accept) {
-                keep(runId, origin, arrival, told, false);
-            }
-        });
         if (accept) {
             accept(runId, origin, arrival, told);
+            return;
         }
+        transactions.executeWithoutResult(transaction -> {
+            arrivals.described(runId, arrival, told, false);
+            keep(runId, origin, arrival, told, false);
+        });
     }
 
-    /** The run may look at it again: now there is something to deliver. */
+    /** All in one: killed in between, a run would pass over it. Then it may look at it again: there is something to deliver. */
     private void accept(long runId, Origin origin, Arrival arrival, Delivery told) {
         try {
             transactions.executeWithoutResult(transaction -> {
+                arrivals.described(runId, arrival, told, true);
                 arrivals.accept(Sight.EVERYTHING, arrival.id(), Acceptance.AS_PROPOSED, Ledger.SYSTEM);
                 arrivals.again(arrival);
             });
@@ -184,6 +217,7 @@ public class Collection {
                     "NOT_ACCEPTED",
                     "it cannot become an experiment by itself: " + refusal.getMessage());
             transactions.executeWithoutResult(transaction -> {
+                arrivals.described(runId, arrival, told, true);
                 keep(runId, origin, arrival, told, false);
                 reconciliations.missing(runId, origin, arrival, List.of(missing));
             });
@@ -191,7 +225,7 @@ public class Collection {
     }
 
     private void deliver(long runId, Origin origin, Arrival arrival) throws InterruptedException {
-        Delivery came = asked(runId, origin, false, collector -> collector.deliver(origin, arrival.offer()));
+        Delivery came = asked(runId, origin, false, collector -> deliver(collector, origin, arrival));
         if (came != null) {
             transactions.executeWithoutResult(transaction -> {
                 arrivals.delivered(runId, arrival, came);
@@ -199,6 +233,17 @@ public class Collection {
                 keep(runId, origin, arrival, came, true);
             });
         }
+    }
+
+    private Delivery deliver(Collector collector, Origin origin, Arrival arrival)
+            throws IOException, InterruptedException {
+        Offer offer = arrival.offer();
+        Optional<Remark> refusal = room.refusal(origin, arrival, collector.tree(origin, arrival.item()));
+        if (refusal.isPresent()) {
+            long told = offer.files() == null ? 0 : offer.files();
+            return new Delivery(offer, told, arrival.filesHere(), 0, false, List.of(refusal.get()), List.of());
+        }
+        return collector.deliver(origin, offer);
     }
 
     private void keep(long runId, Origin origin, Arrival arrival, Delivery came, boolean delivered) {

@@ -96,10 +96,10 @@ class DicomwebCollector implements Collector {
             seen.ready().forEach(uid -> changed.add(Uid.shown(uid)));
             seen.unstable().forEach(uid -> changed.add(Uid.shown(uid)));
             return new Look(
-                    offers(origin, orthanc.studies(null, null)),
+                    offers(origin, orthanc.allStudies()),
                     changed,
                     String.valueOf(seen.next().last()),
-                    List.of(),
+                    remarks(seen.missing(), origin.name()),
                     remarks(seen.items(), origin.name()));
         } catch (DicomwebException e) {
             throw unusable(e);
@@ -191,9 +191,9 @@ class DicomwebCollector implements Collector {
         return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
     }
 
-    /** Where nothing answers any more, it would be the trouble of all items. */
+    /** Where nothing answers any more, or nothing can be kept, it would be the trouble of all items. */
     private static Delivery failed(Offer offer, DicomwebException e) throws OriginException {
-        if (e.trouble() == Trouble.REFUSED || e.trouble() == Trouble.UNREACHABLE) {
+        if (e.trouble().endsAll()) {
             throw unusable(e);
         }
         Remark missing =

@@ -26,6 +26,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +80,7 @@ class FlywheelCollector implements Collector {
     public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
             Told told = Told.of(flywheel, offer.item());
-            checkAnswers(flywheel, offer.item(), told.missing());
+            checkAnswers(flywheel, told.missing());
             Offer known = told.session() == null
                     ? offer
                     : offer(told.session(), told.modality(), (long) told.files(), told.bytes());
@@ -93,7 +94,7 @@ class FlywheelCollector implements Collector {
     public Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
             Reconciliation came = spool(flywheel, origin).deliver(offer.item());
-            checkAnswers(flywheel, offer.item(), came.missing());
+            checkAnswers(flywheel, came.missing());
             checkSpool(came.missing());
             Offer known = new Offer(
                     offer.item(),
@@ -181,12 +182,13 @@ class FlywheelCollector implements Collector {
     }
 
     /** One item that cannot be had is its own trouble; where nothing answers any more, it would be that of all of them. */
-    private static void checkAnswers(Flywheel flywheel, String item, List<Item> missing)
+    private static void checkAnswers(Flywheel flywheel, List<Item> missing)
             throws OriginException, InterruptedException {
-        boolean nothing = missing.stream().anyMatch(each -> each.id().equals(item) && passes(each.trouble()));
-        if (nothing && !flywheel.answers()) {
+        Optional<Item> silent =
+                missing.stream().filter(each -> passes(each.trouble())).findFirst();
+        if (silent.isPresent() && !flywheel.answers()) {
             throw new OriginException(
-                    "it does not answer any more: " + missing.getFirst().message(), null);
+                    "it does not answer any more: " + silent.get().message(), null);
         }
     }
 

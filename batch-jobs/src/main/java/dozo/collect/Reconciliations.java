@@ -242,6 +242,11 @@ public class Reconciliations {
         add(runId, origin, arrival, remarks, false);
     }
 
+    /** A spool that will be full soon: a finding of the run. */
+    void spoolShort(long runId, String message) {
+        findings.add(runId, List.of(new Finding(null, Problem.SPOOL_SHORT, null, message)));
+    }
+
     /** Ends a report: empty where nothing is missing. */
     void end(long runId, Origin origin) {
         end(runId, origin, null, "");

@@ -58,6 +58,8 @@ public enum Problem {
     ORIGIN_UNUSABLE,
     /** The time for collecting was over before all of an origin was tried; the next night goes on. */
     ORIGIN_LATE,
+    /** An origin's spool will be full within days: more room is needed, as nothing in it is ever removed. */
+    SPOOL_SHORT,
     /** The ledger's last row could not be written to the site: what is cut off the end of the ledger would not be seen there. */
     UNANCHORED
 }

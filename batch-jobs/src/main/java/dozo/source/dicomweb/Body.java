@@ -14,6 +14,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class Body extends FilterInputStream {
 
+    /** What has to arrive within each time that is allowed for stalling; less is no way to read gigabytes. */
+    private static final long PROGRESS_BYTES_MIN = 1_024;
+
     private final Http.Question question;
     private final Duration stall;
     private final ScheduledFuture<?> watching;
@@ -66,7 +69,8 @@ final class Body extends FilterInputStream {
         if (stalled) {
             return new DicomwebException(
                     Trouble.STALLED,
-                    "%s: nothing came for %d s behind %d bytes".formatted(question.what(), stall.toSeconds(), bytes));
+                    "%s: %d bytes came, and within %d s not %d more"
+                            .formatted(question.what(), bytes, stall.toSeconds(), PROGRESS_BYTES_MIN));
         }
         return new DicomwebException(
                 Trouble.DROPPED, "%s: the connection ended behind %d bytes".formatted(question.what(), bytes));
@@ -75,7 +79,7 @@ final class Body extends FilterInputStream {
     /** NB: only while somebody waits for bytes: a slow disk of ours is no silence of the server. */
     private void look() {
         long now = bytes;
-        if (waits && now == bytesSeen) {
+        if (waits && now - bytesSeen < PROGRESS_BYTES_MIN) {
             stalled = true;
             try {
                 in.close();

@@ -44,9 +44,11 @@ public final class Changes {
      * @param ready StudyInstanceUIDs of what can be brought
      * @param unstable StudyInstanceUIDs of those that wait
      * @param next to be kept, as soon as all of those were brought
+     * @param missing what could not be asked for: as long as it is not empty, {@code ready} may lack some, and {@code next} begins
+     *     where this look did
      * @param items studies that have waited too long, and what else needs a word
      */
-    public record Seen(Set<String> ready, Set<String> unstable, Place next, List<Item> items) {}
+    public record Seen(Set<String> ready, Set<String> unstable, Place next, List<Item> missing, List<Item> items) {}
 
     private final class Look {
         private final Instant now = clock.instant();
@@ -54,7 +56,9 @@ public final class Changes {
         private final Set<String> ready = new TreeSet<>();
         private final Set<String> unstable = new TreeSet<>();
         private final Map<String, Instant> waiting = new TreeMap<>();
+        private final List<Item> missing = new ArrayList<>();
         private final List<Item> items = new ArrayList<>();
+        private int failuresInARow;
 
         /** What happened to instances is asked for by their series: one answer explains a thousand changes. */
         void take(List<Orthanc.Change> changes) throws IOException, InterruptedException {
@@ -65,11 +69,9 @@ public final class Changes {
                 }
                 try {
                     take(change, explained);
+                    failuresInARow = 0;
                 } catch (DicomwebException e) {
-                    if (e.trouble() != Trouble.GONE) {
-                        throw e;
-                    }
-                    // Deleted there meanwhile: nothing is left to bring.
+                    note(e);
                 }
             }
         }
@@ -89,14 +91,31 @@ public final class Changes {
         void conclude(Map<String, Instant> waitedBefore) throws IOException, InterruptedException {
             touched.addAll(waitedBefore.keySet());
             for (String id : new TreeSet<>(touched)) {
+                Instant since = waitedBefore.getOrDefault(id, now);
                 try {
-                    conclude(orthanc.study(id), waitedBefore.getOrDefault(id, now));
+                    conclude(orthanc.study(id), since);
+                    failuresInARow = 0;
                 } catch (DicomwebException e) {
+                    note(e);
                     if (e.trouble() != Trouble.GONE) {
-                        throw e;
+                        waiting.put(id, since);
                     }
                 }
             }
+        }
+
+        /** NB: one study of which Orthanc cannot tell keeps no other from being brought. */
+        private void note(DicomwebException why) throws DicomwebException {
+            if (why.trouble() == Trouble.GONE) {
+                // Deleted there meanwhile: nothing is left to bring.
+                return;
+            }
+            failuresInARow++;
+            if (why.trouble().endsAll() || failuresInARow >= Limits.FAILURES_IN_A_ROW_MAX) {
+                throw why;
+            }
+            missing.add(
+                    new Item("a study in which something changed", why.trouble(), String.valueOf(why.getMessage())));
         }
 
         private void conclude(Orthanc.Held study, Instant since) {
@@ -126,7 +145,8 @@ public final class Changes {
     /**
      * Looks.
      *
-     * @throws DicomwebException when something cannot be asked: then nothing is known, and the next look begins at the same place
+     * @throws DicomwebException when one thing after the other cannot be asked: then nothing is known, and the next look begins at
+     *     the same place
      */
     public Seen since(Place place) throws IOException, InterruptedException {
         Look look = new Look();
@@ -148,7 +168,12 @@ public final class Changes {
             last = readOn(place.last(), look);
         }
         look.conclude(place.waiting());
-        return new Seen(look.ready, look.unstable, new Place(last, look.waiting), List.copyOf(look.items));
+        return new Seen(
+                look.ready,
+                look.unstable,
+                new Place(look.missing.isEmpty() ? last : place.last(), look.waiting),
+                List.copyOf(look.missing),
+                List.copyOf(look.items));
     }
 
     private long readOn(long from, Look look) throws IOException, InterruptedException {

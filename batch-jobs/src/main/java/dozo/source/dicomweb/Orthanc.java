@@ -45,7 +45,11 @@ public final class Orthanc implements AutoCloseable {
     /** Studies in one answer to a search. */
     private static final int PAGE = 200;
 
-    private static final int PAGES_MAX = 100_000;
+    private static final int PAGES_MAX = 5_000;
+
+    /** While scanners send, a study may come between the search and the count. */
+    private static final int SEARCHES_MAX = 3;
+
     private static final int CHANGES = 1_000;
     private static final int MD5_LENGTH = 32;
     private static final int NOTE_BYTES_MAX = 1_024;
@@ -100,8 +104,30 @@ public final class Orthanc implements AutoCloseable {
     /** StudyInstanceUIDs of all studies. */
     public Set<String> studyUids() throws IOException, InterruptedException {
         Set<String> uids = new HashSet<>();
-        studies(null, null).forEach(study -> uids.add(study.studyUid()));
+        allStudies().forEach(study -> uids.add(study.studyUid()));
         return uids;
+    }
+
+    /**
+     * All studies, by QIDO-RS, if they are as many as Orthanc counts: else what a search leaves out would be taken for gone.
+     *
+     * @throws DicomwebException when they cannot be listed, or are fewer
+     */
+    public List<Found> allStudies() throws IOException, InterruptedException {
+        for (int search = 1; ; search++) {
+            List<Found> found = studies(null, null);
+            int counted = countStudies();
+            if (found.size() >= counted) {
+                return found.stream()
+                        .filter(study -> !study.studyUid().isEmpty())
+                        .toList();
+            }
+            if (search == SEARCHES_MAX) {
+                throw new DicomwebException(
+                        Trouble.COUNT_DIFFERS,
+                        "Orthanc counts %d studies, and the search tells of %d".formatted(counted, found.size()));
+            }
+        }
     }
 
     /**
@@ -113,17 +139,25 @@ public final class Orthanc implements AutoCloseable {
             throws IOException, InterruptedException {
         List<Found> studies = new ArrayList<>();
         String days = from == null && to == null ? "" : "&StudyDate=" + day(from) + "-" + day(to);
+        List<Found> before = List.of();
+        int offset = 0;
         for (int page = 0; page < PAGES_MAX; page++) {
             List<Found> found = list(
                     "the search for studies",
                     "%s/studies?limit=%d&offset=%d&includefield=%s%s"
-                            .formatted(DICOMWEB, PAGE, page * PAGE, STUDY_DESCRIPTION, days),
+                            .formatted(DICOMWEB, PAGE, offset, STUDY_DESCRIPTION, days),
                     DICOM_JSON,
                     Orthanc::found);
-            found.stream().filter(study -> !study.studyUid().isEmpty()).forEach(studies::add);
-            if (found.size() < PAGE) {
+            studies.addAll(found);
+            // A short page may be the server's own limit.
+            if (found.isEmpty()) {
                 return studies;
             }
+            if (found.equals(before)) {
+                throw new DicomwebException(Trouble.UNPARSED, "the search for studies gives the same page twice");
+            }
+            before = found;
+            offset += found.size();
         }
         throw new DicomwebException(Trouble.TOO_LARGE, "the search for studies does not end");
     }
@@ -143,6 +177,11 @@ public final class Orthanc implements AutoCloseable {
 
     private static String day(@Nullable LocalDate day) {
         return day == null ? "" : day.format(DateTimeFormatter.BASIC_ISO_DATE);
+    }
+
+    /** How many studies Orthanc counts; one with two patients is two. */
+    private int countStudies() throws IOException, InterruptedException {
+        return tree("the statistics", "/statistics").path("CountStudies").asInt(0);
     }
 
     /** How many instances a study has, by QIDO-RS; of all its patients. */

@@ -20,13 +20,19 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -80,7 +86,8 @@ public final class Spool {
     /**
      * Brings what is not here yet, and compares what Orthanc tells of with what is here.
      *
-     * @throws DicomwebException when Orthanc cannot be reached or does not let us in: then nothing is known about any study
+     * @throws DicomwebException when Orthanc cannot be reached or does not let us in, or the spool cannot be written: what came
+     *     by then stays
      * @throws IOException when the spool itself cannot be read or written
      */
     public Delivery deliver(String studyUid) throws IOException, InterruptedException {
@@ -118,6 +125,7 @@ public final class Spool {
         private final List<Item> missing = new ArrayList<>();
         private final AtomicInteger failuresInARow = new AtomicInteger();
         private final Set<Path> folders = new HashSet<>();
+        private volatile Trouble lastFailure = Trouble.SERVER_FAULT;
         private long fetched;
 
         Bringing(Path home, Told told, Delivered delivered) {
@@ -135,6 +143,7 @@ public final class Spool {
                 syncNames();
             }
             int here = told.instances().size() - missing.size();
+            missing.sort(Comparator.comparing(Item::name));
             told.counted().ifPresent(missing::add);
             return new Delivery(
                     told.studyUid(),
@@ -153,20 +162,28 @@ public final class Spool {
             Map<String, Integer> holders = new HashMap<>();
             told.instances().forEach(instance -> holders.merge(instance.sopUid(), 1, Integer::sum));
             List<Instance> asked = new ArrayList<>();
-            List<Future<Download.Came>> coming = new ArrayList<>();
+            for (Instance instance : told.instances()) {
+                if (!delivered.has(instance)) {
+                    asked.add(instance);
+                }
+            }
+            // Else the same ones, at the beginning, could keep all others from being tried for ever.
+            Collections.shuffle(asked);
+            // By identity: a future is equal to nothing else.
+            IdentityHashMap<Future<Download.Came>, Instance> instances = new IdentityHashMap<>();
             // NB: waits at its end for what is under way, so that nothing writes here when somebody else may.
             try (ExecutorService threads =
                     Executors.newFixedThreadPool(atOnce, Thread.ofVirtual().factory())) {
-                for (Instance instance : told.instances()) {
-                    if (!delivered.has(instance)) {
-                        asked.add(instance);
-                        boolean alone = holders.getOrDefault(instance.sopUid(), 0) == 1;
-                        coming.add(threads.submit(() -> bring(instance, alone)));
-                    }
+                CompletionService<Download.Came> coming = new ExecutorCompletionService<>(threads);
+                for (Instance instance : asked) {
+                    boolean alone = holders.getOrDefault(instance.sopUid(), 0) == 1;
+                    instances.put(coming.submit(() -> bring(instance, alone)), instance);
                 }
                 try {
-                    for (int i = 0; i < coming.size(); i++) {
-                        take(asked.get(i), coming.get(i));
+                    // As each comes, so that a kill costs only what is on its way and not what waits behind a slow one.
+                    for (int i = 0; i < asked.size(); i++) {
+                        Future<Download.Came> came = coming.take();
+                        take(Objects.requireNonNull(instances.get(came)), came);
                     }
                 } catch (IOException | InterruptedException | RuntimeException e) {
                     threads.shutdownNow();
@@ -178,7 +195,7 @@ public final class Spool {
         private Download.Came bring(Instance instance, boolean alone) throws IOException, InterruptedException {
             if (failuresInARow.get() >= Limits.FAILURES_IN_A_ROW_MAX) {
                 throw new DicomwebException(
-                        Trouble.SERVER_FAULT,
+                        lastFailure,
                         "not asked for: %d in a row before it did not come".formatted(failuresInARow.get()));
             }
             try {
@@ -187,7 +204,12 @@ public final class Spool {
                 failuresInARow.set(0);
                 return came;
             } catch (DicomwebException e) {
-                failuresInARow.incrementAndGet();
+                if (e.trouble().mayBeOfAll()) {
+                    lastFailure = e.trouble();
+                    failuresInARow.incrementAndGet();
+                } else {
+                    failuresInARow.set(0);
+                }
                 throw e;
             }
         }

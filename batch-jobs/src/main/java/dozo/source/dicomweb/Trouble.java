@@ -56,8 +56,16 @@ public enum Trouble {
     }
 
     /** Whether nothing else can be had either. */
-    boolean endsAll() {
-        return this == REFUSED || this == UNREACHABLE;
+    public boolean endsAll() {
+        return this == REFUSED || this == UNREACHABLE || this == SPOOL;
+    }
+
+    /** Whether other things may well fail for the same reason. */
+    boolean mayBeOfAll() {
+        return switch (this) {
+            case BUSY, SERVER_FAULT, DROPPED, STALLED, UNPARSED -> true;
+            default -> endsAll();
+        };
     }
 
     /** Whether the same request may succeed a little later. */

@@ -158,6 +158,9 @@ final class Download {
      * @throws FlywheelException when it did not come, or not as it was told, after all tries
      */
     long into(Path end) throws IOException, InterruptedException {
+        if (hash == null) {
+            discardPart();
+        }
         long bytes = fetch();
         try {
             Files.createDirectories(end.getParent());
@@ -166,6 +169,15 @@ final class Download {
             throw spoolFails(e);
         }
         return bytes;
+    }
+
+    /** What a crash left may be other bytes than those that came, and nothing would tell. */
+    private void discardPart() throws FlywheelException {
+        try {
+            Files.deleteIfExists(part);
+        } catch (IOException e) {
+            throw spoolFails(e);
+        }
     }
 
     /** NB: a whole file is fetched for each look at its hash, so there are two and not as many as tries. */

@@ -221,9 +221,12 @@ public final class Flywheel implements AutoCloseable {
             }
             try {
                 return new Body(receiver.begins(info.statusCode(), info.headers()), bytesMax, limits.stall(), watch);
-            } catch (IOException e) {
+            } catch (FlywheelException e) {
                 // The client hands it on to whoever waits for the answer.
                 throw new UncheckedIOException(e);
+            } catch (IOException e) {
+                throw new UncheckedIOException(
+                        new FlywheelException(Trouble.SPOOL, "the spool cannot be written: " + e, e));
             }
         };
     }

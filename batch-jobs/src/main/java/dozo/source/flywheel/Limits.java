@@ -23,6 +23,9 @@ public record Limits(
             Duration.ofSeconds(1),
             Duration.ofSeconds(120));
 
+    /** So many containers or files that cannot be had one after the other, and the rest of the session is not tried. */
+    static final int FAILURES_IN_A_ROW_MAX = 8;
+
     public Limits {
         if (tries < 1) {
             throw new IllegalArgumentException("something has to be tried once at least");

@@ -20,6 +20,7 @@ final class SessionContents {
     private final List<HeldFile> files = new ArrayList<>();
     private final List<Item> missing = new ArrayList<>();
     private final List<Item> remarks = new ArrayList<>();
+    private int failuresInARow;
 
     SessionContents(Flywheel flywheel) {
         this.flywheel = flywheel;
@@ -91,6 +92,7 @@ final class SessionContents {
         try {
             JsonNode node = flywheel.get("/%s/%s".formatted(told.level().plural(), told.id()));
             addFiles(told, node);
+            failuresInARow = 0;
         } catch (FlywheelException e) {
             note(told, e);
             return;
@@ -113,8 +115,10 @@ final class SessionContents {
         }
     }
 
+    /** NB: a Flywheel that fails for everything is not asked for each of a thousand containers, with all the waiting. */
     private void note(Container container, FlywheelException why) throws FlywheelException {
-        if (why.trouble().endsAll()) {
+        failuresInARow = why.trouble().mayBeOfAll() ? failuresInARow + 1 : 0;
+        if (why.trouble().endsAll() || failuresInARow >= Limits.FAILURES_IN_A_ROW_MAX) {
             throw why;
         }
         missing.add(Item.of(container, why));

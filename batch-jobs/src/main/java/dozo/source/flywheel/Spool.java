@@ -7,13 +7,17 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A folder of this machine into which sessions are brought:
@@ -35,6 +39,33 @@ public final class Spool {
 
     /** What came of one file. */
     private record Came(HeldFile file, FilePath path, long sizeBytes, long fetched) {}
+
+    /** Whether more is asked for, when one thing after the other does not come. Safe for several threads. */
+    private static final class Patience {
+
+        private final AtomicInteger failuresInARow = new AtomicInteger();
+        private volatile Trouble last = Trouble.SERVER_FAULT;
+
+        Came ask(Callable<Came> question) throws Exception {
+            if (failuresInARow.get() >= Limits.FAILURES_IN_A_ROW_MAX) {
+                throw new FlywheelException(
+                        last, "not asked for: %d in a row before it did not come".formatted(failuresInARow.get()));
+            }
+            try {
+                Came came = question.call();
+                failuresInARow.set(0);
+                return came;
+            } catch (FlywheelException e) {
+                if (e.trouble().mayBeOfAll()) {
+                    last = e.trouble();
+                    failuresInARow.incrementAndGet();
+                } else {
+                    failuresInARow.set(0);
+                }
+                throw e;
+            }
+        }
+    }
 
     /** @param atOnce how many files of a session are downloaded side by side */
     public Spool(Flywheel flywheel, Path folder, int atOnce) {
@@ -80,6 +111,7 @@ public final class Spool {
         Path home = home(session.id());
         Files.createDirectories(tree(session.id()));
         Delivered delivered = Delivered.in(home);
+        sweep(home.resolve("incoming"), contents.files());
         List<Item> missing = new ArrayList<>(contents.missing());
         List<Item> remarks = new ArrayList<>(contents.remarks());
         int before = missing.size();
@@ -96,25 +128,29 @@ public final class Spool {
                             "Flywheel tells of it no more; what is here stays")));
         }
         delivered.save();
-        sweep(home.resolve("incoming"), contents.files());
         return new Reconciliation(
                 session.id(), Item.shown(session.label()), count, here, contents.bytes(), fetched, missing, remarks);
     }
 
     private long bringAll(Path home, List<HeldFile> files, Delivered delivered, List<Item> missing)
             throws IOException, InterruptedException {
-        List<Future<Came>> coming = new ArrayList<>();
         List<HeldFile> asked = new ArrayList<>();
+        for (HeldFile file : files) {
+            if (!delivered.has(file, delivered.path(file).under(home.resolve("tree")))) {
+                asked.add(file);
+            }
+        }
+        // Else the same ones, at the beginning, could keep all others from being tried for ever.
+        Collections.shuffle(asked);
+        List<Future<Came>> coming = new ArrayList<>();
+        Patience patience = new Patience();
         long fetched = 0;
         // NB: waits at its end for what is under way, so that nothing writes here when somebody else may.
         try (ExecutorService threads =
                 Executors.newFixedThreadPool(atOnce, Thread.ofVirtual().factory())) {
-            for (HeldFile file : files) {
+            for (HeldFile file : asked) {
                 FilePath path = delivered.path(file);
-                if (!delivered.has(file, path.under(home.resolve("tree")))) {
-                    asked.add(file);
-                    coming.add(threads.submit(() -> bring(home, file, path)));
-                }
+                coming.add(threads.submit(() -> patience.ask(() -> bring(home, file, path))));
             }
             try {
                 for (int i = 0; i < coming.size(); i++) {
@@ -126,6 +162,7 @@ public final class Spool {
                 throw e;
             }
         }
+        missing.sort(Comparator.comparing(Item::name));
         return fetched;
     }
 

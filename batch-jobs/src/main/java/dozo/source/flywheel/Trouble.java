@@ -54,6 +54,14 @@ public enum Trouble {
         return this == KEY_REFUSED;
     }
 
+    /** Whether other things may well fail for the same reason. */
+    boolean mayBeOfAll() {
+        return switch (this) {
+            case BUSY, SERVER_FAULT, UNREACHABLE, DROPPED, STALLED, UNPARSED, SPOOL -> true;
+            default -> false;
+        };
+    }
+
     /** Whether the same request may succeed a little later. */
     boolean mayPass() {
         return mayPass;

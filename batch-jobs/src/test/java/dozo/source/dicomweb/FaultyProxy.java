@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
@@ -49,6 +50,8 @@ final class FaultyProxy implements AutoCloseable {
         DROPPED,
         /** The body stops in its middle, until the test is over. */
         STALLED,
+        /** The second half of the body comes a byte at a time, ten in a second. */
+        DRIPPING,
         /** No answer begins, until the test is over. */
         SILENT,
         /** A bit in the middle of the body is another one. */
@@ -80,6 +83,11 @@ final class FaultyProxy implements AutoCloseable {
         List<String> taken = List.copyOf(paths);
         paths.clear();
         return taken;
+    }
+
+    /** How many requests for such paths came since. */
+    long asked(Pattern path) {
+        return paths.stream().filter(path.asMatchPredicate()).count();
     }
 
     /** So many requests for such paths are answered well, and as many behind them not. */
@@ -140,7 +148,7 @@ final class FaultyProxy implements AutoCloseable {
                 exchange.sendResponseHeaders(200, page.length);
                 exchange.getResponseBody().write(page);
             }
-            case DROPPED, STALLED, FLIPPED -> pass(exchange, fault);
+            case DROPPED, STALLED, DRIPPING, FLIPPED -> pass(exchange, fault);
         }
     }
 
@@ -163,11 +171,15 @@ final class FaultyProxy implements AutoCloseable {
         }
         exchange.sendResponseHeaders(answer.statusCode(), body.length == 0 ? -1 : body.length);
         OutputStream out = exchange.getResponseBody();
-        if (fault == Fault.DROPPED || fault == Fault.STALLED) {
+        if (fault == Fault.DROPPED || fault == Fault.STALLED || fault == Fault.DRIPPING) {
             out.write(body, 0, middle);
             out.flush();
             if (fault == Fault.STALLED) {
                 closed.await();
+            }
+            for (int i = middle; fault == Fault.DRIPPING && !closed.await(100, TimeUnit.MILLISECONDS); i++) {
+                out.write(body[i]);
+                out.flush();
             }
             return;
         }

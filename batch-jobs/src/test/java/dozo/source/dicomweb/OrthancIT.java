@@ -2,7 +2,12 @@ package dozo.source.dicomweb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
 
+import dozo.remote.ChildProcess;
+import dozo.remote.SiteAddress;
+import dozo.remote.Tmpfs;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.PseudonymousCode;
@@ -166,7 +171,9 @@ class OrthancIT {
         assertThat(second.ready()).containsExactly(study);
         assertThat(came.isComplete()).isTrue();
         assertThat(came.told()).isEqualTo(2);
-        assertThat(came.bytesFetched()).isEqualTo(early.bytesFetched());
+        assertThat(came.bytesFetched())
+                .as("of one file; new UIDs may be longer or shorter")
+                .isCloseTo(early.bytesFetched(), within(200L));
         assertThat(tree(study)).hasSize(2).containsAll(before);
     }
 
@@ -277,7 +284,7 @@ class OrthancIT {
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,
-            names = {"BROKEN", "BUSY", "DROPPED", "STALLED", "SILENT", "FLIPPED", "PAGE"})
+            names = {"BROKEN", "BUSY", "DROPPED", "STALLED", "DRIPPING", "SILENT", "FLIPPED", "PAGE"})
     void whatFailsOnceComesAllTheSame(Fault fault) throws Exception {
         String study = storeOne("once");
         proxy.plan(FaultyProxy.WADO, 0, 1, fault);
@@ -342,22 +349,95 @@ class OrthancIT {
     }
 
     @Test
-    void anOrthancThatIsStoppedInTheMiddleGoesOnWhereItWas() throws Exception {
-        Path sent = folder.resolve("sent");
-        Files.createDirectories(sent);
-        String study = null;
-        for (int i = 0; i < 12; i++) {
-            Path file = Files.copy(
-                    study == null ? fresh("first", "-gst", "-gse", "-gin") : folder.resolve("first.dcm"),
-                    sent.resolve(i + ".dcm"));
-            modify(file, "-gin");
-            study = study(file);
+    void instancesThatAreGoneKeepNoOthersFromComing() throws Exception {
+        String study = storeTwelve();
+        proxy.plan(FaultyProxy.WADO, 0, 10, Fault.GONE);
+
+        Delivery came = spool.deliver(study);
+
+        assertThat(came.delivered()).isEqualTo(2);
+        assertThat(came.missing()).hasSize(10).extracting(Item::trouble).containsOnly(Trouble.GONE);
+    }
+
+    /** Our process dies with three instances on their way: no half of one is a file of the tree, and only the rest comes. */
+    @Test
+    void aProcessThatIsKilledInTheMiddleLeavesOnlyWholeFilesAndTheRestComes() throws Exception {
+        String study = storeTwelve();
+        proxy.plan(FaultyProxy.WADO, 5, Integer.MAX_VALUE, Fault.STALLED);
+        Path incoming = folder.resolve("spool").resolve(Spool.folder(study)).resolve("incoming");
+        SiteAddress none = new SiteAddress("127.0.0.1", 1, "none", "/none", folder, "ssh-ed25519 AAAA");
+        try (ChildProcess child = new ChildProcess(
+                SpoolProcess.class,
+                64,
+                folder.resolve("log"),
+                none,
+                proxy.address(),
+                study,
+                folder.resolve("spool").toString())) {
+            await().ignoreExceptions()
+                    .atMost(Duration.ofMinutes(1))
+                    .until(() -> !child.isAlive()
+                            || proxy.asked(FaultyProxy.WADO) == 8 && tree(study).size() == 5);
+            child.assertAlive();
         }
-        server.store(sent);
-        String stopped = study;
+        proxy.heal();
+        Set<Object> sent = pixelsOf(files(folder.resolve("sent")).toArray(Path[]::new));
+        assertThat(files(incoming)).as("what was on its way").hasSize(3);
+        assertThat(tree(study)).hasSize(5);
+        assertThat(sent).containsAll(pixels(study));
+        proxy.takePaths();
+
+        Delivery came = spool.deliver(study);
+
+        assertThat(came.isComplete()).as("" + came).isTrue();
+        assertThat(proxy.takePaths().stream().filter(FaultyProxy.WADO.asMatchPredicate()))
+                .as("only the rest")
+                .hasSize(7);
+        assertThat(tree(study)).hasSize(12);
+        assertThat(incoming).isEmptyDirectory();
+    }
+
+    @Test
+    void aFullDiskIsSaidAndTheRestComesWhenThereIsRoom() throws Exception {
+        String study = storeTwelve();
+        try (Tmpfs disk = new Tmpfs(folder.resolve("spool"), "size=64k")) {
+            IOException full = catchThrowableOfType(IOException.class, () -> spool.deliver(study));
+
+            assertThat(full).hasMessageContaining("No space left on device");
+            int before = tree(study).size();
+            assertThat(before).isBetween(1, 6);
+            disk.remount("size=4m");
+            proxy.takePaths();
+            assertThat(spool.deliver(study).isComplete()).isTrue();
+            assertThat(proxy.takePaths().stream().filter(FaultyProxy.WADO.asMatchPredicate()))
+                    .as("only the rest, but for one whose line was not written any more")
+                    .hasSizeBetween(12 - before, 13 - before);
+            assertThat(tree(study)).hasSize(12);
+            assertThat(pixels(study))
+                    .isEqualTo(pixelsOf(files(folder.resolve("sent")).toArray(Path[]::new)));
+        }
+    }
+
+    @Test
+    void aStudyThatCannotBeAskedForKeepsNoOtherFromBeingBrought() throws Exception {
+        String one = storeOne("one");
+        String other = storeOne("two");
+        server.awaitStable();
+        proxy.plan(Pattern.compile("/studies/[^/]+"), 0, LIMITS.tries(), Fault.BROKEN);
+
+        Changes.Seen seen = changes(NOW).since(Changes.Place.START);
+
+        assertThat(seen.ready()).containsAnyOf(one, other);
+        assertThat(seen.missing()).extracting(Item::trouble).containsExactly(Trouble.SERVER_FAULT);
+        assertThat(changes(NOW).since(seen.next()).ready()).contains(one, other);
+    }
+
+    @Test
+    void anOrthancThatIsStoppedInTheMiddleGoesOnWhereItWas() throws Exception {
+        String study = storeTwelve();
         proxy.plan(FaultyProxy.WADO, 5, () -> server.stop());
         try {
-            DicomwebException down = catchThrowableOfType(DicomwebException.class, () -> spool.deliver(stopped));
+            DicomwebException down = catchThrowableOfType(DicomwebException.class, () -> spool.deliver(study));
             assertThat(down == null || down.trouble() == Trouble.UNREACHABLE).isTrue();
         } finally {
             server.start();
@@ -496,6 +576,17 @@ class OrthancIT {
 
     private Changes changes(Instant now) {
         return new Changes(orthanc, LIMITS, () -> now);
+    }
+
+    /** A study of one series. */
+    private String storeTwelve() throws Exception {
+        Path sent = Files.createDirectories(folder.resolve("sent"));
+        Path first = fresh("first", "-gst", "-gse", "-gin");
+        for (int i = 0; i < 12; i++) {
+            modify(Files.copy(first, sent.resolve(i + ".dcm")), "-gin");
+        }
+        server.store(sent);
+        return study(first);
     }
 
     private String storeOne(String name) throws Exception {

@@ -44,6 +44,8 @@ public final class Emulator implements AutoCloseable {
 
     public static final String KEY = "emulated-key-0123456789";
 
+    static final String BUSY_UNTIL = "Fri, 20 Nov 2026 22:00:07 GMT";
+
     private static final int LIMIT_DEFAULT = 100;
     private static final int SLICE_BYTES = 1 << 16;
     private static final int RETRY_AFTER_SECONDS = 2;
@@ -166,6 +168,10 @@ public final class Emulator implements AutoCloseable {
             case DENIED, KEY_REFUSED, GONE, BROKEN -> error(exchange, fault.status, "as planned: " + fault);
             case BUSY -> {
                 exchange.getResponseHeaders().set("Retry-After", "" + RETRY_AFTER_SECONDS);
+                error(exchange, fault.status, "as planned: " + fault);
+            }
+            case BUSY_UNTIL -> {
+                exchange.getResponseHeaders().set("Retry-After", BUSY_UNTIL);
                 error(exchange, fault.status, "as planned: " + fault);
             }
             case PROXY -> send(exchange, 502, "text/html", "<html>Bad Gateway</html>".getBytes(StandardCharsets.UTF_8));

@@ -18,6 +18,8 @@ public final class Faults {
         GONE(404),
         /** 429 with {@code Retry-After: 2}. */
         BUSY(429),
+        /** 429 with a {@code Retry-After} that is a time: {@link Emulator#BUSY_UNTIL}. */
+        BUSY_UNTIL(429),
         /** 500. */
         BROKEN(500),
         /** 502 with a proxy's HTML. */
@@ -58,6 +60,11 @@ public final class Faults {
 
     public Planned always(String pathEnd, Fault fault) {
         return at(pathEnd, fault, Integer.MAX_VALUE);
+    }
+
+    /** Nothing fails any more. */
+    public synchronized void heal() {
+        plan.clear();
     }
 
     synchronized Optional<Fault> due(String path) {

@@ -86,6 +86,15 @@ class FlywheelTest {
     }
 
     @Test
+    void theServerSaysUntilWhenToWait() throws Exception {
+        emulator.faults.at(SESSION, Fault.BUSY_UNTIL, 1);
+
+        readers.flywheel.get(SESSION);
+
+        assertThat(readers.waits).containsExactly(Duration.ofSeconds(7));
+    }
+
+    @Test
     void waitsBecomeLonger() {
         emulator.faults.always(SESSION, Fault.BROKEN);
 

@@ -2,8 +2,10 @@ package dozo.source.flywheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.FilePath;
+import dozo.remote.Tmpfs;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy.Kind;
 import java.io.IOException;
@@ -205,6 +207,110 @@ class SpoolTest {
         assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.NO_HASH);
         assertThat(tree()).hasSize(6);
         assertThat(spool.deliver(SESSION).bytesFetched()).isZero();
+    }
+
+    /** Else what a crash left of it would be taken for what Flywheel has. */
+    @Test
+    void withoutAHashNothingOfAnEarlierTryIsGoneOnWith() throws Exception {
+        String file = hierarchy.file(0, 0);
+        hierarchy.tell(file, "hash", "");
+        Path incoming = Files.createDirectories(folder.resolve(SESSION).resolve("incoming"));
+        Files.write(incoming.resolve(file + ".1"), new byte[1_000]);
+
+        assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+
+        assertThat(tree().get("acquisitions/run-0~~" + Hierarchy.acquisition(0) + "/0_0_scan.dicom.zip"))
+                .isEqualTo(hierarchy.content(0));
+    }
+
+    @Test
+    void aFlywheelThatFailsForEveryFileIsNotAskedForAllOfThem() throws Exception {
+        large(40);
+        for (int i = 0; i < 40; i++) {
+            emulator.faults.always(emulator.downloadPath(hierarchy.file(0, i)), Fault.BROKEN);
+        }
+
+        emulator.takeRequests();
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.missing())
+                .hasSizeBetween(40, 42)
+                .extracting(Item::trouble)
+                .containsOnly(Trouble.SERVER_FAULT);
+        assertThat(came.missing())
+                .filteredOn(item -> item.message().startsWith("not asked for"))
+                .hasSizeGreaterThan(25);
+        assertThat(emulator.takeRequests()).isLessThan(20 * Readers.LIMITS.tries());
+        emulator.faults.heal();
+        assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+    }
+
+    @Test
+    void filesThatAreGoneKeepNoOthersFromComing() throws Exception {
+        large(40);
+        for (int i = 0; i < 20; i++) {
+            emulator.faults.always(emulator.downloadPath(hierarchy.file(0, i)), Fault.GONE);
+        }
+
+        assertThat(spool.deliver(SESSION).missing())
+                .hasSize(20)
+                .extracting(Item::trouble)
+                .containsOnly(Trouble.GONE);
+    }
+
+    @Test
+    void aFlywheelThatFailsForEveryContainerIsNotAskedForAllOfThem() throws Exception {
+        close();
+        hierarchy = new Hierarchy(1, 1, 1, 40, 1, 100);
+        open();
+        for (int i = 0; i < 40; i++) {
+            emulator.faults.always("/acquisitions/" + Hierarchy.acquisition(i), Fault.BROKEN);
+        }
+
+        Reconciliation came = spool.deliver(SESSION);
+
+        assertThat(came.missing())
+                .extracting(Item::id, Item::trouble)
+                .containsExactly(tuple(SESSION, Trouble.SERVER_FAULT));
+        assertThat(emulator.takeRequests()).isLessThan(15 * Readers.LIMITS.tries());
+        assertThat(emulator.faults.unfired()).hasSizeGreaterThan(25);
+        emulator.faults.heal();
+    }
+
+    /** What came before stays, what was on its way is no file of the tree, and nothing comes twice when there is room. */
+    @Test
+    void aFullDiskIsSaidAndTheRestComesWhenThereIsRoom() throws Exception {
+        large(40);
+        try (Tmpfs disk = new Tmpfs(folder, "size=96k")) {
+            IOException full = catchThrowableOfType(IOException.class, () -> spool.deliver(SESSION));
+
+            assertThat(full).hasMessageContaining("No space left on device");
+            Map<String, byte[]> before = tree();
+            assertThat(before).hasSizeBetween(5, 30);
+            disk.remount("size=4m");
+            assertThat(spool.deliver(SESSION).isComplete()).isTrue();
+            assertThat(tree()).hasSize(42);
+            for (int i = 0; i < 40; i++) {
+                String path = "acquisitions/run-0~~%s/%s"
+                        .formatted(
+                                Hierarchy.acquisition(0),
+                                hierarchy
+                                        .find(hierarchy.file(0, i))
+                                        .orElseThrow()
+                                        .get("name"));
+                assertThat(tree().get(path)).isEqualTo(hierarchy.content(i));
+                if (before.containsKey(path)) {
+                    assertThat(before.get(path)).isEqualTo(hierarchy.content(i));
+                    assertThat(emulator.downloads(hierarchy.file(0, i))).isEqualTo(1);
+                }
+            }
+        }
+    }
+
+    private void large(int files) {
+        close();
+        hierarchy = new Hierarchy(1, 1, 1, 1, files, 2_000);
+        open();
     }
 
     @Test

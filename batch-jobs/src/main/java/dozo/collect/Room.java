@@ -1,0 +1,128 @@
+package dozo.collect;
+
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Origins.Origin;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** The room in origins' spools, from which nothing is ever evicted (ADR 0045): what is left of it, and what fits into it. */
+@Component
+class Room {
+
+    /** As long as it takes to buy a disk: so long before a spool is full it is said. */
+    private static final Duration AHEAD = Duration.ofDays(14);
+
+    private static final String UNITS = "kMGTPE";
+
+    private final JdbcClient jdbc;
+    private final CollectSettings settings;
+    private final InstantSource clock;
+
+    Room(JdbcClient jdbc, CollectSettings settings, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /**
+     * The bytes that may still come into an origin's spool; negative: too many are there already.
+     *
+     * @throws OriginException when the spool is empty although something was brought into it
+     * @throws IOException when it is not there
+     */
+    long left(Origin origin) throws IOException {
+        Path spool = origin.terms().spool();
+        if (isEmpty(spool) && wasFilled(origin)) {
+            throw new OriginException(
+                    "its spool is empty, and was not: nothing is brought until its file system is mounted again", null);
+        }
+        return Files.getFileStore(spool).getUsableSpace() - settings.roomLeft().toBytes();
+    }
+
+    private static boolean isEmpty(Path spool) throws IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(spool)) {
+            return !entries.iterator().hasNext();
+        }
+    }
+
+    private boolean wasFilled(Origin origin) {
+        return jdbc.sql("select exists (select from arrival where origin_id = :origin and files_here > 0)")
+                .param("origin", origin.id())
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    /** Why an item does not fit; nothing: it does, as far as its size is told. */
+    Optional<Remark> refusal(Origin origin, Arrival arrival, Path tree) throws IOException {
+        long left = left(origin);
+        Long told = arrival.bytesTold();
+        // What is here of it is counted only where it matters: it may be a million files.
+        if (left >= 0 && (told == null || told <= left || told - bytesIn(tree) <= left)) {
+            return Optional.empty();
+        }
+        String message =
+                "%s are told of, and its spool has room for %s; %s of its file system stay free (dozo.collect.room-left)"
+                        .formatted(
+                                shown(told),
+                                shown(Math.max(0, left)),
+                                shown(settings.roomLeft().toBytes()));
+        return Optional.of(new Remark(arrival.title(), arrival.item(), "NO_ROOM", message));
+    }
+
+    private static long bytesIn(Path tree) throws IOException {
+        long[] bytes = new long[1];
+        if (Files.isDirectory(tree)) {
+            Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    bytes[0] += attributes.size();
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        }
+        return bytes[0];
+    }
+
+    /** What has to be said of a spool that is full within 14 days, if as much comes as in the 14 days until now. */
+    Optional<String> shortness(Origin origin, long left) {
+        long came = jdbc.sql("""
+                        select coalesce(sum(bytes_fetched), 0) from reconciliation
+                        where origin_id = :origin and began_at > :since
+                        """)
+                .param("origin", origin.id())
+                .param("since", Timestamp.from(clock.instant().minus(AHEAD)))
+                .query((row, n) -> row.getLong(1))
+                .single();
+        if (came == 0 || came <= left) {
+            return Optional.empty();
+        }
+        long days = Math.max(0, left) * AHEAD.toDays() / came;
+        return Optional.of("origin %s: its spool has room for %s, and in %d days %s came: it is full in %d days"
+                .formatted(origin.name(), shown(Math.max(0, left)), AHEAD.toDays(), shown(came), days));
+    }
+
+    private static String shown(@Nullable Long bytes) {
+        if (bytes == null) {
+            return "bytes nobody has counted";
+        }
+        double amount = bytes;
+        int unit = -1;
+        while (amount >= 1_000 && unit < UNITS.length() - 1) {
+            amount /= 1_000;
+            unit++;
+        }
+        return unit < 0 ? bytes + " B" : "%.1f %cB".formatted(amount, UNITS.charAt(unit));
+    }
+}

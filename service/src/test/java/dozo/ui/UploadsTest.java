@@ -63,6 +63,6 @@ class UploadsTest {
     }
 
     private static Upload upload(int bytes) {
-        return new Upload("a.csv", new byte[bytes], null);
+        return new Upload("a.csv", new byte[bytes], null, null);
     }
 }

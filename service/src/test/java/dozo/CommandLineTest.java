@@ -571,6 +571,38 @@ class CommandLineTest {
     }
 
     @Test
+    void whatAFolderSaysIsToldOrFilledInWhereSomebodyAsks() throws Exception {
+        Path visit = Files.createDirectories(folder.resolve("visit"));
+        Files.writeString(
+                visit.resolve("scan.json"),
+                "{\"Modality\": \"MR\", \"AcquisitionDateTime\": \"2026-10-01T09:30\", \"StudyInstanceUID\": \"1.2.3\"}");
+        dozo("project", "add", "P1");
+
+        Ended told = dozo("register", "--suggest", "--project", "P1", visit.toString());
+        assertThat(told.out())
+                .containsPattern("project +P1\n")
+                .containsPattern("code +dcm-[0-9a-f]{32}\n")
+                .contains("2026-10-01");
+        assertThat(dozo("experiments").out()).contains("No such experiment");
+        assertThat(dozo("register", "--fill", visit.toString()).err()).contains("--project is needed");
+
+        assertThat(dozo("register", "--fill", "--project", "P1", "--code", "E1", visit.toString())
+                        .out())
+                .contains("registered P1/E1");
+
+        assertThat(dozo("register", "--suggest", visit.toString()).out())
+                .contains("NB: the folder is registered already: P1/E1");
+        Path csv = Files.writeString(
+                folder.resolve("visits.csv"),
+                "project,code,source\nP1,,%s\n".formatted(Files.createDirectories(folder.resolve("other"))));
+        assertThat(dozo("register", "--csv", csv.toString(), "--suggest").out())
+                .contains("suggested: code fs-", "nothing in it says what it is", "0 registered, 1 could be");
+        assertThat(dozo("register", "--csv", csv.toString(), "--fill").out()).contains("1 registered");
+        assertThat(dozo("register", "--suggest", "--fill", visit.toString()).code())
+                .isEqualTo(Exit.USAGE);
+    }
+
+    @Test
     void eitherOneExperimentOrAFileIsRegistered() {
         assertThat(dozo("register").code()).isEqualTo(Exit.USAGE);
         assertThat(dozo("register", "--csv", "x.csv", "--project", "P1", "--code", "E1", "/a")

@@ -28,7 +28,7 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
      *
      * @param root absolute, without links
      * @param folder below it
-     * @param namesMax as many names are read at most, give or take those that the kernel tells at once
+     * @param namesMax so many names are read at most
      * @throws IOException when it is not there, is no folder, lies behind a link, or cannot be read
      */
     public static Glimpse of(Path root, FilePath folder, int namesMax) throws IOException {
@@ -57,11 +57,13 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
         List<byte[]> folders = new ArrayList<>();
         int names = 0;
         int bytes = checked(kernel.readFolder(opened), folder);
-        while (bytes > 0 && names < namesMax) {
+        while (bytes > 0) {
             for (int at = 0; at < bytes; at += kernel.recordBytes(at)) {
                 byte[] name = kernel.name(at);
                 if (!CrawlWorker.isDots(name)) {
-                    names++;
+                    if (++names > namesMax) {
+                        return new Glimpse(files, folders, false);
+                    }
                     // What is gone meanwhile, or may not be looked at, is neither.
                     EntryKind kind = kernel.lookAt(opened, at) < 0
                             ? EntryKind.LINK
@@ -75,7 +77,7 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
             }
             bytes = checked(kernel.readFolder(opened), folder);
         }
-        return new Glimpse(files, folders, bytes == 0);
+        return new Glimpse(files, folders, true);
     }
 
     private static int checked(int result, FilePath path) throws IOException {

@@ -33,13 +33,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.stereotype.Component;
 
 /**
  * What a folder could be registered as. What is said in two ways is told and not guessed; nothing is registered, and nothing but the
  * folder is read. Studies are known by their UIDs, never by a name (ADR 0042).
  */
-@Component
 public class Suggestions {
 
     private static final Logger LOG = LoggerFactory.getLogger(Suggestions.class);

@@ -160,7 +160,7 @@ public class WorklistReadings {
         jdbc.sql("""
                         insert into worklist_reading (tried_at, read_at, failing_since, message, booked, changed, unchanged, refused)
                         values (:tried, :read, :since, :message, :booked, :changed, :unchanged, :refused)
-                        on conflict (only) do update
+                        on conflict (number) do update
                             set tried_at = excluded.tried_at, read_at = excluded.read_at, failing_since = excluded.failing_since,
                                 message = excluded.message, booked = excluded.booked, changed = excluded.changed,
                                 unchanged = excluded.unchanged, refused = excluded.refused

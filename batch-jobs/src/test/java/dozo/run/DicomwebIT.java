@@ -18,6 +18,7 @@ import dozo.run.Runs.Run;
 import dozo.source.dicom.SharedData;
 import dozo.source.dicomweb.OrthancServer;
 import dozo.source.dicomweb.Spool;
+import dozo.worklist.Scanners;
 import dozo.worklist.Studies;
 import java.io.IOException;
 import java.net.URI;
@@ -89,6 +90,7 @@ class DicomwebIT {
         Instant stored = Instant.now();
         orthanc.awaitStable();
         Instant stable = Instant.now();
+        night.get(Scanners.class).put(new Scanners.Scanner("GE3T", List.of("00090004"), null), "test");
 
         Run run = night.complete();
 
@@ -96,7 +98,7 @@ class DicomwebIT {
         assertThat(arrival.item()).isEqualTo(STUDY);
         assertThat(arrival.state()).isEqualTo(Arrivals.State.COMPLETE);
         assertThat(arrival.acquisition().modality()).isEqualTo("MR");
-        assertThat(arrival.acquisition().scanner()).isEqualTo("00090004");
+        assertThat(arrival.acquisition().scanner()).isEqualTo("GE3T");
         assertThat(arrival.acquisition().day()).isEqualTo("2020-09-29");
         assertThat(arrival.title()).isEqualTo("MR 2020-09-29");
         assertThat(arrival.experiment()).isEqualTo("p/dcm-" + Spool.folder(STUDY));

@@ -24,9 +24,11 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -183,6 +185,43 @@ class WorklistIT {
         } finally {
             server.stop(0);
         }
+    }
+
+    @Test
+    void byTheClockItIsReadFromYesterdayOnAndHowThatGoesIsKnownAfterARestart() {
+        Instant[] now = {Instant.parse("2026-04-17T01:00:00Z")};
+        WorklistReadings readings = readings(worklist("ris"), now);
+        WorklistReadings broken = readings(worklist("unheard-of"), now);
+
+        assertThat(readings.last()).isEmpty();
+        assertThat(readings.read().booked()).isEqualTo(5);
+        assertThat(byActor()).containsExactly(Ledger.SYSTEM);
+
+        now[0] = now[0].plus(Duration.ofHours(1));
+        Instant failed = now[0];
+        broken.read();
+        now[0] = now[0].plus(Duration.ofHours(30));
+        broken.read();
+        WorklistReadings.Reading failing = readings(worklist("ris"), now).last().orElseThrow();
+        assertThat(failing.failingSince()).isEqualTo(failed);
+        assertThat(failing.triedAt()).isEqualTo(now[0]);
+        assertThat(failing.readAt()).isEqualTo(Instant.parse("2026-04-17T01:00:00Z"));
+        assertThat(failing.message()).contains("404");
+        assertThat(failing.booked()).isEqualTo(5);
+
+        assertThat(readings.read().failingSince()).isNull();
+        assertThat(readings.last().orElseThrow().unchanged()).isPositive();
+    }
+
+    private WorklistReadings readings(Worklist worklist, Instant[] now) {
+        return new WorklistReadings(jdbc, worklist, 5, () -> now[0], ZoneId.of("Asia/Tokyo"));
+    }
+
+    private List<String> byActor() {
+        return ledger.after(0, 100).stream()
+                .map(Ledger.LedgerEntry::actor)
+                .distinct()
+                .toList();
     }
 
     private String everything() {

@@ -12,7 +12,7 @@ comment on table experiment_study is
 create index experiment_study_uid on experiment_study (study_uid);
 
 create table worklist_reading (
-    only boolean primary key default true check (only),
+    number integer primary key default 1 check (number = 1),
     tried_at timestamptz not null,
     read_at timestamptz,
     failing_since timestamptz,

@@ -13,6 +13,10 @@ import dozo.registry.Experiments.Experiment;
 import dozo.security.Role;
 import dozo.security.Users;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -193,6 +197,59 @@ class SourceRootsApiTest {
         assertThat(bulk("lab", csv).at("/unchanged").asInt())
                 .as("what is registered already is so for everybody")
                 .isEqualTo(3);
+    }
+
+    @Test
+    void whatIsBelowARootIsLookedIntoAndSuggestedToThePageAndToRestAndNothingElseIs() throws Exception {
+        setRoots(root);
+        Files.writeString(
+                root.resolve("visit/scan.json"),
+                "{\"Modality\": \"MR\", \"StationName\": \"AWP7\", \"AcquisitionDateTime\": \"2026-10-01T09:30\","
+                        + " \"StudyInstanceUID\": \"1.2.392.7.%s\", \"PatientID\": \"0123\"}".formatted(COUNT.get()));
+
+        Answer told = suggestions("lab", root.resolve("visit"));
+        Answer encoded = service.askAs(
+                as("lab"),
+                "GET",
+                "/api/v1/experiments/suggestions?sourceBytes="
+                        + URLEncoder.encode(base64(root.resolve("visit")), StandardCharsets.UTF_8),
+                null);
+
+        assertThat(told.at("/project").asString()).as(told.text()).isEqualTo(project);
+        assertThat(told.at("/acquired").asString()).isEqualTo("2026-10-01");
+        assertThat(told.at("/hints/0/kind").asString()).isEqualTo("UNKNOWN_STATION");
+        assertThat(told.text()).doesNotContain("0123\"");
+        assertThat(encoded.text()).isEqualTo(told.text());
+        for (Path foreign : new Path[] {outside, root.resolve("../outside"), folder.resolve("never")}) {
+            assertRefused(suggestions("lab", foreign), "source");
+        }
+        assertThat(suggestions("operator", outside).status()).isEqualTo(200);
+        assertRefused(service.askAs(as("lab"), "GET", "/api/v1/experiments/suggestions", null), "source");
+        assertRefused(
+                service.askAs(as("lab"), "GET", "/api/v1/experiments/suggestions?sourceBytes=%25", null),
+                "sourceBytes");
+
+        String page = page("title=typed&code=&source=" + root.resolve("visit"));
+        assertThat(page).contains("id=\"slot-code\"", "value=\"MR\"").doesNotContain("slot-title");
+        assertThat(page("modality=MR&suggested.modality=MR&title=x&source=" + root))
+                .as("what another folder said goes with it")
+                .contains("id=\"slot-modality\"");
+        assertThat(page("source=" + outside))
+                .contains("is not below a source root")
+                .doesNotContain("slot-");
+    }
+
+    private Answer suggestions(String user, Path source) {
+        return service.askAs(as(user), "GET", "/api/v1/experiments/suggestions?source=" + source, null);
+    }
+
+    private static String page(String query) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create(service.url() + "/register/suggestions?lang=en&" + query))
+                .build();
+        return service.browser("lab", PASSWORD)
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .body();
     }
 
     @Test

@@ -22,8 +22,8 @@ import java.util.Random;
  *
  * <p>Arguments: traces, seed, minutes between looks. Prints the best fixed quiet period: the shortest of whole hours that calls no trace
  * complete before its end, of those that end. Then, for each trace: kind, whether it ends, minutes behind the end by evidence and by that
- * period, the best period in hours of its kind alone, and minutes behind the end by it. Negative: too early; "never": not said in three
- * weeks.
+ * period, the best period in hours of its kind alone, minutes behind the end by it, and by the usual rules. Negative: too early; "never": not
+ * said in three weeks.
  */
 final class ArrivalTraces {
 
@@ -66,13 +66,14 @@ final class ArrivalTraces {
                 ownHours.put(trace.kind(), own);
             }
             System.out.printf(
-                    "trace %s %s %s %s %d %s%n",
+                    "trace %s %s %s %s %d %s %s%n",
                     trace.kind(),
                     trace.ends() ? "ends" : "never-ends",
                     behind(trace, Rules.of(trace.rules()), stepMinutes),
                     behind(trace, fixed(hours), stepMinutes),
                     own,
-                    behind(trace, fixed(own), stepMinutes));
+                    behind(trace, fixed(own), stepMinutes),
+                    behind(trace, Rules.USUAL, stepMinutes));
         }
     }
 

@@ -187,14 +187,15 @@ def completeness(command, _, short):
     ours, theirs = (statistics.median(float(getattr(trace, by)) for trace in ended if getattr(trace, by) != 'never')
                     for by in ('evidence', 'fixed'))
     unfinished = [trace for trace in traces if trace.ends != 'ends']
-    fooled = sum(trace.is_false(trace.fixed) for trace in unfinished)
+    fooled, ours_fooled, usual_fooled = (
+        sum(trace.is_false(getattr(trace, by)) for trace in unfinished) for by in ('fixed', 'evidence', 'usual'))
     about = f'{len(traces)} arrivals'
     return [
         at_most(f'{about}, called complete too early', len(early), 0, str(len(early)), True),
         at_most(f'{about}, complete and never called so', len(never), 0, str(len(never)), True),
         at_most(f'median delay, hours, best fixed quiet period ({hours} h) by it', ours / theirs, 1,
                 f'{ours / theirs:.3f}: {ours / 60:.1f} h, by the fixed one {theirs / 60:.1f} h', True),
-        Row('never finished, and called complete by that period', 'none', f'{fooled} of {len(unfinished)}; by evidence 0'),
+        Row('never finished, and called complete by that period', 'none', f'{fooled} of {len(unfinished)}; by evidence {ours_fooled}, by the usual rules {usual_fooled}'),
     ]
 
 
@@ -207,6 +208,7 @@ class Arrived(NamedTuple):
     fixed: str
     own_hours: str
     own: str
+    usual: str
 
     def is_false(self, behind):
         return behind != 'never' and (self.ends != 'ends' or float(behind) < 0)
@@ -225,8 +227,11 @@ def arrival_table(traces, kinds, hours):
             middle([trace.fixed for trace in these], ends),
             f'{these[0].own_hours} h' if ends else '–',
             middle([trace.own for trace in these], ends),
+            middle([trace.usual for trace in these], ends),
+            str(sum(trace.is_false(trace.usual) for trace in these)),
         ])
-    head = ['kind', 'traces', 'too early by evidence', 'median delay, h', f'by {hours} h of quiet', 'best period of this kind alone', 'its median delay, h']
+    head = ['kind', 'traces', 'too early by evidence', 'median delay, h', f'by {hours} h of quiet', 'best period of this kind alone',
+            'its median delay, h', 'by the usual rules, h', 'too early by them']
     return head, rows
 
 

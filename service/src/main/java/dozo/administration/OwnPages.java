@@ -2,6 +2,7 @@ package dozo.administration;
 
 import dozo.registry.Refusal;
 import dozo.security.Role;
+import dozo.security.Scope;
 import dozo.security.Tokens;
 import dozo.security.Tokens.NewToken;
 import dozo.security.Tokens.Token;
@@ -80,14 +81,22 @@ class OwnPages {
             @RequestParam(defaultValue = "") String name,
             @RequestParam(required = false) @Nullable List<String> roles,
             @RequestParam(defaultValue = "false") boolean readOnly,
+            @RequestParam(defaultValue = "false") boolean studies,
             @RequestParam(defaultValue = "" + Tokens.DAYS_USUAL) String days,
             Principal actor,
             Model model) {
         Map<String, String> typed = new HashMap<>(Map.of("name", name, "days", days));
         typed.put("readOnly", String.valueOf(readOnly));
+        typed.put("studies", String.valueOf(studies));
         try {
-            Set<Role> scope = Role.of(roles == null ? List.of() : roles);
-            NewToken made = tokens.create(actor.getName(), name.strip(), scope, readOnly, Numbers.whole("days", days));
+            Set<Role> limit = Role.of(roles == null ? List.of() : roles);
+            NewToken made = tokens.create(
+                    actor.getName(),
+                    name.strip(),
+                    limit,
+                    readOnly,
+                    studies ? Scope.STUDIES : Scope.ALL,
+                    Numbers.whole("days", days));
             return tokens(actor, Form.EMPTY, made, model);
         } catch (Refusal refused) {
             return tokens(actor, Form.refused(typed, refused), null, model);

@@ -2,6 +2,7 @@ package dozo.api;
 
 import dozo.registry.Refusal;
 import dozo.security.Role;
+import dozo.security.Scope;
 import dozo.security.Tokens;
 import dozo.security.Tokens.NewToken;
 import dozo.security.Tokens.Token;
@@ -37,17 +38,20 @@ class TokenApi {
      * A token.
      *
      * @param roles at most these; missing: all that one has
+     * @param scope {@code studies}: it may only ask whether a study may be deleted, and changes nothing; missing: {@code all}
      * @param days until it expires, 1 to 366; missing: 90
      */
     record WantedToken(
             @NotBlank(message = "a name is needed") String name,
             @Nullable List<String> roles,
             @Nullable Boolean readOnly,
+            @Nullable String scope,
             @Nullable Integer days) {}
 
     /**
      * A token.
      *
+     * @param scope {@code all} that its roles may, or {@code studies}: only whether a study may be deleted
      * @param secret only in the answer to its making
      * @param lastUsedAt to the hour; missing: never
      */
@@ -56,6 +60,7 @@ class TokenApi {
             String name,
             SortedSet<Role> roles,
             boolean readOnly,
+            String scope,
             Instant createdAt,
             Instant expiresAt,
             @Nullable Instant lastUsedAt,
@@ -67,6 +72,7 @@ class TokenApi {
                     token.name(),
                     token.roles(),
                     token.readOnly(),
+                    token.scope().word(),
                     token.createdAt(),
                     token.expiresAt(),
                     token.lastUsedAt(),
@@ -101,6 +107,7 @@ class TokenApi {
                     asked.name(),
                     asked.roles() == null ? null : Role.of(asked.roles()),
                     asked.readOnly() != null && asked.readOnly(),
+                    asked.scope() == null ? Scope.ALL : Scope.of(asked.scope()),
                     asked.days() == null ? Tokens.DAYS_USUAL : asked.days());
             return ResponseEntity.created(
                             URI.create("/api/v1/me/tokens/" + made.token().id()))

@@ -35,6 +35,10 @@ final class TokenCommand {
                     List<String> roles,
             @Option(names = "--read-only", description = "It changes nothing.") boolean readOnly,
             @Option(
+                            names = "--studies",
+                            description = "It only asks whether a study may be deleted: for a scanner's console.")
+                    boolean studies,
+            @Option(
                             names = "--days",
                             paramLabel = "N",
                             defaultValue = "90",
@@ -42,6 +46,7 @@ final class TokenCommand {
                     int days) {
         Map<String, Object> asked = new HashMap<>(Map.of("name", name, "readOnly", readOnly, "days", days));
         asked.put("roles", roles);
+        asked.put("scope", studies ? "studies" : null);
         JsonNode token = service.post("/api/v1/me/tokens", asked);
         Dozo.say(out(), service, token, token.path("secret").asString());
         return Exit.WELL;
@@ -68,11 +73,18 @@ final class TokenCommand {
                                         .valueStream()
                                         .map(JsonNode::asString)
                                         .toList()),
-                        token.path("readOnly").asBoolean() ? "read" : "change",
+                        may(token),
                         token.path("expiresAt").asString(),
                         token.path("lastUsedAt").asString("-")));
         table.print(out());
         return Exit.WELL;
+    }
+
+    private static String may(JsonNode token) {
+        if (token.path("scope").asString("all").equals("studies")) {
+            return "ask of studies";
+        }
+        return token.path("readOnly").asBoolean() ? "read" : "change";
     }
 
     @Command(name = "revoke", mixinStandardHelpOptions = true, description = "Revokes a token at once.")

@@ -16,8 +16,8 @@ public record Caller(
 
     private static final long serialVersionUID = 1L;
 
-    /** A token's scope: the roles that it has at most, and whether it may change anything. */
-    public record UsedToken(int id, Set<Role> roles, boolean readOnly) implements Serializable {
+    /** What a token may: what the roles may that it has at most, whether it changes anything, and what it is for. */
+    public record UsedToken(int id, Set<Role> roles, boolean readOnly, Scope scope) implements Serializable {
         private static final long serialVersionUID = 1L;
     }
 

@@ -170,6 +170,11 @@ class Gate implements HandlerInterceptor {
             return new Refused(HttpStatus.FORBIDDEN, "this is not allowed to anybody");
         }
         Caller.UsedToken token = caller.token();
+        if (token != null && !token.scope().holds(endpoint)) {
+            return new Refused(
+                    HttpStatus.FORBIDDEN,
+                    "this token only asks whether a study may be deleted, by GET /api/v1/studies/{studyInstanceUid}");
+        }
         if (token != null && line.get().token() == Token.NONE) {
             return new Refused(HttpStatus.FORBIDDEN, "no token may do this: log in with a password");
         }

@@ -77,6 +77,6 @@ final class TokenFilter extends OncePerRequestFilter {
                 user.id(),
                 user.name(),
                 user.stamp(),
-                new Caller.UsedToken(token.id(), token.roles(), token.readOnly()));
+                new Caller.UsedToken(token.id(), token.roles(), token.readOnly(), token.scope()));
     }
 }

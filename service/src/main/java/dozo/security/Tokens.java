@@ -59,6 +59,7 @@ public class Tokens {
                     .map(Role::valueOf)
                     .collect(Collectors.toCollection(TreeSet::new)),
             row.getBoolean("read_only"),
+            Scope.valueOf(row.getString("scope")),
             row.getTimestamp("created_at").toInstant(),
             row.getTimestamp("expires_at").toInstant(),
             instant(row.getTimestamp("revoked_at")),
@@ -83,6 +84,7 @@ public class Tokens {
             String name,
             SortedSet<Role> roles,
             boolean readOnly,
+            Scope scope,
             Instant createdAt,
             Instant expiresAt,
             @Nullable Instant revokedAt,
@@ -105,40 +107,44 @@ public class Tokens {
         this.clock = clock;
     }
 
+    /** Makes a token for who asks, for all that its roles may. */
+    public NewToken create(String user, String name, @Nullable Set<Role> roles, boolean readOnly, int days) {
+        return create(user, name, roles, readOnly, Scope.ALL, days);
+    }
+
     /**
      * Makes a token for who asks.
      *
      * @param roles null: all that its user has
+     * @param readOnly one that is not for all only reads in any case
      * @param days until it expires, 1 to 366
      * @throws Refusal when the name is malformed or taken, a role is not the user's, or there are 50 already
      */
     @Transactional
-    public NewToken create(String user, String name, @Nullable Set<Role> roles, boolean readOnly, int days) {
+    public NewToken create(
+            String user, String name, @Nullable Set<Role> roles, boolean readOnly, Scope scope, int days) {
         Users.User owner = users.locked(user).orElseThrow();
-        Set<Role> scope = roles == null ? owner.roles() : roles;
-        check(owner, name, scope, days);
+        Set<Role> limit = roles == null ? owner.roles() : roles;
+        check(owner, name, limit, days);
         String secret = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(randomBytes());
         Instant now = clock.instant();
         try {
             int id = jdbc.sql("""
-                            insert into api_token (user_id, name, secret_sha256, roles, read_only, created_at, expires_at)
-                            values (:user, :name, :digest, :roles::text[], :readOnly, :now, :expires) returning token_id
+                            insert into api_token (user_id, name, secret_sha256, roles, read_only, scope, created_at, expires_at)
+                            values (:user, :name, :digest, :roles::text[], :readOnly, :scope, :now, :expires) returning token_id
                             """)
                     .param("user", owner.id())
                     .param("name", name)
                     .param("digest", digest(secret))
-                    .param("roles", scope.stream().map(Role::name).toArray(String[]::new))
-                    .param("readOnly", readOnly)
+                    .param("roles", limit.stream().map(Role::name).toArray(String[]::new))
+                    .param("readOnly", readOnly || scope != Scope.ALL)
+                    .param("scope", scope.name())
                     .param("now", Timestamp.from(now))
                     .param("expires", Timestamp.from(now.plus(Duration.ofDays(days))))
                     .query((row, n) -> row.getInt(1))
                     .single();
             Token token = find(id).orElseThrow();
-            ledger.append(
-                    user,
-                    "token.created",
-                    user + "/" + name,
-                    Map.of("roles", token.roles(), "read_only", readOnly, "expires", token.expiresAt()));
+            ledger.append(user, "token.created", user + "/" + name, facts(token));
             return new NewToken(token, secret);
         } catch (DuplicateKeyException e) {
             throw new Refusal("name", "you have a token \"%s\" already: revoke it first".formatted(name));
@@ -172,16 +178,17 @@ public class Tokens {
                 .update();
         if (revoked > 0) {
             Token before = token.orElseThrow();
-            ledger.append(
-                    actor,
-                    "token.revoked",
-                    user + "/" + before.name(),
-                    Map.of(
-                            "roles", before.roles(),
-                            "read_only", before.readOnly(),
-                            "expires", before.expiresAt()));
+            ledger.append(actor, "token.revoked", user + "/" + before.name(), facts(before));
         }
         return revoked > 0;
+    }
+
+    private static Map<String, Object> facts(Token token) {
+        return Map.of(
+                "roles", token.roles(),
+                "read_only", token.readOnly(),
+                "scope", token.scope(),
+                "expires", token.expiresAt());
     }
 
     /** The token with this secret, whether it still counts or not; that it was used is kept once an hour. */
@@ -215,14 +222,14 @@ public class Tokens {
                 .optional();
     }
 
-    private void check(Users.User owner, String name, Set<Role> scope, int days) {
+    private void check(Users.User owner, String name, Set<Role> limit, int days) {
         if (!NAME.matcher(name).matches()) {
             throw new Refusal("name", "1 to 64 letters, digits, spaces, ., _, @ and - are accepted");
         }
         if (days < 1 || days > DAYS_MAX) {
             throw new Refusal("days", "%d: 1 to %d is accepted".formatted(days, DAYS_MAX));
         }
-        if (scope.isEmpty() || !owner.roles().containsAll(scope)) {
+        if (limit.isEmpty() || !owner.roles().containsAll(limit)) {
             throw new Refusal(
                     "roles",
                     owner.roles().isEmpty()

@@ -2,19 +2,28 @@ package dozo.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.registry.Projects;
 import dozo.security.Role;
+import dozo.security.Scope;
+import dozo.security.Tokens;
 import dozo.security.Users;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -97,6 +106,72 @@ class GapApiTest {
         assertThat(received.at("/verified").asBoolean(true)).isFalse();
         assertThat(get("lab", "/api/v1/studies/2.25.3").status()).isEqualTo(404);
         assertThat(get(null, "/api/v1/studies/2.25.3?instances=0").status()).isEqualTo(422);
+    }
+
+    /** The documentation's own words: 0 it may be deleted, 1 not yet, 2 nobody can say. */
+    @Test
+    void theScriptForConsolesDeletesNothingThatIsNotSaidToBeVerified() throws Exception {
+        String token = service.bean(Tokens.class)
+                .create("admin", "console", null, true, Scope.STUDIES, 1)
+                .secret();
+        Path secret = Files.writeString(folder.resolve("token"), token + "\n");
+        Path wrong = Files.writeString(folder.resolve("wrong"), "dozo_wrong");
+        String real = service.url();
+
+        assertThat(mayDelete(real, secret, "2.25.3", "10")).as("received").isEqualTo(1);
+        assertThat(mayDelete(real, secret, "2.25.999", "10")).as("unknown").isEqualTo(2);
+        assertThat(mayDelete(real, secret, "2.25.3")).as("how many?").isEqualTo(2);
+        assertThat(mayDelete(real, secret, "", "10")).as("which?").isEqualTo(2);
+        assertThat(mayDelete(real, secret, "2.25.3", "none")).isEqualTo(2);
+        assertThat(mayDelete(real, secret, "../me?x=", "10")).isEqualTo(2);
+        assertThat(mayDelete(real, wrong, "2.25.3", "10")).isEqualTo(2);
+        assertThat(mayDelete(real, folder.resolve("none"), "2.25.3", "10")).isEqualTo(2);
+        assertThat(mayDelete("http://127.0.0.1:9", secret, "2.25.3", "10"))
+                .as("down")
+                .isEqualTo(2);
+        assertThat(mayDeleteAt("{\"studyInstanceUid\":\"2.25.3\",\"verified\":true}"))
+                .isZero();
+        assertThat(mayDeleteAt("{\"studyInstanceUid\":\"2.25.3\",\"verified\":false}"))
+                .isEqualTo(1);
+        assertThat(mayDeleteAt("{\"studyInstanceUid\":\"2.25.33\",\"verified\":true}"))
+                .as("another")
+                .isEqualTo(2);
+        assertThat(mayDeleteAt("{\"studyInstanceUid\":\"2.25.3\",\"experiment\":\"\\\"verified\\\":true\"}"))
+                .isEqualTo(2);
+        assertThat(mayDeleteAt("<html>\"verified\":true</html>")).isEqualTo(2);
+    }
+
+    /** Asks somebody who answers with this. */
+    private static int mayDeleteAt(String answer) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), 0), 8);
+        server.createContext("/", exchange -> {
+            byte[] body = answer.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+        try {
+            String address = "http://127.0.0.1:" + server.getAddress().getPort();
+            return mayDelete(address, Files.writeString(folder.resolve("any"), "dozo_any"), "2.25.3", "10");
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    private static int mayDelete(String address, Path token, String... arguments) throws Exception {
+        String docs = Files.readString(Path.of("..", "docs", "reference", "worklist.md"));
+        int begin = docs.indexOf("#!/bin/sh");
+        Path script =
+                Files.writeString(folder.resolve("may-delete"), docs.substring(begin, docs.indexOf("```", begin)));
+        List<String> command = new ArrayList<>(List.of("sh", script.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().put("DOZO_URL", address);
+        builder.environment().put("DOZO_TOKEN_FILE", token.toString());
+        Process process = builder.redirectErrorStream(true).start();
+        process.getInputStream().readAllBytes();
+        return process.waitFor();
     }
 
     @Test

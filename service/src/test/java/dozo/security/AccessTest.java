@@ -50,6 +50,9 @@ class AccessTest {
     /** In all that the foreign project holds, so that it shows wherever anything of it does. */
     private static final String FOREIGN = "ALIEN9";
 
+    /** All that a token for consoles may ask. */
+    private static final Endpoint STUDY = new Endpoint("GET", "/api/v1/studies/{studyInstanceUid}");
+
     private static final String PASSWORD = "a password for tests";
 
     @TempDir
@@ -144,6 +147,9 @@ class AccessTest {
             SECRETS.put(
                     user + "/" + role + "/read",
                     tokens.create(user, "r", null, true, 1).secret());
+            SECRETS.put(
+                    user + "/" + role + "/studies",
+                    tokens.create(user, "s", null, true, Scope.STUDIES, 1).secret());
         }
         service.bean(Users.class).create("both", PASSWORD, Set.of(Role.LAB_MANAGER, Role.ADMIN), "test");
         service.bean(Users.class).join(OWN, "both", "test");
@@ -486,6 +492,9 @@ class AccessTest {
                 asker.role().isEmpty() ? line.words().containsValue("self") ? "self" : "-" : line.word(asker.role());
         String token = line.word("token");
         if (!asker.token().isEmpty() && (token.equals("-") || asker.token().equals("read") && token.equals("write"))) {
+            return "refused";
+        }
+        if (asker.token().equals("studies") && !line.endpoint().equals(STUDY)) {
             return "refused";
         }
         return switch (word) {

@@ -158,6 +158,24 @@ class TokensTest {
     }
 
     @Test
+    void aTokenForAConsoleOnlyAsksWhetherAStudyMayBeDeleted() {
+        Answer made = make("{\"name\": \"console\", \"scope\": \"studies\"}");
+        String console = made.at("/secret").asString();
+
+        assertThat(made.at("/scope").asString()).isEqualTo("studies");
+        assertThat(made.at("/readOnly").asBoolean()).isTrue();
+        assertThat(with(console, "GET", "/studies/2.25.1").status()).isEqualTo(404);
+        assertThat(with(console, "GET", "/me").at("/detail").asString())
+                .isEqualTo(
+                        "this token only asks whether a study may be deleted, by GET /api/v1/studies/{studyInstanceUid}");
+        assertThat(with(console, "POST", "/me/tokens").status()).isEqualTo(403);
+        assertThat(service.get("/api/v1/users/%s/tokens".formatted(user))
+                        .at("/items/0/scope")
+                        .asString())
+                .isEqualTo("studies");
+    }
+
+    @Test
     void whatIsNoTokenIsRefused() {
         for (String secret :
                 new String[] {"", "dozo_", "dozo_" + "A".repeat(43), "x".repeat(5_000), "eyJhbGciOiJub25lIn0.e30."}) {
@@ -173,6 +191,7 @@ class TokensTest {
                 "{\"name\": \"a\\u0000b\"} | name",
                 "{\"name\": \"t\", \"days\": 0} | days",
                 "{\"name\": \"t\", \"days\": 367} | days",
+                "{\"name\": \"t\", \"scope\": \"everything\"} | scope",
                 "{\"name\": \"t\", \"roles\": []} | roles",
                 "{\"name\": \"t\", \"roles\": [\"ADMIN\"]} | roles",
                 "{\"name\": \"t\", \"roles\": [\"KING\"]} | roles"

@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /** Finds experiments by what people remember of them. */
 @Component
+@EnableConfigurationProperties(RiskSettings.class)
 public class ExperimentSearch {
 
     /** A text that is searched for has at most so many characters. */

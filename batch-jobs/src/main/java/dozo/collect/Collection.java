@@ -82,7 +82,7 @@ public class Collection {
             Optional<Integer> next = reconciliations.nextOrigin(runId);
             while (next.isPresent()) {
                 Origin origin = origin(next.get());
-                reconciliations.begin(runId, origin, 0, 0, 0);
+                reconciliations.begin(runId, origin);
                 late(runId, origin);
                 next = reconciliations.nextOrigin(runId);
             }
@@ -104,7 +104,7 @@ public class Collection {
 
     private void begin(long runId, Origin origin) throws InterruptedException {
         if (reconciliations.isRetry(runId)) {
-            transactions.executeWithoutResult(transaction -> reconciliations.begin(runId, origin, 0, 0, 0));
+            transactions.executeWithoutResult(transaction -> reconciliations.begin(runId, origin));
             return;
         }
         Look look = asked(runId, origin, true, collector -> collector.look(origin, origin.newest()));
@@ -116,7 +116,7 @@ public class Collection {
     private void keep(long runId, Origin origin, Look look) {
         int changed = arrivals.told(origin, look.offers(), look.changed());
         List<Arrival> gone = arrivals.gone(origin, look.offers());
-        reconciliations.begin(runId, origin, look.offers().size(), changed, gone.size());
+        reconciliations.begin(runId, origin, look.offers().size(), changed, gone.size(), arrivals.dismissed(origin));
         reconciliations.missing(runId, origin, null, look.missing());
         reconciliations.remarks(runId, origin, null, look.remarks());
         for (Arrival arrival : gone) {
@@ -189,6 +189,15 @@ public class Collection {
     }
 
     private void deliver(long runId, Origin origin, Arrival arrival) throws InterruptedException {
+        Delivery none = SpoolRoom.refusal(
+                origin.terms().spool(), origins.collector(origin.terms().kind()).tree(origin, arrival.item()), arrival);
+        if (none != null) {
+            transactions.executeWithoutResult(transaction -> {
+                arrivals.delivered(runId, arrival, none);
+                keep(runId, origin, arrival, none, true);
+            });
+            return;
+        }
         Delivery came = asked(runId, origin, false, collector -> collector.deliver(origin, arrival.offer()));
         if (came != null) {
             transactions.executeWithoutResult(transaction -> {
@@ -226,7 +235,7 @@ public class Collection {
         String message = why;
         transactions.executeWithoutResult(transaction -> {
             if (begins) {
-                reconciliations.begin(runId, origin, 0, 0, 0);
+                reconciliations.begin(runId, origin);
             }
             reconciliations.endEarly(runId, origin, State.UNUSABLE, message);
         });

@@ -3,6 +3,7 @@ package dozo.source.flywheel;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy.Kind;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -68,11 +69,15 @@ final class FlywheelReads {
         }
     }
 
-    /** Prints for each round: seconds of the command, ours, our bytes, and how much heap is used behind it. */
+    /**
+     * Prints for each round: seconds of the command, ours, our bytes, and how much heap is used behind it. Both write new files: to cut
+     * off what the round before had written would cost the command more than half of its time again.
+     */
     private static void download(String key, Path folder, int rounds, List<String> command) throws Exception {
         try (Flywheel flywheel = new Flywheel(
                 ApiKey.of(key), Limits.USUAL, Set.of(), Pause.REAL, new SplittableRandom(), InstantSource.system())) {
             for (int round = 0; round < rounds; round++) {
+                removeFiles(folder, "curl-*");
                 long started = System.nanoTime();
                 int code = new ProcessBuilder(command).inheritIO().start().waitFor();
                 double theirs = (System.nanoTime() - started) / 1e9;
@@ -263,6 +268,14 @@ final class FlywheelReads {
             }
         }
         return silent;
+    }
+
+    private static void removeFiles(Path folder, String named) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, named)) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
     }
 
     private static void remove(Path folder) throws IOException {

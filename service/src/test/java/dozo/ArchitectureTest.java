@@ -120,7 +120,8 @@ class ArchitectureTest {
                     "dozo.source",
                     "dozo.source.dicom",
                     "dozo.source.dicomweb",
-                    "dozo.source.flywheel" -> !type.getSimpleName().equals("package-info");
+                    "dozo.source.flywheel",
+                    "dozo.source.http" -> !type.getSimpleName().equals("package-info");
             case "dozo.restore" ->
                 !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());
             case "dozo.transfer" ->

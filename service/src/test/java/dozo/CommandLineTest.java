@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.command.Exit;
 import dozo.remote.LoopbackSite;
 import dozo.remote.SiteAddress;
+import dozo.source.flywheel.Emulator;
+import dozo.source.flywheel.Hierarchy;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -612,6 +614,107 @@ class CommandLineTest {
         Ended missing = dozo("register", "--csv", folder.resolve("none.csv").toString());
         assertThat(missing.code()).isEqualTo(Exit.USAGE);
         assertThat(missing.err()).contains("there is no file");
+    }
+
+    @Test
+    void whatAnOriginTellsOfIsAcceptedOrDismissedAndReported() throws Exception {
+        Hierarchy hierarchy = Hierarchy.small();
+        hierarchy.tell(hierarchy.file(8, 0), "size", 1L << 50);
+        try (Emulator emulator = new Emulator(hierarchy)) {
+            service.register("dr", site.address());
+            dozo("project", "add", "P1");
+            String address = "http://localhost:" + emulator.port();
+            String key =
+                    Files.writeString(folder.resolve("key"), emulator.key()).toString();
+            String spool = Files.createDirectory(folder.resolve("spool")).toString();
+            assertThat(dozo("origin", "list").out()).startsWith("No origin yet");
+            assertThat(dozo("origin", "arrivals")).isEqualTo(new Ended(0, "No proposals.\n", ""));
+            Ended saved = dozo(
+                    "origin",
+                    "save",
+                    "fw",
+                    "--kind",
+                    "flywheel",
+                    "--address",
+                    address,
+                    "--secret-file",
+                    key,
+                    "--spool",
+                    spool,
+                    "--project",
+                    "P1");
+            assertThat(saved).isEqualTo(new Ended(0, "the next night collects from fw\n", ""));
+            assertThat(dozo("origin", "list").out()).contains(address).doesNotContain(Emulator.KEY);
+            dozo("run", "--wait");
+            assertThat(dozo("origin", "arrivals").out()).contains("ses-00000").containsPattern("1 +fw +offered +P1");
+
+            assertThat(dozo("origin", "dismiss", "2", "3", "--reason", "a phantom")
+                            .out())
+                    .isEqualTo("2: dismissed\n3: dismissed\n");
+            assertThat(dozo("origin", "takeback", "3").out()).isEqualTo("3: a proposal again\n");
+            Ended accepted = dozo("origin", "accept", "1", "2", "99");
+            assertThat(accepted.code()).isEqualTo(Exit.REFUSED);
+            assertThat(accepted.out())
+                    .containsPattern("1: P1/fw-[0-9a-f]+\n2: refused: .* is dismissed")
+                    .contains("99: refused: there is no arrival 99");
+            assertThat(dozo("run", "--wait").code()).isZero();
+
+            assertThat(dozo("origin", "arrivals", "--dismissed").out()).contains("admin: a phantom");
+            assertThat(dozo("origin", "arrivals").out())
+                    .doesNotContain("a phantom")
+                    .containsPattern("3 +fw +offered");
+            assertThat(dozo("origin", "arrivals", "--all", "--json").out())
+                    .contains("\"state\" : \"complete\"", "\"state\" : \"dismissed\"");
+            Ended report = dozo("origin", "report", "2");
+            assertThat(report.code()).isZero();
+            assertThat(report.out())
+                    .contains("fw: empty; 8 items", "1 complete", "1 dismissed", "6 of 6 files are here");
+        }
+    }
+
+    @Test
+    void whatIsWrongAboutAnOriginIsNamed() throws Exception {
+        String[] save = {"origin", "save", "fw", "--kind", "flywheel", "--address", "http://localhost:1", "--spool"};
+        String spool = Files.createDirectory(folder.resolve("spool")).toString();
+        service.register("dr", site.address());
+        assertThat(dozo("origin", "save", "fw", "--kind", "flywheel").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("origin", "accept").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("origin", "accept", "one").code()).isEqualTo(Exit.USAGE);
+        assertThat(dozo("origin", "dismiss", "1").code())
+                .as("a reason is needed")
+                .isEqualTo(Exit.USAGE);
+        assertThat(dozo("origin", "arrivals", "--all", "--dismissed").code()).isEqualTo(Exit.USAGE);
+
+        assertThat(refusal(dozo(with(save, "/not/there")))).startsWith("dozo: spool: there is no folder /not/there");
+        assertThat(refusal(dozo(with(save, spool)))).startsWith("dozo: secretFile: ");
+        assertThat(refusal(dozo(with(save, spool, "--secret-file", "/no/key")))).startsWith("dozo: secretFile: ");
+        assertThat(refusal(dozo(
+                        "origin", "save", "n", "--kind", "nas", "--address", "http://localhost", "--spool", spool)))
+                .startsWith("dozo: kind: ")
+                .contains("flywheel");
+        assertThat(refusal(dozo("origin", "save", "n", "--kind", "flywheel", "--address", "gopher:", "--spool", spool)))
+                .startsWith("dozo: address: ");
+        assertThat(refusal(dozo("origin", "dismiss", "7", "--reason", "a phantom")))
+                .contains("no arrival", "7");
+        assertThat(refusal(dozo("origin", "takeback", "7"))).contains("no arrival", "7");
+        assertThat(refusal(dozo("origin", "report", "7"))).contains("no run", "7");
+
+        String key = Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:some-key")
+                .toString();
+        assertThat(dozo(with(save, spool, "--secret-file", key)).code()).isZero();
+        dozo("run", "--wait");
+        Ended report = dozo("origin", "report", "1");
+        assertThat(report.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(report.out()).contains("fw: unusable").doesNotContain("some-key");
+    }
+
+    private static String refusal(Ended ended) {
+        assertThat(ended.code()).as(ended.err()).isEqualTo(Exit.REFUSED);
+        return ended.err();
+    }
+
+    private static String[] with(String[] arguments, String... more) {
+        return Stream.concat(Arrays.stream(arguments), Arrays.stream(more)).toArray(String[]::new);
     }
 
     private Ended dozo(String... arguments) {

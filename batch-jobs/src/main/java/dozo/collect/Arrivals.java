@@ -54,7 +54,7 @@ public class Arrivals {
             row.getLong("arrival_id"),
             row.getString("origin"),
             row.getString("item"),
-            State.valueOf(row.getString("state")),
+            state(row),
             row.getString("theirs"),
             row.getString("project"),
             row.getString("code"),
@@ -69,7 +69,8 @@ public class Arrivals {
             row.getTimestamp("changed_at").toInstant(),
             instant(row, "complete_at"),
             row.getString("experiment"),
-            row.getObject("experiment_id", Integer.class));
+            row.getObject("experiment_id", Integer.class),
+            dismissal(row));
 
     private final JdbcClient jdbc;
     private final Experiments experiments;
@@ -81,6 +82,8 @@ public class Arrivals {
     public enum State {
         /** A proposal: told of, and no experiment yet. */
         OFFERED,
+        /** Nobody wants it as an experiment, somebody has said. */
+        DISMISSED,
         /** An experiment, not all of which is here. */
         ARRIVING,
         /** All that the origin tells of is here. */
@@ -101,6 +104,7 @@ public class Arrivals {
      * @param waiting whether the next night looks at it
      * @param completeAt since when all of it is here; null: it is not
      * @param experiment {@code project/code} of what it became; null: it is a proposal
+     * @param dismissal who does not want it; null: nobody has said that. Stays when it is gone
      */
     public record Arrival(
             long id,
@@ -120,12 +124,16 @@ public class Arrivals {
             Instant changedAt,
             @Nullable Instant completeAt,
             @Nullable String experiment,
-            @Nullable Integer experimentId) {
+            @Nullable Integer experimentId,
+            @Nullable Dismissal dismissal) {
 
         Offer offer() {
             return new Offer(item, theirs, code, title, acquisition, filesTold, bytesTold);
         }
     }
+
+    /** Who does not want a proposal as an experiment, and why. */
+    public record Dismissal(Instant at, String by, String reason) {}
 
     /**
      * What a proposal is to become; what is null is as proposed.
@@ -158,7 +166,12 @@ public class Arrivals {
      */
     @Transactional
     public Optional<Experiment> accept(Sight sight, long id, Acceptance wanted, String actor) {
-        Optional<Arrival> found = jdbc.sql(SELECT + """
+        return lock(sight, id).map(arrival -> accept(sight, arrival, wanted, actor));
+    }
+
+    /** An arrival, if it is seen; has others wait who would change it, until the transaction is over. */
+    Optional<Arrival> lock(Sight sight, long id) {
+        return jdbc.sql(SELECT + """
                         where a.arrival_id = :id and (:seen::text[] is null or p.code = any(:seen::text[]))
                         for no key update of a
                         """)
@@ -166,7 +179,6 @@ public class Arrivals {
                 .param("seen", sight.seen(), Types.ARRAY)
                 .query(ARRIVAL)
                 .optional();
-        return found.map(arrival -> accept(sight, arrival, wanted, actor));
     }
 
     private Experiment accept(Sight sight, Arrival arrival, Acceptance wanted, String actor) {
@@ -177,6 +189,11 @@ public class Arrivals {
                             ? "%s of %s is experiment %s already"
                                     .formatted(arrival.item(), arrival.origin(), arrival.experiment())
                             : "%s of %s is an experiment already".formatted(arrival.item(), arrival.origin()));
+        }
+        if (arrival.dismissal() != null) {
+            throw Refusal.taken(
+                    "arrival",
+                    "%s of %s is dismissed; take that back first".formatted(arrival.item(), arrival.origin()));
         }
         String project = or(wanted.project(), arrival.project());
         if (project == null) {
@@ -253,16 +270,16 @@ public class Arrivals {
                           and (:seen::text[] is null or p.code = any(:seen::text[]))
                           and (:origin::text is null or o.name = :origin)
                           and (:project::text is null or p.code = :project)
-                          and (:state::text is null or a.state = :state)
-                          and (:proposed::boolean is null or (a.experiment_id is null) = :proposed)
+                          and (:proposed::boolean is null or (a.experiment_id is null and a.dismissed_at is null) = :proposed)
+                          and (:dismissed::boolean is null or (a.dismissed_at is not null) = :dismissed)
                         order by a.arrival_id limit :limit
                         """)
                 .param("after", after)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("origin", wanted.origin(), Types.VARCHAR)
                 .param("project", wanted.project(), Types.VARCHAR)
-                .param("state", wanted.state() == null ? null : wanted.state().name(), Types.VARCHAR)
                 .param("proposed", wanted.proposed(), Types.BOOLEAN)
+                .param("dismissed", wanted.dismissed(), Types.BOOLEAN)
                 .param("limit", limit)
                 .query(ARRIVAL)
                 .list();
@@ -271,15 +288,38 @@ public class Arrivals {
     /**
      * Which arrivals are wanted; null: any.
      *
-     * @param proposed whether nobody has made an experiment of it yet
+     * @param proposed whether nobody has made an experiment of it yet, or dismissed it
+     * @param dismissed whether somebody does not want it
      */
     public record Wanted(
             @Nullable String origin,
             @Nullable String project,
-            @Nullable State state,
-            @Nullable Boolean proposed) {
+            @Nullable Boolean proposed,
+            @Nullable Boolean dismissed) {
 
         public static final Wanted ALL = new Wanted(null, null, null, null);
+    }
+
+    /** How many are dismissed, of what is seen. */
+    public long dismissed(Sight sight) {
+        return jdbc.sql("""
+                        select count(*) from arrival a left join project p using (project_id)
+                        where a.dismissed_at is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** How many of an origin are dismissed, of those that it still tells of. */
+    long dismissed(Origin origin) {
+        return jdbc.sql("""
+                        select count(*) from arrival
+                        where origin_id = :origin and dismissed_at is not null and state <> 'GONE'
+                        """)
+                .param("origin", origin.id())
+                .query((row, n) -> row.getLong(1))
+                .single();
     }
 
     /** Keeps what a look told: what is new, what changed or moved, what is back. How many are new or changed. */
@@ -292,7 +332,8 @@ public class Arrivals {
                             acquired_on = coalesce(t.day::date, a.acquired_on),
                             files_told = coalesce(t.files, a.files_told), bytes_told = coalesce(t.bytes, a.bytes_told),
                             project_id = case when a.experiment_id is null then %s else a.project_id end,
-                            waiting = a.waiting or a.state = 'GONE' or t.item = any(:changed::text[]),
+                            waiting = a.dismissed_at is null
+                                and (a.waiting or a.state = 'GONE' or t.item = any(:changed::text[])),
                             changed_at = case when t.item = any(:changed::text[]) then :now else a.changed_at end,
                             complete_at = case when t.item = any(:changed::text[]) then null else a.complete_at end,
                             state = case
@@ -408,7 +449,8 @@ public class Arrivals {
                             scanner = coalesce(:scanner, scanner), acquired_on = coalesce(:day, acquired_on),
                             files_told = :files, bytes_told = coalesce(:bytes, bytes_told),
                             files_here = case when :delivered then :here else files_here end,
-                            waiting = :waits or not :complete or (experiment_id is not null and not :delivered),
+                            waiting = dismissed_at is null
+                                and (:waits or not :complete or (experiment_id is not null and not :delivered)),
                             state = case when :delivered then case when :complete then 'COMPLETE' else 'ARRIVING' end else state end,
                             complete_at = case when :delivered and :complete then coalesce(complete_at, :now) end
                         where arrival_id = :id
@@ -442,6 +484,20 @@ public class Arrivals {
 
     private static @Nullable String text(@Nullable LocalDate day) {
         return day == null ? null : day.toString();
+    }
+
+    private static State state(ResultSet row) throws SQLException {
+        State state = State.valueOf(row.getString("state"));
+        return state == State.OFFERED && row.getString("dismissed_by") != null ? State.DISMISSED : state;
+    }
+
+    private static @Nullable Dismissal dismissal(ResultSet row) throws SQLException {
+        return row.getString("dismissed_by") == null
+                ? null
+                : new Dismissal(
+                        row.getTimestamp("dismissed_at").toInstant(),
+                        row.getString("dismissed_by"),
+                        row.getString("dismissed_reason"));
     }
 
     private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

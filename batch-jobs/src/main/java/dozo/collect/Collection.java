@@ -91,7 +91,7 @@ public class Collection {
             Optional<Integer> next = reconciliations.nextOrigin(runId);
             while (next.isPresent()) {
                 Origin origin = origin(next.get());
-                reconciliations.begin(runId, origin, 0, 0, 0);
+                reconciliations.begin(runId, origin);
                 late(runId, origin);
                 next = reconciliations.nextOrigin(runId);
             }
@@ -113,7 +113,7 @@ public class Collection {
 
     private void begin(long runId, Origin origin) throws InterruptedException {
         if (reconciliations.isRetry(runId)) {
-            transactions.executeWithoutResult(transaction -> reconciliations.begin(runId, origin, 0, 0, 0));
+            transactions.executeWithoutResult(transaction -> reconciliations.begin(runId, origin));
             return;
         }
         Looked looked = asked(
@@ -132,7 +132,7 @@ public class Collection {
     private void keep(long runId, Origin origin, Look look) {
         int changed = arrivals.told(origin, look.offers(), look.changed());
         List<Arrival> gone = arrivals.gone(origin, look.offers());
-        reconciliations.begin(runId, origin, look.offers().size(), changed, gone.size());
+        reconciliations.begin(runId, origin, look.offers().size(), changed, gone.size(), arrivals.dismissed(origin));
         reconciliations.missing(runId, origin, null, look.missing());
         reconciliations.missing(
                 runId, origin, null, origins.collector(origin.terms().kind()).kept(origin, look));
@@ -273,7 +273,7 @@ public class Collection {
         String message = why;
         transactions.executeWithoutResult(transaction -> {
             if (begins) {
-                reconciliations.begin(runId, origin, 0, 0, 0);
+                reconciliations.begin(runId, origin);
             }
             reconciliations.endEarly(runId, origin, State.UNUSABLE, message);
         });

@@ -437,7 +437,7 @@ public class Origins {
                         set project_id = coalesce(
                                 (select m.project_id from origin_project m where m.origin_id = o.origin_id and m.theirs = a.theirs),
                                 o.project_id),
-                            waiting = a.waiting or (:automatic and a.state = 'OFFERED')
+                            waiting = a.waiting or (:automatic and a.state = 'OFFERED' and a.dismissed_at is null)
                         from origin o
                         where o.origin_id = :id and a.origin_id = o.origin_id and a.experiment_id is null
                         """).param("id", id).param("automatic", automatic).update();

@@ -33,6 +33,7 @@ public class Reconciliations {
             row.getLong("items_tried"),
             row.getLong("items_complete"),
             row.getLong("items_gone"),
+            row.getLong("items_dismissed"),
             row.getLong("files_told"),
             row.getLong("files_here"),
             row.getLong("bytes_fetched"),
@@ -70,6 +71,7 @@ public class Reconciliations {
      * @param itemsTried those that the run looked into: what changed, and what waited
      * @param itemsComplete of the tried, those that are experiments and all here
      * @param itemsGone those that the origin told of until now
+     * @param itemsDismissed of the told ones, those that nobody wants as experiments: not here, and not safe
      * @param filesTold of the tried items that are experiments
      * @param filesHere those of them that are delivered
      * @param bytesFetched what came in this run
@@ -84,6 +86,7 @@ public class Reconciliations {
             long itemsTried,
             long itemsComplete,
             long itemsGone,
+            long itemsDismissed,
             long filesTold,
             long filesHere,
             long bytesFetched,
@@ -193,17 +196,24 @@ public class Reconciliations {
                 .single();
     }
 
+    /** Begins the report of an origin in a run that does not look at it. */
+    void begin(long runId, Origin origin) {
+        begin(runId, origin, 0, 0, 0, 0);
+    }
+
     /** Begins the report of an origin in a run. */
-    void begin(long runId, Origin origin, long told, long changed, long gone) {
+    void begin(long runId, Origin origin, long told, long changed, long gone, long dismissed) {
         jdbc.sql("""
-                        insert into reconciliation (run_id, origin_id, state, items_told, items_changed, items_gone, began_at)
-                        values (:run, :origin, 'RUNNING', :told, :changed, :gone, :now)
+                        insert into reconciliation (run_id, origin_id, state, items_told, items_changed, items_gone, items_dismissed,
+                                                    began_at)
+                        values (:run, :origin, 'RUNNING', :told, :changed, :gone, :dismissed, :now)
                         """)
                 .param("run", runId)
                 .param("origin", origin.id())
                 .param("told", told)
                 .param("changed", changed)
                 .param("gone", gone)
+                .param("dismissed", dismissed)
                 .param("now", Timestamp.from(clock.instant()))
                 .update();
     }

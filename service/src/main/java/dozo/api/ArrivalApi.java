@@ -4,7 +4,9 @@ import dozo.api.Sheet.Column;
 import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Arrivals.Dismissal;
 import dozo.collect.Arrivals.Wanted;
+import dozo.collect.Dismissals;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
@@ -52,20 +54,26 @@ class ArrivalApi {
             new Column<>("firstSeenAt", ShownArrival::firstSeenAt),
             new Column<>("changedAt", ShownArrival::changedAt),
             new Column<>("completeAt", ShownArrival::completeAt),
-            new Column<>("experiment", ShownArrival::experiment));
+            new Column<>("experiment", ShownArrival::experiment),
+            new Column<>("dismissedAt", ShownArrival::dismissedAt),
+            new Column<>("dismissedBy", ShownArrival::dismissedBy),
+            new Column<>("dismissedReason", ShownArrival::dismissedReason));
 
     private final Arrivals arrivals;
+    private final Dismissals dismissals;
 
     /**
      * An item of an origin.
      *
      * @param item what it is there, for ever
-     * @param state offered, arriving, complete or gone
+     * @param state offered, dismissed, arriving, complete or gone
      * @param theirs the id of the origin's own project that it is in
      * @param project where it is, or is proposed to go; missing: nobody has said it yet
      * @param code of its experiment, as proposed; so are {@code title} and what it was acquired with
      * @param waiting whether the next night looks at it
-     * @param experiment what it became, as project/code; missing: it is a proposal
+     * @param experiment what it became, as project/code; missing: it is none
+     * @param dismissedBy who does not want it as an experiment; missing: nobody has said that
+     * @param dismissedReason in that person's words
      */
     record ShownArrival(
             long id,
@@ -86,9 +94,13 @@ class ArrivalApi {
             Instant firstSeenAt,
             Instant changedAt,
             @Nullable Instant completeAt,
-            @Nullable String experiment) {
+            @Nullable String experiment,
+            @Nullable Instant dismissedAt,
+            @Nullable String dismissedBy,
+            @Nullable String dismissedReason) {
 
         static ShownArrival of(Arrival arrival) {
+            Dismissal dismissal = arrival.dismissal();
             return new ShownArrival(
                     arrival.id(),
                     arrival.origin(),
@@ -108,7 +120,10 @@ class ArrivalApi {
                     arrival.firstSeenAt(),
                     arrival.changedAt(),
                     arrival.completeAt(),
-                    arrival.experiment());
+                    arrival.experiment(),
+                    dismissal == null ? null : dismissal.at(),
+                    dismissal == null ? null : dismissal.by(),
+                    dismissal == null ? null : dismissal.reason());
         }
     }
 
@@ -139,11 +154,19 @@ class ArrivalApi {
     record AcceptedArrival(
             long id, @Nullable String experiment, @Nullable String refused) {}
 
+    /**
+     * Why nobody wants a proposal.
+     *
+     * @param reason in one line of 1 to 500 characters
+     */
+    record NewDismissal(@Nullable String reason) {}
+
     /** What came of all of them, in their order. */
     record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
 
-    ArrivalApi(Arrivals arrivals) {
+    ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
         this.arrivals = arrivals;
+        this.dismissals = dismissals;
     }
 
     /** By number; as CSV all of them. */
@@ -153,11 +176,12 @@ class ArrivalApi {
             @RequestParam(required = false) @Nullable String origin,
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable Boolean proposed,
+            @RequestParam(required = false) @Nullable Boolean dismissed,
             @RequestParam(defaultValue = "0") long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight,
             Sheet sheet) {
-        Wanted wanted = new Wanted(origin, project, null, proposed);
+        Wanted wanted = new Wanted(origin, project, proposed, dismissed);
         if (sheet.wanted()) {
             sheet.send(
                     "arrivals",
@@ -189,6 +213,31 @@ class ArrivalApi {
             throw Conflict.unless(!refusal.isTaken(), refusal);
         }
         return ShownArrival.of(find(sight, id));
+    }
+
+    /** Says that nobody wants a proposal as an experiment: nights leave it alone, whatever becomes of it in its origin. */
+    @PostMapping("/{id}/dismiss")
+    ShownArrival dismiss(@PathVariable long id, @RequestBody NewDismissal wanted, Principal actor, Sight sight) {
+        find(sight, id);
+        try {
+            String reason = wanted.reason() == null ? "" : wanted.reason();
+            return ShownArrival.of(
+                    dismissals.dismiss(sight, id, reason, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
+        } catch (Refusal refusal) {
+            throw Conflict.unless(!refusal.isTaken(), refusal);
+        }
+    }
+
+    /** Makes a proposal again of one that was dismissed; the next night describes it. */
+    @PostMapping("/{id}/takeback")
+    ShownArrival takeBack(@PathVariable long id, Principal actor, Sight sight) {
+        find(sight, id);
+        try {
+            return ShownArrival.of(
+                    dismissals.takeBack(sight, id, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
+        } catch (Refusal refusal) {
+            throw Conflict.unless(!refusal.isTaken(), refusal);
+        }
     }
 
     private Arrival find(Sight sight, long id) {

@@ -99,6 +99,7 @@ class Description {
             asOf            as it was at this moment: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z
             by              what to sum up by
             code            the experiment's code
+            dismissed       true: those that nobody wants; false: the others; missing: all
             dryRun          only says what would come of it
             from            from this moment on: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
             frozen          frozen ones only
@@ -123,7 +124,7 @@ class Description {
             plannedFrom     planned, or if it was not planned, scanned on this day or later, as 2026-10-01
             plannedUntil    the same, on this day or before
             project         the project's code
-            proposed        true: proposals; false: those that are experiments; missing: all
+            proposed        true: proposals; false: those that are experiments or dismissed; missing: all
             q               words to find in codes, titles and projects
             rate            bytes a second
             reason          of this reason only, as UNREADABLE

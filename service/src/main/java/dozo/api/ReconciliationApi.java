@@ -46,6 +46,7 @@ class ReconciliationApi {
      * @param state running, empty (nothing is missing), differs, late (the time was over) or unusable
      * @param itemsTold all that the origin tells of
      * @param itemsTried what changed or waited, and was looked into
+     * @param itemsDismissed of the told ones, those that nobody wants as experiments: not here, and not safe
      * @param filesTold of the tried items that are experiments
      * @param message what ended it early
      */
@@ -57,6 +58,7 @@ class ReconciliationApi {
             long itemsTried,
             long itemsComplete,
             long itemsGone,
+            long itemsDismissed,
             long filesTold,
             long filesHere,
             long bytesFetched,
@@ -75,6 +77,7 @@ class ReconciliationApi {
                     report.itemsTried(),
                     report.itemsComplete(),
                     report.itemsGone(),
+                    report.itemsDismissed(),
                     report.filesTold(),
                     report.filesHere(),
                     report.bytesFetched(),

@@ -20,7 +20,8 @@ import tools.jackson.databind.JsonNode;
 @Command(
         name = "origin",
         mixinStandardHelpOptions = true,
-        description = "Systems that experiments are collected from: save, list, arrivals, accept, report.")
+        description =
+                "Systems that experiments are collected from: save, list, arrivals, accept, dismiss, takeback, report.")
 final class OriginCommand {
 
     private static final String ORIGINS = "/api/v1/origins";
@@ -109,6 +110,7 @@ final class OriginCommand {
                 service,
                 service.all(ORIGINS),
                 table,
+                "No origin yet; `dozo origin save` registers one.",
                 origin -> table.row(
                         text(origin, "name"),
                         text(origin, "kind"),
@@ -124,14 +126,19 @@ final class OriginCommand {
             description = "Lists the proposals: what origins tell of and is no experiment yet.")
     int arrivals(
             @Mixin Connection service,
-            @Option(names = "--all", description = "What became an experiment, too.") boolean all,
+            @Option(names = "--all", description = "What became an experiment or was dismissed, too.") boolean all,
+            @Option(names = "--dismissed", description = "In their place what was dismissed, and why.")
+                    boolean dismissed,
             @Option(names = "--origin", paramLabel = "NAME", description = "Of this origin only.") @Nullable
                     String origin,
             @Option(names = "--project", paramLabel = "P", description = "For this project only.") @Nullable
                     String project) {
         List<String> query = new ArrayList<>();
+        if (all && dismissed) {
+            throw new Failure(Exit.USAGE, "either --all or --dismissed");
+        }
         if (!all) {
-            query.add("proposed=true");
+            query.add(dismissed ? "dismissed=true" : "proposed=true");
         }
         if (origin != null) {
             query.add("origin=" + Connection.encoded(origin));
@@ -140,11 +147,13 @@ final class OriginCommand {
             query.add("project=" + Connection.encoded(project));
         }
         String address = query.isEmpty() ? ARRIVALS : ARRIVALS + "?" + String.join("&", query);
-        Table table = new Table("ID", "ORIGIN", "STATE", "PROJECT", "ACQUIRED", "MODALITY", "FILES", "TITLE");
+        Table table =
+                new Table("ID", "ORIGIN", "STATE", "PROJECT", "ACQUIRED", "MODALITY", "FILES", "TITLE", "DISMISSED");
         return listed(
                 service,
                 service.all(address),
                 table,
+                all || dismissed ? "No such arrival." : "No proposals.",
                 arrival -> table.row(
                         text(arrival, "id"),
                         text(arrival, "origin"),
@@ -153,7 +162,10 @@ final class OriginCommand {
                         text(arrival, "acquired"),
                         text(arrival, "modality"),
                         text(arrival, "filesTold"),
-                        text(arrival, "title")));
+                        text(arrival, "title"),
+                        arrival.hasNonNull("dismissedBy")
+                                ? "%s: %s".formatted(text(arrival, "dismissedBy"), text(arrival, "dismissedReason"))
+                                : "–"));
     }
 
     @Command(
@@ -180,6 +192,50 @@ final class OriginCommand {
     }
 
     @Command(
+            name = "dismiss",
+            mixinStandardHelpOptions = true,
+            description =
+                    "Says that nobody wants proposals as experiments. Nights leave them alone; they are still counted.")
+    int dismiss(
+            @Mixin Connection service,
+            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids,
+            @Option(
+                            names = "--reason",
+                            required = true,
+                            paramLabel = "TEXT",
+                            description = "Why; one line, without names of subjects.")
+                    String reason) {
+        return each(service, ids, "dismiss", Map.of("reason", reason), "dismissed");
+    }
+
+    @Command(
+            name = "takeback",
+            mixinStandardHelpOptions = true,
+            description = "Makes proposals again of what was dismissed. The next night describes them.")
+    int takeBack(
+            @Mixin Connection service,
+            @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
+        return each(service, ids, "takeback", Map.of(), "a proposal again");
+    }
+
+    /** One after the other, up to the first that is refused. */
+    private int each(Connection service, List<Long> ids, String what, Map<String, ?> body, String word) {
+        List<JsonNode> all = new ArrayList<>();
+        for (long id : ids) {
+            all.add(service.post("%s/%d/%s".formatted(ARRIVALS, id, what), body));
+            if (!service.json()) {
+                out().println("%d: %s".formatted(id, word));
+                out().flush();
+            }
+        }
+        if (service.json()) {
+            out().println(Connection.JSON.writeValueAsString(all));
+            out().flush();
+        }
+        return Exit.WELL;
+    }
+
+    @Command(
             name = "report",
             mixinStandardHelpOptions = true,
             description = "Shows what origins told of in a run, and what of it is missing.",
@@ -202,6 +258,9 @@ final class OriginCommand {
         if (service.json()) {
             out().println(Connection.JSON.writeValueAsString(Map.of("origins", origins, "lines", lines)));
         } else {
+            if (origins.isEmpty()) {
+                out().println("Run %d collected from no origin.".formatted(run));
+            }
             origins.forEach(origin -> out().println(words(origin)));
             lines.forEach(line -> out().println("  %-7s %-13s %s (%s): %s"
                     .formatted(
@@ -216,7 +275,7 @@ final class OriginCommand {
     }
 
     private static String words(JsonNode origin) {
-        return "%s: %s; %s items, %s changed, %s looked into, %s complete, %s gone; %s of %s files are here, %s missing%s"
+        return "%s: %s; %s items, %s changed, %s looked into, %s complete, %s gone, %s dismissed; %s of %s files are here, %s missing%s"
                 .formatted(
                         text(origin, "origin"),
                         text(origin, "state"),
@@ -225,15 +284,18 @@ final class OriginCommand {
                         text(origin, "itemsTried"),
                         text(origin, "itemsComplete"),
                         text(origin, "itemsGone"),
+                        text(origin, "itemsDismissed"),
                         text(origin, "filesHere"),
                         text(origin, "filesTold"),
                         text(origin, "missing"),
                         text(origin, "message").equals("–") ? "" : "; " + text(origin, "message"));
     }
 
-    private int listed(Connection service, List<JsonNode> all, Table table, Consumer<JsonNode> row) {
+    private int listed(Connection service, List<JsonNode> all, Table table, String none, Consumer<JsonNode> row) {
         if (service.json()) {
             out().println(Connection.JSON.writeValueAsString(all));
+        } else if (all.isEmpty()) {
+            out().println(none);
         } else {
             all.forEach(row);
             table.print(out());

@@ -42,6 +42,8 @@ public final class Permissions {
             POST   /arrivals                                                       own         all      -       all   -
             GET    /arrivals/{id}                                                  own         all      all     all   -
             POST   /arrivals/{id}                                                  own         all      -       all   -
+            POST   /arrivals/{id}/dismiss                                          own         all      -       all   -
+            POST   /arrivals/{id}/takeback                                         own         all      -       all   -
             GET    /runs                                                            own         all      all     all   -
             GET    /runs/start                                                      -           all      -       all   -
             POST   /runs/start                                                      -           all      -       all   -
@@ -99,6 +101,8 @@ public final class Permissions {
             GET    /api/v1/arrivals                                                own         all      all     all   read
             POST   /api/v1/arrivals/accept                                         own         all      -       all   write
             POST   /api/v1/arrivals/{id}/accept                                    own         all      -       all   write
+            POST   /api/v1/arrivals/{id}/dismiss                                   own         all      -       all   write
+            POST   /api/v1/arrivals/{id}/takeback                                  own         all      -       all   write
             GET    /api/v1/coverage                                                own         all      all     all   read
             GET    /api/v1/coverage/changes                                        own         all      all     all   read
             GET    /api/v1/coverage/experiments                                    own         all      all     all   read

@@ -272,6 +272,20 @@ class LedgerCompleteTest {
                         () -> post("/arrivals/accept", "{\"ids\": [%d]}".formatted(latestArrival())),
                         false,
                         accepted("b")),
+                new Change(
+                        "POST /api/v1/arrivals/{id}/dismiss",
+                        () -> arrive("c"),
+                        () -> post(
+                                "/arrivals/%d/dismiss".formatted(latestArrival()),
+                                "{\"reason\": \"%s\"}".formatted(PATIENT)),
+                        false,
+                        List.of(arrival("arrival.dismissed", "c", "proposal", "dismissed"))),
+                new Change(
+                        "POST /api/v1/arrivals/{id}/takeback",
+                        () -> {},
+                        () -> post("/arrivals/%d/takeback".formatted(latestArrival()), null),
+                        false,
+                        List.of(arrival("arrival.proposed", "c", "dismissed", "proposal"))),
                 starting(
                         "POST /api/v1/runs",
                         LedgerCompleteTest::awaitNoRun,
@@ -435,6 +449,10 @@ class LedgerCompleteTest {
                         select o.origin_id, :item, 'OFFERED', p.project_id, 'fw-' || :item, :title, true, now(), now()
                         from origin o, project p where p.code = 'P1'
                         """).param("item", item).param("title", PATIENT).update();
+    }
+
+    private static Row arrival(String action, String item, String before, String after) {
+        return row(action, ANY, "origin", "fw", "item", item, "before", before, "after", after);
     }
 
     private static long latestArrival() {

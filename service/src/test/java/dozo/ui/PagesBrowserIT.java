@@ -228,7 +228,11 @@ class PagesBrowserIT {
                                              bytes_told, waiting, first_seen_at, changed_at)
                         select o.origin_id, 'item-' || n, 'OFFERED', p.project_id, 'fw-item-' || n, '安静時 <b>' || n, 'MR',
                                '2026-10-01', 12, 3000000000, false, now(), now()
-                        from origin o, project p, generate_series(1, 3) n where p.code = 'P001' order by n
+                        from origin o, project p, generate_series(1, 5) n where p.code = 'P001' order by n
+                        """).update();
+        jdbc.sql("""
+                        update arrival set dismissed_at = now(), dismissed_by = 'lab', dismissed_reason = 'ファントム'
+                        where item = 'item-5'
                         """).update();
     }
 
@@ -324,6 +328,26 @@ class PagesBrowserIT {
         page.getByRole(AriaRole.BUTTON).getByText("Accept it").click();
 
         assertThat(page.locator("h1")).containsText("S0012");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void whatNobodyWantsIsDismissedWithAReasonAndTakenBack(String language) throws Exception {
+        Page page = open(language, "/arrivals/4");
+        press(page, language, "dismiss.yes");
+        assertThat(page.locator("#reason-error")).isVisible();
+        field(page, language, "dismiss.why").fill("a phantom");
+        press(page, language, "dismiss.yes");
+        assertThat(page.locator(".notice")).containsText("a phantom");
+
+        page.navigate(service.url() + "/arrivals");
+        assertThat(page.locator("tbody")).not().containsText("<b>4");
+        page.navigate(service.url() + "/arrivals?dismissed=true");
+        assertThat(page.locator("tbody")).containsText("<b>4");
+        page.navigate(service.url() + "/arrivals/4");
+        press(page, language, "takeback.yes");
+
+        assertThat(page.getByLabel(word(language, "dismiss.why"))).isVisible();
     }
 
     @Test
@@ -567,7 +591,9 @@ class PagesBrowserIT {
         pages.put("bookings", "/gaps/bookings");
         pages.put("arrivals", "/arrivals");
         pages.put("arrivals-none", "/arrivals?project=P002");
+        pages.put("arrivals-dismissed", "/arrivals?dismissed=true");
         pages.put("arrival", "/arrivals/1");
+        pages.put("arrival-dismissed", "/arrivals/5");
         pages.put("runs", "/runs");
         pages.put("run", "/runs/2");
         pages.put("start", "/runs/start");

@@ -4,6 +4,7 @@ import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals.Wanted;
+import dozo.collect.Dismissals;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
@@ -28,23 +29,26 @@ class ArrivalsPage {
     private static final int SHOWN = 100;
 
     private final Arrivals arrivals;
+    private final Dismissals dismissals;
     private final Choices choices;
 
     /** A proposal that could not be accepted, and why. */
     record Refused(String item, String message) {}
 
-    ArrivalsPage(Arrivals arrivals, Choices choices) {
+    ArrivalsPage(Arrivals arrivals, Dismissals dismissals, Choices choices) {
         this.arrivals = arrivals;
+        this.dismissals = dismissals;
         this.choices = choices;
     }
 
     @GetMapping("/arrivals")
     String list(
             @RequestParam(defaultValue = "") String project,
+            @RequestParam(defaultValue = "false") boolean dismissed,
             @RequestParam(required = false) @Nullable Long after,
             Sight sight,
             Model model) {
-        return shown(project, after, List.of(), 0, sight, model);
+        return shown(project, dismissed, after, List.of(), 0, sight, model);
     }
 
     @PostMapping("/arrivals")
@@ -60,14 +64,18 @@ class ArrivalsPage {
                 refused.add(new Refused(arrival.item(), String.valueOf(refusal.getMessage())));
             }
         }
-        return shown("", null, refused, accepted, sight, model);
+        return shown("", false, null, refused, accepted, sight, model);
     }
 
     @GetMapping("/arrivals/{id}")
     String one(@PathVariable long id, Sight sight, Model model) {
         Arrival arrival = find(sight, id);
+        return shown(arrival, proposed(arrival), sight, model);
+    }
+
+    private static Form proposed(Arrival arrival) {
         Acquisition acquisition = arrival.acquisition();
-        Form proposed = new Form(
+        return new Form(
                 Map.of(
                         "project", text(arrival.project()),
                         "code", arrival.code(),
@@ -76,7 +84,6 @@ class ArrivalsPage {
                         "scanner", text(acquisition.scanner()),
                         "acquired", text(acquisition.day())),
                 Map.of());
-        return shown(arrival, proposed, sight, model);
     }
 
     @PostMapping("/arrivals/{id}")
@@ -102,11 +109,55 @@ class ArrivalsPage {
         }
     }
 
+    @PostMapping("/arrivals/{id}/dismiss")
+    String dismiss(
+            @PathVariable long id,
+            @RequestParam(defaultValue = "") String reason,
+            Principal actor,
+            Sight sight,
+            Model model) {
+        Arrival arrival = find(sight, id);
+        try {
+            return "redirect:/arrivals/"
+                    + dismissals
+                            .dismiss(sight, id, reason, actor.getName())
+                            .orElseThrow(() -> missing(id))
+                            .id();
+        } catch (Refusal refused) {
+            model.addAttribute("why", Form.refused(Map.of("reason", reason), refused));
+            return shown(arrival, proposed(arrival), sight, model);
+        }
+    }
+
+    @PostMapping("/arrivals/{id}/takeback")
+    String takeBack(@PathVariable long id, Principal actor, Sight sight, Model model) {
+        Arrival arrival = find(sight, id);
+        try {
+            return "redirect:/arrivals/"
+                    + dismissals
+                            .takeBack(sight, id, actor.getName())
+                            .orElseThrow(() -> missing(id))
+                            .id();
+        } catch (Refusal refused) {
+            model.addAttribute("why", Form.refused(Map.of(), refused));
+            return shown(arrival, proposed(arrival), sight, model);
+        }
+    }
+
     private String shown(
-            String project, @Nullable Long after, List<Refused> refused, int accepted, Sight sight, Model model) {
-        Wanted wanted = new Wanted(null, project.isBlank() ? null : project, null, true);
+            String project,
+            boolean dismissed,
+            @Nullable Long after,
+            List<Refused> refused,
+            int accepted,
+            Sight sight,
+            Model model) {
+        Wanted wanted =
+                new Wanted(null, project.isBlank() ? null : project, dismissed ? null : true, dismissed ? true : null);
         choices.addTo(model, sight);
         model.addAttribute("project", project);
+        model.addAttribute("dismissed", dismissed);
+        model.addAttribute("dismissedCount", arrivals.dismissed(sight));
         model.addAttribute("refused", refused);
         model.addAttribute("accepted", accepted);
         model.addAttribute("first", after == null ? null : "");
@@ -123,6 +174,9 @@ class ArrivalsPage {
         choices.addTo(model, sight);
         model.addAttribute("arrival", arrival);
         model.addAttribute("form", form);
+        if (!model.containsAttribute("why")) {
+            model.addAttribute("why", new Form(Map.of(), Map.of()));
+        }
         return "arrival";
     }
 

@@ -1,23 +1,13 @@
 package dozo.source.dicomweb;
 
+import dozo.source.http.Answer;
+import dozo.source.http.Connections;
+import dozo.source.http.HttpFailure;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.ConnectException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpHeaders;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.HttpTimeoutException;
-import java.nio.channels.UnresolvedAddressException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import javax.net.ssl.SSLException;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +19,7 @@ final class Http implements AutoCloseable {
     private final Server server;
     private final Limits limits;
     private final Pause pause;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("dicomweb-watch").factory());
-    private final HttpClient http;
+    private final Connections http;
 
     /**
      * What is asked.
@@ -50,26 +37,19 @@ final class Http implements AutoCloseable {
     /** Reads an answer. */
     @FunctionalInterface
     interface Reading<T> {
-        T of(HttpHeaders headers, InputStream body) throws IOException, InterruptedException;
+        T of(Answer answer, InputStream body) throws IOException, InterruptedException;
     }
 
     Http(Server server, Limits limits, Pause pause) {
         this.server = server;
         this.limits = limits;
         this.pause = pause;
-        this.http = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(limits.connect())
-                .executor(threads)
-                .build();
+        this.http = new Connections(limits.connect(), limits.answer(), limits.stall());
     }
 
     @Override
     public void close() {
-        http.shutdownNow();
-        watch.shutdownNow();
-        threads.shutdownNow();
+        http.close();
     }
 
     /**
@@ -91,52 +71,38 @@ final class Http implements AutoCloseable {
     }
 
     private <T> T once(Question question, Reading<T> reading) throws IOException, InterruptedException {
-        HttpResponse<InputStream> response = send(question);
-        try (Body body = new Body(question, response.body(), limits.stall(), watch)) {
-            if (response.statusCode() != 200) {
-                throw refusal(question, response.statusCode());
-            }
-            return reading.of(response.headers(), body);
-        }
-    }
-
-    private HttpResponse<InputStream> send(Question question) throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server.base() + question.path()))
-                .timeout(limits.answer())
-                .header("Accept", question.accept());
+        Map<String, String> headers = new HashMap<>();
+        headers.put("Accept", question.accept());
         String authorization = server.authorization();
         if (authorization != null) {
-            request.header("Authorization", authorization);
+            headers.put("Authorization", authorization);
         }
-        String posted = question.body();
-        if (posted != null) {
-            request.POST(HttpRequest.BodyPublishers.ofString(posted));
-        }
-        CompletableFuture<HttpResponse<InputStream>> response =
-                http.sendAsync(request.build(), BodyHandlers.ofInputStream());
+        URI uri = URI.create(server.base() + question.path());
         try {
-            return response.get();
-        } catch (ExecutionException e) {
-            throw failure(question, e.getCause() == null ? e : e.getCause());
-        } catch (InterruptedException e) {
-            response.cancel(true);
-            throw e;
+            return http.exchange(
+                    new Connections.Request(uri, headers, question.body()), answer -> read(question, answer, reading));
+        } catch (HttpFailure e) {
+            throw new DicomwebException(trouble(e.kind()), question.what() + ": " + e.getMessage());
         }
     }
 
-    /** NB: the cause is told by its kind alone: its text may have the request's path in it. */
-    private static DicomwebException failure(Question question, Throwable cause) {
-        String kind = cause.getClass().getSimpleName();
-        if (cause instanceof HttpConnectTimeoutException
-                || cause instanceof ConnectException
-                || cause.getCause() instanceof UnresolvedAddressException
-                || cause instanceof SSLException) {
-            return new DicomwebException(Trouble.UNREACHABLE, "no connection: " + kind);
+    private static <T> T read(Question question, Answer answer, Reading<T> reading)
+            throws IOException, InterruptedException {
+        if (answer.status() != 200) {
+            throw refusal(question, answer.status());
         }
-        if (cause instanceof HttpTimeoutException) {
-            return new DicomwebException(Trouble.STALLED, question.what() + ": no answer in time");
+        try (InputStream body = answer.body(question.bytesMax())) {
+            return reading.of(answer, body);
         }
-        return new DicomwebException(Trouble.DROPPED, "%s: the connection ended: %s".formatted(question.what(), kind));
+    }
+
+    private static Trouble trouble(HttpFailure.Kind kind) {
+        return switch (kind) {
+            case UNREACHABLE -> Trouble.UNREACHABLE;
+            case STALLED -> Trouble.STALLED;
+            case DROPPED -> Trouble.DROPPED;
+            case TOO_LARGE -> Trouble.TOO_LARGE;
+        };
     }
 
     private static DicomwebException refusal(Question question, int status) {

@@ -5,10 +5,11 @@ import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.NotDicom;
 import dozo.source.dicom.Parsed;
+import dozo.source.http.Answer;
+import dozo.source.http.HttpFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLEncoder;
-import java.net.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
@@ -257,7 +258,7 @@ public final class Orthanc implements AutoCloseable {
         String path = "/instances/%s/file".formatted(instance.id());
         Parsed parsed = http.ask(
                 new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
-                (headers, body) -> new HeaderReader().read(body));
+                (answer, body) -> new HeaderReader().read(body));
         return switch (parsed) {
             case Header whole -> whole;
             case Damaged damaged -> damaged.before();
@@ -274,7 +275,7 @@ public final class Orthanc implements AutoCloseable {
                 null,
                 NOTE_BYTES_MAX);
         try {
-            return http.ask(question, (headers, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
+            return http.ask(question, (answer, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
                     .strip();
         } catch (DicomwebException e) {
             if (e.trouble() == Trouble.GONE) {
@@ -324,7 +325,7 @@ public final class Orthanc implements AutoCloseable {
                 "*/*",
                 null,
                 MD5_LENGTH + 2);
-        return http.ask(question, (headers, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
+        return http.ask(question, (answer, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
                 .strip();
     }
 
@@ -341,12 +342,12 @@ public final class Orthanc implements AutoCloseable {
                     .formatted(DICOMWEB, instance.studyUid(), instance.seriesUid(), instance.sopUid());
             return http.ask(
                     new Http.Question(instance.name(), path, PARTS, null, Limits.INSTANCE_BYTES_MAX),
-                    (headers, body) -> onlyPart(headers, body, fresh.sink()));
+                    (answer, body) -> onlyPart(answer, body, fresh.sink()));
         }
         String path = "/instances/%s/file".formatted(instance.id());
         return http.ask(
                 new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
-                (headers, body) -> whole(body, fresh.sink()));
+                (answer, body) -> whole(body, fresh.sink()));
     }
 
     /** Makes a sink. */
@@ -355,8 +356,8 @@ public final class Orthanc implements AutoCloseable {
         S sink() throws IOException;
     }
 
-    private static <S extends Sink> S onlyPart(HttpHeaders headers, InputStream body, S sink) throws IOException {
-        Multipart parts = Multipart.of(headers.firstValue("Content-Type").orElse(""), body);
+    private static <S extends Sink> S onlyPart(Answer answer, InputStream body, S sink) throws IOException {
+        Multipart parts = Multipart.of(answer.header("Content-Type").orElse(""), body);
         if (!parts.next()) {
             throw new DicomwebException(Trouble.UNPARSED, "an answer without any part");
         }
@@ -388,7 +389,7 @@ public final class Orthanc implements AutoCloseable {
     private <T> List<T> list(String what, String path, String accept, Entry<T> entry)
             throws IOException, InterruptedException {
         Http.Question question = new Http.Question(what, path, accept, null, Limits.LIST_BYTES_MAX);
-        return http.ask(question, (headers, body) -> {
+        return http.ask(question, (answer, body) -> {
             List<T> entries = new ArrayList<>();
             try (MappingIterator<JsonNode> told = JSON.readerFor(JsonNode.class).readValues(body)) {
                 while (told.hasNext()) {
@@ -409,7 +410,7 @@ public final class Orthanc implements AutoCloseable {
     }
 
     private JsonNode tree(Http.Question question) throws IOException, InterruptedException {
-        return http.ask(question, (headers, body) -> {
+        return http.ask(question, (answer, body) -> {
             try {
                 return JSON.readTree(body);
             } catch (JacksonException e) {
@@ -419,9 +420,9 @@ public final class Orthanc implements AutoCloseable {
     }
 
     /** NB: not the cause, whose message quotes what was read. */
-    private static DicomwebException unparsed(String what, JacksonException e) {
-        return e.getCause() instanceof DicomwebException ours
-                ? ours
+    private static IOException unparsed(String what, JacksonException e) {
+        return e.getCause() instanceof HttpFailure failure
+                ? failure
                 : new DicomwebException(Trouble.UNPARSED, what + ": the answer is no JSON");
     }
 

@@ -1,7 +1,8 @@
 package dozo.source.flywheel;
 
+import dozo.source.http.Answer;
 import java.io.IOException;
-import java.net.http.HttpHeaders;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -24,79 +25,92 @@ final class Download {
 
     private static final int COPY_BYTES = 1 << 17;
 
+    /** So much is brought to the disk while other files come; all of it at the end would have nothing to do but that. */
+    private static final int SYNC_BYTES = 1 << 24;
+
     private final Flywheel flywheel;
     private final HeldFile file;
     private final Path part;
     private final @Nullable TheirHash hash;
 
     /** One try's: where it begins is known when the answer is there. */
-    private final class Arriving implements Flywheel.Receiver {
+    private final class Arriving {
 
         private final FileChannel channel;
         private final long had;
-        // NB: the client's own buffers are small and hide their arrays, which makes a digest of them slow.
-        private final ByteBuffer gathered = ByteBuffer.allocate(COPY_BYTES);
         private @Nullable MessageDigest digest;
-        private long taken;
-        private boolean over;
 
         Arriving(FileChannel channel) throws IOException {
             this.channel = channel;
             this.had = channel.size();
         }
 
-        @Override
-        public synchronized Body.Sink begins(int status, HttpHeaders headers) throws IOException {
-            long from = status == 206 ? had : 0;
-            if (status == 206
-                    && !rest().equals(headers.firstValue("Content-Range").orElse(""))) {
+        void take(Answer answer) throws IOException {
+            long from = answer.status() == 206 ? had : 0;
+            if (answer.status() == 206
+                    && !rest().equals(answer.header("Content-Range").orElse(""))) {
                 discard();
                 throw new FlywheelException(Trouble.TRUNCATED, "the server gave another range than the one asked for");
             }
-            channel.truncate(from);
-            channel.position(from);
-            gathered.clear();
-            taken = from;
             digest = hash == null ? null : hash.fresh();
-            if (digest != null && from > 0) {
-                readInto(digest, from);
+            try {
+                channel.truncate(from);
+                channel.position(from);
+                if (digest != null && from > 0) {
+                    readInto(digest, from);
+                }
+            } catch (IOException e) {
+                throw spoolFails(e);
             }
-            return this::take;
+            try (InputStream body = answer.body(SIZE_UNKNOWN_BYTES_MAX)) {
+                copy(body, from);
+            }
         }
 
         private String rest() {
             return "bytes %d-%d/%d".formatted(had, file.sizeBytes() - 1, file.sizeBytes());
         }
 
-        private synchronized void take(ByteBuffer bytes) throws IOException {
-            if (file.sizeBytes() >= 0 && bytes.remaining() > file.sizeBytes() - taken) {
-                throw new FlywheelException(
-                        Trouble.SIZE_DIFFERS, "more than the %d bytes it was told to have".formatted(file.sizeBytes()));
-            }
-            if (over) {
-                throw new IOException("these bytes came when nobody waited for them any more");
-            }
-            taken += bytes.remaining();
-            while (bytes.hasRemaining()) {
-                if (!gathered.hasRemaining()) {
-                    flush();
+        /** Whatever comes of the answer: what is here goes into the part, for the next try to go on behind it. */
+        private void copy(InputStream body, long from) throws IOException {
+            byte[] gathered = new byte[COPY_BYTES];
+            int length = 0;
+            long taken = from;
+            long synced = from;
+            try {
+                for (int n; (n = body.read(gathered, length, gathered.length - length)) >= 0; ) {
+                    if (file.sizeBytes() >= 0 && n > file.sizeBytes() - taken) {
+                        throw new FlywheelException(
+                                Trouble.SIZE_DIFFERS,
+                                "more than the %d bytes it was told to have".formatted(file.sizeBytes()));
+                    }
+                    taken += n;
+                    length += n;
+                    if (length == gathered.length) {
+                        length = 0;
+                        write(gathered, gathered.length);
+                        if (taken - synced >= SYNC_BYTES) {
+                            sync();
+                            synced = taken;
+                        }
+                    }
                 }
-                int length = Math.min(bytes.remaining(), gathered.remaining());
-                gathered.put(gathered.position(), bytes, bytes.position(), length);
-                gathered.position(gathered.position() + length);
-                bytes.position(bytes.position() + length);
+            } finally {
+                write(gathered, length);
             }
         }
 
-        private void flush() throws IOException {
-            gathered.flip();
+        private void write(byte[] bytes, int length) throws FlywheelException {
             if (digest != null) {
-                digest.update(gathered.array(), 0, gathered.limit());
+                digest.update(bytes, 0, length);
             }
-            while (gathered.hasRemaining()) {
-                channel.write(gathered);
+            try {
+                for (ByteBuffer left = ByteBuffer.wrap(bytes, 0, length); left.hasRemaining(); ) {
+                    channel.write(left);
+                }
+            } catch (IOException e) {
+                throw spoolFails(e);
             }
-            gathered.clear();
         }
 
         private void readInto(MessageDigest known, long bytes) throws IOException {
@@ -111,16 +125,6 @@ final class Download {
             }
         }
 
-        /** Whatever came of the answer: what is here goes into the part, and nothing more. */
-        synchronized void end() throws FlywheelException {
-            over = true;
-            try {
-                flush();
-            } catch (IOException e) {
-                throw spoolFails(e);
-            }
-        }
-
         void check() throws IOException {
             if (file.sizeBytes() >= 0 && channel.size() < file.sizeBytes()) {
                 throw new FlywheelException(
@@ -132,6 +136,10 @@ final class Download {
                 throw new FlywheelException(
                         Trouble.HASH_DIFFERS, "the bytes that came have another %s".formatted(hash.algorithm()));
             }
+            sync();
+        }
+
+        private void sync() throws FlywheelException {
             try {
                 channel.force(true);
             } catch (IOException e) {
@@ -199,13 +207,8 @@ final class Download {
             boolean resumes = had > 0 && had < file.sizeBytes();
             String query = "?version=%d%s".formatted(file.version(), resumes ? "&view=true" : "");
             try {
-                flywheel.exchange(
-                        file.path() + query,
-                        resumes ? "bytes=%d-".formatted(had) : null,
-                        SIZE_UNKNOWN_BYTES_MAX,
-                        arriving);
+                flywheel.exchange(file.path() + query, resumes ? "bytes=%d-".formatted(had) : null, arriving::take);
             } catch (FlywheelException e) {
-                arriving.end();
                 if (resumes && e.trouble() == Trouble.REJECTED) {
                     // The server does not know this rest: the next try asks for all of it.
                     channel.truncate(0);
@@ -213,7 +216,6 @@ final class Download {
                 }
                 throw e;
             }
-            arriving.end();
             arriving.check();
             return channel.size();
         }

@@ -1,34 +1,25 @@
 package dozo.source.flywheel;
 
 import dozo.file.FilePath;
+import dozo.source.http.Answer;
+import dozo.source.http.Connections;
+import dozo.source.http.HttpFailure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.ConnectException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpHeaders;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandler;
-import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -54,22 +45,17 @@ public final class Flywheel implements AutoCloseable {
     private final Pause pause;
     private final RandomGenerator random;
     private final InstantSource clock;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("flywheel-watch").factory());
-    private final HttpClient http;
+    private final Connections http;
     private final AtomicLong requests = new AtomicLong();
 
-    /** Where a download's bytes go. */
+    /** Takes a good answer. */
+    @FunctionalInterface
     interface Receiver {
-
-        /**
-         * The answer begins. Told again when a redirect has been followed.
-         *
-         * @return takes the bytes
-         */
-        Body.Sink begins(int status, HttpHeaders headers) throws IOException;
+        void take(Answer answer) throws IOException;
     }
+
+    /** @param error the beginning of what was said, where it was no good answer */
+    private record Told(Answer answer, String error) {}
 
     /** Something that is done again when it fails for a reason that may pass. */
     @FunctionalInterface
@@ -93,12 +79,7 @@ public final class Flywheel implements AutoCloseable {
         this.pause = pause;
         this.random = random;
         this.clock = clock;
-        this.http = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(limits.connect())
-                .executor(threads)
-                .build();
+        this.http = new Connections(limits.connect(), limits.answer(), limits.stall());
     }
 
     /** How many requests were sent. */
@@ -108,15 +89,13 @@ public final class Flywheel implements AutoCloseable {
 
     @Override
     public void close() {
-        http.shutdownNow();
-        watch.shutdownNow();
-        threads.shutdownNow();
+        http.close();
     }
 
     /** Whether it answers at all, asked once: else nothing of it can be had now. */
     public boolean answers() throws InterruptedException {
         try {
-            exchange("/auth/status", null, JSON_BYTES_MAX, (status, headers) -> into(new ByteArrayOutputStream()));
+            exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
             return true;
         } catch (IOException e) {
             return false;
@@ -140,7 +119,7 @@ public final class Flywheel implements AutoCloseable {
     JsonNode get(String path) throws IOException, InterruptedException {
         return persist(() -> {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-            exchange(path, null, JSON_BYTES_MAX, (status, headers) -> into(bytes));
+            exchange(path, null, answer -> bytes.writeBytes(whole(answer, JSON_BYTES_MAX)));
             try {
                 return JSON.readTree(bytes.toByteArray());
             } catch (JacksonException e) {
@@ -173,7 +152,7 @@ public final class Flywheel implements AutoCloseable {
     /** Whether the key is accepted at all. */
     private void checkKey() throws IOException, InterruptedException {
         try {
-            exchange("/auth/status", null, JSON_BYTES_MAX, (status, headers) -> into(new ByteArrayOutputStream()));
+            exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
         } catch (FlywheelException e) {
             if (e.trouble() == Trouble.REFUSED) {
                 throw new FlywheelException(Trouble.KEY_REFUSED, "Flywheel does not accept the key any more", e);
@@ -194,70 +173,64 @@ public final class Flywheel implements AutoCloseable {
      * One request, without a second try.
      *
      * @param range a Range header's value, or null
-     * @return how many bytes the body had
      */
-    long exchange(String path, @Nullable String range, long bytesMax, Receiver receiver)
-            throws IOException, InterruptedException {
+    void exchange(String path, @Nullable String range, Receiver receiver) throws IOException, InterruptedException {
         URI uri = URI.create(key.base() + path);
         for (int redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-            ByteArrayOutputStream error = new ByteArrayOutputStream();
-            HttpResponse<Long> response = send(uri, path, range, handler(bytesMax, receiver, error));
-            if (response.statusCode() / 100 == 2) {
-                return response.body();
+            Told told = send(uri, path, range, receiver);
+            int status = told.answer().status();
+            if (status / 100 == 2) {
+                return;
             }
-            if (response.statusCode() / 100 != 3) {
-                throw refusal(path, response, error.toString(StandardCharsets.UTF_8));
+            if (status / 100 != 3) {
+                throw refusal(path, told);
             }
-            uri = redirected(path, uri, response.headers());
+            uri = redirected(path, uri, told.answer());
         }
         throw new FlywheelException(
                 Trouble.REDIRECTED, "%s: sent on more than %d times".formatted(path, REDIRECTS_MAX));
     }
 
-    private BodyHandler<Long> handler(long bytesMax, Receiver receiver, ByteArrayOutputStream error) {
-        return info -> {
-            if (info.statusCode() / 100 != 2) {
-                return new Body(into(error), ERROR_BYTES_MAX, limits.stall(), watch);
-            }
-            try {
-                return new Body(receiver.begins(info.statusCode(), info.headers()), bytesMax, limits.stall(), watch);
-            } catch (FlywheelException e) {
-                // The client hands it on to whoever waits for the answer.
-                throw new UncheckedIOException(e);
-            } catch (IOException e) {
-                throw new UncheckedIOException(
-                        new FlywheelException(Trouble.SPOOL, "the spool cannot be written: " + e, e));
-            }
-        };
-    }
-
-    private static Body.Sink into(ByteArrayOutputStream bytes) {
-        return buffer -> {
-            byte[] taken = new byte[buffer.remaining()];
-            buffer.get(taken);
-            bytes.writeBytes(taken);
-        };
-    }
-
-    private HttpResponse<Long> send(URI uri, String path, @Nullable String range, BodyHandler<Long> handler)
+    private Told send(URI uri, String path, @Nullable String range, Receiver receiver)
             throws IOException, InterruptedException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(limits.answer());
+        Map<String, String> headers = new HashMap<>();
         if (isOurs(uri)) {
-            request.header("Authorization", key.authorization());
+            headers.put("Authorization", key.authorization());
         }
         if (range != null) {
-            request.header("Range", range);
+            headers.put("Range", range);
         }
         requests.incrementAndGet();
-        CompletableFuture<HttpResponse<Long>> response = http.sendAsync(request.build(), handler);
         try {
-            return response.get();
-        } catch (ExecutionException e) {
-            throw failure(path, e.getCause() == null ? e : e.getCause());
-        } catch (InterruptedException e) {
-            response.cancel(true);
-            throw e;
+            return http.exchange(new Connections.Request(uri, headers, null), answer -> told(answer, receiver));
+        } catch (HttpFailure e) {
+            throw new FlywheelException(trouble(e.kind()), path + ": " + e.getMessage(), e);
+        } catch (FlywheelException e) {
+            throw new FlywheelException(e.trouble(), path + ": " + e.getMessage(), e);
         }
+    }
+
+    private static Told told(Answer answer, Receiver receiver) throws IOException {
+        if (answer.status() / 100 != 2) {
+            return new Told(answer, new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8));
+        }
+        receiver.take(answer);
+        return new Told(answer, "");
+    }
+
+    private static byte[] whole(Answer answer, int bytesMax) throws IOException {
+        try (InputStream body = answer.body(bytesMax)) {
+            return body.readAllBytes();
+        }
+    }
+
+    private static Trouble trouble(HttpFailure.Kind kind) {
+        return switch (kind) {
+            case UNREACHABLE -> Trouble.UNREACHABLE;
+            case STALLED -> Trouble.STALLED;
+            case DROPPED -> Trouble.DROPPED;
+            case TOO_LARGE -> Trouble.TOO_LARGE;
+        };
     }
 
     private boolean isOurs(URI uri) {
@@ -274,25 +247,8 @@ public final class Flywheel implements AutoCloseable {
         return "https".equals(uri.getScheme()) ? 443 : 80;
     }
 
-    private static IOException failure(String path, Throwable cause) {
-        for (Throwable at = cause; at != null; at = at.getCause()) {
-            if (at instanceof FlywheelException ours) {
-                return new FlywheelException(ours.trouble(), path + ": " + ours.getMessage(), ours);
-            }
-        }
-        if (cause instanceof HttpConnectTimeoutException
-                || cause instanceof ConnectException
-                || cause instanceof SSLException) {
-            return new FlywheelException(Trouble.UNREACHABLE, "no connection: " + cause, cause);
-        }
-        if (cause instanceof HttpTimeoutException) {
-            return new FlywheelException(Trouble.STALLED, path + ": no answer in time", cause);
-        }
-        return new FlywheelException(Trouble.DROPPED, path + ": the connection ended: " + cause, cause);
-    }
-
-    private FlywheelException refusal(String path, HttpResponse<?> response, String body) {
-        int status = response.statusCode();
+    private FlywheelException refusal(String path, Told told) {
+        int status = told.answer().status();
         Trouble trouble = switch (status) {
             case 401, 402 -> Trouble.REFUSED;
             case 403 -> Trouble.DENIED;
@@ -301,8 +257,9 @@ public final class Flywheel implements AutoCloseable {
             case 408 -> Trouble.STALLED;
             default -> status >= 500 ? Trouble.SERVER_FAULT : Trouble.REJECTED;
         };
-        String message = "%s: %d %s".formatted(path, status, message(body)).strip();
-        return new FlywheelException(trouble, message, null, retryAfter(response.headers()));
+        String message =
+                "%s: %d %s".formatted(path, status, message(told.error())).strip();
+        return new FlywheelException(trouble, message, null, retryAfter(told.answer()));
     }
 
     /** What the server says; a proxy before it may say it in HTML, which is left out. */
@@ -316,8 +273,8 @@ public final class Flywheel implements AutoCloseable {
         }
     }
 
-    private @Nullable Duration retryAfter(HttpHeaders headers) {
-        String text = headers.firstValue("Retry-After").orElse("");
+    private @Nullable Duration retryAfter(Answer answer) {
+        String text = answer.header("Retry-After").orElse("");
         if (text.matches("[0-9]{1,9}")) {
             return Duration.ofSeconds(Long.parseLong(text));
         }
@@ -331,10 +288,10 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /** Where an answer may send us on to: the same host, or a named one over TLS. NB: a signed address is itself a secret. */
-    private URI redirected(String path, URI from, HttpHeaders headers) throws FlywheelException {
+    private URI redirected(String path, URI from, Answer answer) throws FlywheelException {
         URI to;
         try {
-            to = from.resolve(headers.firstValue("Location").orElseThrow(IllegalArgumentException::new));
+            to = from.resolve(answer.header("Location").orElseThrow(IllegalArgumentException::new));
         } catch (IllegalArgumentException e) {
             throw new FlywheelException(Trouble.REDIRECTED, path + ": sent on, and not to an address");
         }

@@ -1,0 +1,177 @@
+package dozo.source.http;
+
+import dozo.source.http.HttpFailure.Kind;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import javax.net.ssl.SSLException;
+import org.apache.hc.client5.http.ConnectTimeoutException;
+import org.apache.hc.client5.http.classic.methods.HttpGet;
+import org.apache.hc.client5.http.classic.methods.HttpPost;
+import org.apache.hc.client5.http.classic.methods.HttpUriRequestBase;
+import org.apache.hc.client5.http.config.ConnectionConfig;
+import org.apache.hc.client5.http.config.RequestConfig;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.apache.hc.client5.http.impl.classic.HttpClients;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
+import org.apache.hc.core5.http.ClassicHttpResponse;
+import org.apache.hc.core5.http.io.entity.StringEntity;
+import org.apache.hc.core5.io.CloseMode;
+import org.apache.hc.core5.util.Timeout;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections to servers that are read from (ADR 0044): HTTP/1.1, no redirect followed, no cookie kept, nothing decoded, nothing tried
+ * twice. An answer's bytes go from the socket into the reader's own array, by the thread that reads. Safe for several threads.
+ */
+public final class Connections implements AutoCloseable {
+
+    /** At once, to all servers together; whoever needs another one waits for it. */
+    private static final int CONNECTIONS_MAX = 256;
+
+    private final Duration stall;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("http-watch").factory());
+    private final CloseableHttpClient http;
+
+    /**
+     * What is asked.
+     *
+     * @param posted null: it is a GET
+     */
+    public record Request(
+            URI uri, Map<String, String> headers, @Nullable String posted) {}
+
+    /** Reads an answer. */
+    @FunctionalInterface
+    public interface Reading<T> {
+        T of(Answer answer) throws IOException, InterruptedException;
+    }
+
+    /**
+     * @param connect for a connection
+     * @param beginning for the beginning of an answer
+     * @param stall within each such time some of the answer's body has to arrive
+     */
+    public Connections(Duration connect, Duration beginning, Duration stall) {
+        this.stall = stall;
+        this.http = HttpClients.custom()
+                .useSystemProperties()
+                .setUserAgent("dozo")
+                .disableAutomaticRetries()
+                .disableRedirectHandling()
+                .disableContentCompression()
+                .disableCookieManagement()
+                .disableAuthCaching()
+                .setDefaultRequestConfig(RequestConfig.custom()
+                        .setResponseTimeout(Timeout.of(beginning))
+                        .setProtocolUpgradeEnabled(false)
+                        .build())
+                .setConnectionManager(PoolingHttpClientConnectionManagerBuilder.create()
+                        .useSystemProperties()
+                        .setMaxConnTotal(CONNECTIONS_MAX)
+                        .setMaxConnPerRoute(CONNECTIONS_MAX)
+                        .setDefaultConnectionConfig(ConnectionConfig.custom()
+                                .setConnectTimeout(Timeout.of(connect))
+                                .build())
+                        .build())
+                .build();
+    }
+
+    @Override
+    public void close() {
+        http.close(CloseMode.IMMEDIATE);
+        watch.shutdownNow();
+        threads.shutdownNow();
+    }
+
+    /**
+     * Asks once. When it comes back, nothing reads any more.
+     *
+     * @throws HttpFailure when there is no answer, or not all of one
+     * @throws IOException what the reading throws
+     * @throws InterruptedException the connection is ended then
+     */
+    public <T> T exchange(Request asked, Reading<T> reading) throws IOException, InterruptedException {
+        HttpUriRequestBase request = request(asked);
+        CompletableFuture<T> read = new CompletableFuture<>();
+        // NB: on a thread of its own, because a wait for a socket hears of no interruption, and its caller has to.
+        threads.execute(() -> read(request, reading, read));
+        try {
+            return read.get();
+        } catch (ExecutionException e) {
+            throw unwrapped(e);
+        } catch (InterruptedException e) {
+            request.cancel();
+            read.handle((value, failed) -> null).join();
+            throw e;
+        }
+    }
+
+    private static HttpUriRequestBase request(Request asked) {
+        HttpUriRequestBase request;
+        if (asked.posted() == null) {
+            request = new HttpGet(asked.uri());
+        } else {
+            request = new HttpPost(asked.uri());
+            request.setEntity(new StringEntity(asked.posted(), StandardCharsets.UTF_8));
+        }
+        asked.headers().forEach(request::setHeader);
+        return request;
+    }
+
+    // What is thrown, an Error too, has to reach whoever waits.
+    @SuppressWarnings("CatchingUnchecked")
+    private <T> void read(HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
+        try (ClassicHttpResponse response = open(request)) {
+            Answer answer = new Answer(request, response, stall, watch);
+            T value = reading.of(answer);
+            answer.finish();
+            read.complete(value);
+        } catch (Throwable e) {
+            read.completeExceptionally(e);
+        }
+    }
+
+    private ClassicHttpResponse open(HttpUriRequestBase request) throws HttpFailure {
+        try {
+            return http.executeOpen(null, request, null);
+        } catch (IOException e) {
+            throw failure(e);
+        }
+    }
+
+    /** NB: the cause is told by its kind alone: its text may have the request's path in it. */
+    private static HttpFailure failure(IOException cause) {
+        String kind = cause.getClass().getSimpleName();
+        return switch (cause) {
+            case ConnectTimeoutException _, ConnectException _, UnknownHostException _, NoRouteToHostException _ ->
+                new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
+            case SSLException _ -> new HttpFailure(Kind.UNREACHABLE, "no connection: " + kind);
+            case InterruptedIOException _ -> new HttpFailure(Kind.STALLED, "no answer in time");
+            default -> new HttpFailure(Kind.DROPPED, "the connection ended: " + kind);
+        };
+    }
+
+    private static IOException unwrapped(ExecutionException e) throws InterruptedException {
+        return switch (e.getCause()) {
+            case IOException io -> io;
+            case InterruptedException interrupted -> throw interrupted;
+            case RuntimeException defect -> throw defect;
+            case Error error -> throw error;
+            case null, default -> new IOException(e);
+        };
+    }
+}

@@ -1,0 +1,204 @@
+package dozo.collect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.collect.Arrivals.Acceptance;
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Arrivals.State;
+import dozo.collect.Arrivals.Wanted;
+import dozo.collect.Origins.Origin;
+import dozo.collect.Origins.Terms;
+import dozo.db.TestDatabase;
+import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Refusal;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.util.unit.DataSize;
+
+/** What nobody wants stays away, whatever happens to it in its origin, and is known with who said so. */
+class DismissalsTest {
+
+    private static final Acquisition UNKNOWN = new Acquisition(null, null, null);
+    private static final String WHY = "ファントム";
+
+    @TempDir
+    static Path folder;
+
+    private static final DataSource DATABASE = TestDatabase.fresh();
+    private static final JdbcClient JDBC = JdbcClient.create(DATABASE);
+    private static final InstantSource CLOCK = InstantSource.system();
+    private static final Ledger LEDGER = new Ledger(JDBC, CLOCK);
+    private static final Projects PROJECTS = new Projects(JDBC, LEDGER, CLOCK);
+    private static final Origins ORIGINS = new Origins(
+            JDBC,
+            PROJECTS,
+            List.of(new FlywheelCollector(
+                    new CollectSettings(
+                            Duration.ofHours(1), 1, Duration.ofSeconds(1), Duration.ofSeconds(1), DataSize.ofBytes(0)),
+                    CLOCK)),
+            LEDGER,
+            CLOCK);
+    private static final Arrivals ARRIVALS =
+            new Arrivals(JDBC, new Experiments(JDBC, PROJECTS, LEDGER, CLOCK), ORIGINS, LEDGER, CLOCK);
+    private static final Dismissals DISMISSALS = new Dismissals(JDBC, ARRIVALS, LEDGER, CLOCK);
+    private Origin origin;
+
+    @BeforeAll
+    static void create() {
+        PROJECTS.create("p", "", "test");
+        PROJECTS.create("q", "", "test");
+    }
+
+    @BeforeEach
+    void open() {
+        JDBC.sql("delete from arrival").update();
+        origin = save(false);
+        ARRIVALS.told(origin, offers("a label"), Set.of("a", "b"));
+    }
+
+    @Test
+    void whatIsDismissedIsNoProposalAndWaitsForNoNight() {
+        Arrival dismissed =
+                DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab").orElseThrow();
+
+        assertThat(dismissed.state()).isEqualTo(State.DISMISSED);
+        assertThat(dismissed.waiting()).isFalse();
+        assertThat(dismissed.dismissal()).extracting("by", "reason").containsExactly("lab", WHY);
+        assertThat(items(new Wanted(null, null, true, null))).containsExactly("b");
+        assertThat(items(new Wanted(null, null, null, true))).containsExactly("a");
+        assertThat(items(Wanted.ALL)).containsExactly("a", "b");
+        assertThat(ARRIVALS.dismissed(Sight.EVERYTHING)).isEqualTo(1);
+        assertThat(ARRIVALS.dismissed(origin)).isEqualTo(1);
+        assertThat(ARRIVALS.nextWaiting(1, origin)).map(Arrival::item).contains("b");
+    }
+
+    @Test
+    void itStaysDismissedWhenItChangesIsGoneComesBackOrNobodyIsAskedAnyMore() {
+        DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");
+
+        ARRIVALS.told(origin, offers("another label"), Set.of("a"));
+        assertThat(find("a"))
+                .extracting(Arrival::state, Arrival::title, Arrival::waiting)
+                .containsExactly(State.DISMISSED, "another label", false);
+
+        ARRIVALS.gone(origin, List.of(offer("b", "b")));
+        assertThat(find("a").state()).isEqualTo(State.GONE);
+        assertThat(ARRIVALS.dismissed(origin)).as("the origin does not have it").isZero();
+
+        ARRIVALS.told(origin, offers("a third label"), Set.of("a"));
+        save(true);
+        assertThat(find("a")).extracting(Arrival::state, Arrival::waiting).containsExactly(State.DISMISSED, false);
+    }
+
+    @Test
+    void takenBackItIsAProposalThatTheNextNightDescribes() {
+        DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");
+        assertThatThrownBy(() -> ARRIVALS.accept(Sight.EVERYTHING, id("a"), Acceptance.AS_PROPOSED, "lab"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("take that back first");
+
+        Arrival again = DISMISSALS.takeBack(Sight.EVERYTHING, id("a"), "op").orElseThrow();
+
+        assertThat(again)
+                .extracting(Arrival::state, Arrival::waiting, Arrival::dismissal)
+                .containsExactly(State.OFFERED, true, null);
+        assertThat(ARRIVALS.accept(Sight.EVERYTHING, id("a"), Acceptance.AS_PROPOSED, "lab"))
+                .isPresent();
+    }
+
+    @Test
+    void anExperimentIsNotDismissedAndNothingIsTwice() {
+        ARRIVALS.accept(Sight.EVERYTHING, id("b"), Acceptance.AS_PROPOSED, "lab");
+        assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("b"), WHY, "lab"))
+                .hasMessageContaining("is an experiment already");
+        assertThatThrownBy(() -> DISMISSALS.takeBack(Sight.EVERYTHING, id("a"), "lab"))
+                .hasMessageContaining("is not dismissed");
+        DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");
+        assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "op"))
+                .hasMessageContaining("dismissed already, by lab");
+    }
+
+    @Test
+    void ofAForeignProjectItIsAsIfItWereNotThere() {
+        Sight foreign = Sight.of(List.of("q"));
+
+        assertThat(DISMISSALS.dismiss(foreign, id("a"), WHY, "lab")).isEmpty();
+        assertThat(DISMISSALS.takeBack(foreign, id("a"), "lab")).isEmpty();
+        DISMISSALS.dismiss(Sight.of(List.of("p")), id("a"), WHY, "lab");
+        assertThat(ARRIVALS.dismissed(foreign)).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "two\nlines"})
+    void whyIsOneLine(String reason) {
+        assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), reason, "lab"))
+                .isInstanceOfSatisfying(
+                        Refusal.class, refusal -> assertThat(refusal.field()).isEqualTo("reason"));
+        assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), "x".repeat(501), "lab"))
+                .hasMessageContaining("1 to 500");
+    }
+
+    private Origin save(boolean automatic) {
+        try {
+            Path key = Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:a-key-for-tests");
+            Path spool = Files.createDirectories(folder.resolve("spool"));
+            Terms terms = new Terms(
+                    OriginKind.FLYWHEEL,
+                    URI.create("http://localhost:1"),
+                    key,
+                    List.of(),
+                    spool,
+                    "p",
+                    Map.of(),
+                    automatic,
+                    true);
+            return ORIGINS.save("fw", terms, "test");
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    private List<String> items(Wanted wanted) {
+        return ARRIVALS.page(Sight.EVERYTHING, wanted, 0, 10).stream()
+                .map(Arrival::item)
+                .toList();
+    }
+
+    private Arrival find(String item) {
+        return ARRIVALS.page(Sight.EVERYTHING, Wanted.ALL, 0, 10).stream()
+                .filter(each -> each.item().equals(item))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private long id(String item) {
+        return find(item).id();
+    }
+
+    private static List<Offer> offers(String label) {
+        return List.of(offer("a", label), offer("b", "b"));
+    }
+
+    private static Offer offer(String item, String label) {
+        return new Offer(item, null, "fw-" + item, label, UNKNOWN, null, null);
+    }
+}

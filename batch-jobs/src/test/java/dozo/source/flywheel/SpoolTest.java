@@ -239,8 +239,9 @@ class SpoolTest {
                 .containsOnly(Trouble.SERVER_FAULT);
         assertThat(came.missing())
                 .filteredOn(item -> item.message().startsWith("not asked for"))
-                .hasSizeGreaterThan(25);
-        assertThat(emulator.takeRequests()).isLessThan(20 * Readers.LIMITS.tries());
+                // The two that are well come anywhere among them, and eight in a row begin anew behind each.
+                .hasSizeGreaterThan(10);
+        assertThat(emulator.takeRequests()).isLessThan(30 * Readers.LIMITS.tries());
         emulator.faults.heal();
         assertThat(spool.deliver(SESSION).isComplete()).isTrue();
     }

@@ -210,7 +210,9 @@ public class Arrivals {
                 Objects.requireNonNull(or(wanted.title(), arrival.title())),
                 kind.source(),
                 tree,
-                acquisition(wanted.acquisition(), arrival.acquisition()),
+                wanted.acquisition() == null
+                        ? arrival.acquisition()
+                        : wanted.acquisition().or(arrival.acquisition()),
                 actor);
         jdbc.sql("""
                         update arrival
@@ -236,15 +238,6 @@ public class Arrivals {
                         "after",
                         "experiment"));
         return experiment;
-    }
-
-    private static Acquisition acquisition(@Nullable Acquisition wanted, Acquisition proposed) {
-        return wanted == null
-                ? proposed
-                : new Acquisition(
-                        or(wanted.modality(), proposed.modality()),
-                        or(wanted.scanner(), proposed.scanner()),
-                        or(wanted.day(), proposed.day()));
     }
 
     private static <T> @Nullable T or(@Nullable T wanted, @Nullable T proposed) {

@@ -23,6 +23,7 @@ import dozo.source.tree.FoundFolder;
 import dozo.source.tree.Observed;
 import dozo.source.tree.Observed.Reason;
 import dozo.source.tree.Rules;
+import dozo.suggest.Suggestions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -58,11 +59,13 @@ class TreeCollector implements Collector {
     private static final Rules NONE = Rules.of(List.of("quiet 1h"));
 
     private final TreeFolders folders;
+    private final Suggestions suggestions;
     private final InstantSource clock;
     private final SecureRandom chance = new SecureRandom();
 
-    TreeCollector(TreeFolders folders, InstantSource clock) {
+    TreeCollector(TreeFolders folders, Suggestions suggestions, InstantSource clock) {
         this.folders = folders;
+        this.suggestions = suggestions;
         this.clock = clock;
     }
 
@@ -285,14 +288,23 @@ class TreeCollector implements Collector {
         return remarks;
     }
 
-    /** Counts what is in it. What its files say of the acquisition comes in here, beside what its name says. */
+    /** Counts what is in it, and asks its files for what its name does not say of the acquisition. */
     @Override
     public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
         Place place = place(origin, offer.item());
         try {
             Observed now = observed(origin, place.path(), NONE);
             List<Remark> missing = remarks(offer, now.unreadable());
-            return new Delivery(counted(offer, now, place), now.files(), 0, 0, now.files() == 0, missing, List.of());
+            Acquisition said =
+                    suggestions.acquisition(place.path().under(origin.terms().spool()));
+            return new Delivery(
+                    counted(offer, offer.acquisition().or(said), now, place),
+                    now.files(),
+                    0,
+                    0,
+                    now.files() == 0,
+                    missing,
+                    List.of());
         } catch (FileSystemException e) {
             return gone(offer, place, e);
         }
@@ -311,7 +323,7 @@ class TreeCollector implements Collector {
                 words.addAll(why);
             }
             return new Delivery(
-                    counted(offer, now, place.with(verdict.seen())),
+                    counted(offer, offer.acquisition(), now, place.with(verdict.seen())),
                     now.files(),
                     now.files(),
                     0,
@@ -323,13 +335,13 @@ class TreeCollector implements Collector {
         }
     }
 
-    private static Offer counted(Offer offer, Observed now, Place place) {
+    private static Offer counted(Offer offer, Acquisition acquisition, Observed now, Place place) {
         return new Offer(
                 offer.item(),
                 offer.theirs(),
                 offer.code(),
                 offer.title(),
-                offer.acquisition(),
+                acquisition,
                 now.files(),
                 now.bytes(),
                 place);

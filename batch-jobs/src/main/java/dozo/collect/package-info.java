@@ -10,6 +10,7 @@
             "source :: dicomweb",
             "source :: flywheel",
             "source :: tree",
+            "suggest",
             "worklist"
         })
 package dozo.collect;

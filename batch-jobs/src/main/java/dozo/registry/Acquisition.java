@@ -38,4 +38,12 @@ public record Acquisition(
             throw new Refusal("acquired", "%s: a day from %s on is accepted".formatted(day, EARLIEST));
         }
     }
+
+    /** What is unknown here as the other one says it. */
+    public Acquisition or(Acquisition other) {
+        return new Acquisition(
+                modality == null ? other.modality : modality,
+                scanner == null ? other.scanner : scanner,
+                day == null ? other.day : day);
+    }
 }

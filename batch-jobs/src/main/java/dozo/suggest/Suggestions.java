@@ -3,6 +3,7 @@ package dozo.suggest;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -33,11 +34,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
 
 /**
  * What a folder could be registered as. What is said in two ways is told and not guessed; nothing is registered, and nothing but the
  * folder is read. Studies are known by their UIDs, never by a name (ADR 0042).
  */
+@Component
 public class Suggestions {
 
     private static final Logger LOG = LoggerFactory.getLogger(Suggestions.class);
@@ -107,6 +110,21 @@ public class Suggestions {
                 evidence.filesSeen(),
                 evidence.filesRead(),
                 evidence.whole());
+    }
+
+    /** How the files of a folder were acquired, as far as they agree; nothing is known where it cannot be looked into now. */
+    public Acquisition acquisition(Path folder) {
+        try {
+            Evidence evidence = looks.into(folder, codes, zone);
+            List<Hint> nobodyAsks = new ArrayList<>();
+            return new Acquisition(
+                    one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, nobodyAsks),
+                    scanner(evidence, nobodyAsks),
+                    one(plausible(evidence.days()), Kind.SEVERAL_DAYS, nobodyAsks));
+        } catch (Refusal notNow) {
+            LOG.info("a folder's headers are not read: {}", notNow.getMessage());
+            return Acquisition.UNKNOWN;
+        }
     }
 
     /**

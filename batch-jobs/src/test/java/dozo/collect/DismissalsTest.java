@@ -37,7 +37,6 @@ import org.springframework.util.unit.DataSize;
 /** What nobody wants stays away, whatever happens to it in its origin, and is known with who said so. */
 class DismissalsTest {
 
-    private static final Acquisition UNKNOWN = new Acquisition(null, null, null);
     private static final String WHY = "ファントム";
 
     @TempDir
@@ -199,6 +198,6 @@ class DismissalsTest {
     }
 
     private static Offer offer(String item, String label) {
-        return new Offer(item, null, "fw-" + item, label, UNKNOWN, null, null);
+        return new Offer(item, null, "fw-" + item, label, Acquisition.UNKNOWN, null, null);
     }
 }

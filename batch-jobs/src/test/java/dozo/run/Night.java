@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +47,11 @@ final class Night implements AutoCloseable {
         @Bean
         InstantSource clock() {
             return InstantSource.system();
+        }
+
+        @Bean
+        ZoneId zone() {
+            return ZoneId.systemDefault();
         }
 
         @Bean

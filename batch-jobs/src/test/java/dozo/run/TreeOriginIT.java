@@ -16,6 +16,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
@@ -26,6 +27,7 @@ import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -73,8 +75,8 @@ class TreeOriginIT {
                         "alpha",
                         "meg/20261029_old/b",
                         "bravo",
-                        "fmri/20261031_x/c",
-                        "c",
+                        "fmri/20261031_x/c.json",
+                        "{\"Modality\": \"MR\", \"AcquisitionDateTime\": \"2026-10-30T09:00:00\"}",
                         "fmri/notes/n",
                         "n"));
         Files.createDirectory(named);
@@ -93,6 +95,9 @@ class TreeOriginIT {
                         tuple("x", null, Arrivals.State.OFFERED));
         assertThat(titled("old").experiment()).isEqualTo("p/hand");
         assertThat(titled("visual").acquisition().day()).isEqualTo("2026-10-31");
+        assertThat(titled("x").acquisition())
+                .as("what its files say where its name says nothing")
+                .isEqualTo(new Acquisition("MR", null, LocalDate.of(2026, 10, 31)));
         assertThat(night.coverage().experiments()).isEqualTo(3);
         assertThat(night.coverage().safe())
                 .as("what is there is safe, all of it or not")

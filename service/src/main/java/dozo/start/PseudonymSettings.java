@@ -1,21 +1,14 @@
 package dozo.start;
 
-import dozo.registry.Experiments;
-import dozo.registry.SourcePlaces;
 import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
 import dozo.source.dicom.PseudonymousCode;
-import dozo.suggest.Suggestions;
-import dozo.worklist.Scanners;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.InstantSource;
-import java.time.ZoneId;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** By what key subjects get their codes. */
 @ConfigurationProperties("dozo.pseudonym")
@@ -49,18 +42,6 @@ public record PseudonymSettings(
                         "the key of subjects' codes in %s %s".formatted(file, e.getMessage()),
                         e);
             }
-        }
-
-        @Bean
-        Suggestions suggestions(
-                JdbcClient jdbc,
-                SourcePlaces places,
-                Experiments experiments,
-                Scanners scanners,
-                PseudonymousCode codes,
-                InstantSource clock,
-                ZoneId zone) {
-            return new Suggestions(jdbc, places, experiments, scanners, codes, clock, zone);
         }
     }
 }

@@ -45,6 +45,9 @@ public class Suggestions {
 
     private static final Logger LOG = LoggerFactory.getLogger(Suggestions.class);
 
+    /** Of what there are several, so many are named: who has to sort them out looks into the folder. */
+    private static final int NAMED_MAX = 5;
+
     private final JdbcClient jdbc;
     private final SourcePlaces places;
     private final Experiments experiments;
@@ -255,8 +258,9 @@ public class Suggestions {
                 .map(station -> scanners.ofStation(station).orElse(station))
                 .collect(Collectors.toCollection(TreeSet::new));
         if (found.size() > 1) {
-            String codesOnly = found.stream().filter(Suggestions::isCode).collect(Collectors.joining(", "));
-            hints.add(new Hint(Kind.SEVERAL_SCANNERS, codesOnly));
+            hints.add(new Hint(
+                    Kind.SEVERAL_SCANNERS,
+                    some(found.stream().filter(Suggestions::isCode).toList())));
             return null;
         }
         String scanner = found.stream().filter(Suggestions::isCode).findFirst().orElse(null);
@@ -283,9 +287,14 @@ public class Suggestions {
 
     private static <T> @Nullable T one(Collection<T> said, Kind several, List<Hint> hints) {
         if (said.size() > 1) {
-            hints.add(new Hint(several, said.stream().map(Object::toString).collect(Collectors.joining(", "))));
+            hints.add(new Hint(several, some(said)));
         }
         return said.size() == 1 ? said.iterator().next() : null;
+    }
+
+    private static String some(Collection<?> said) {
+        String first = said.stream().limit(NAMED_MAX).map(Object::toString).collect(Collectors.joining(", "));
+        return said.size() > NAMED_MAX ? first + ", …" : first;
     }
 
     private static List<Hint> remarks(Evidence evidence) {

@@ -213,10 +213,10 @@ class PauseIT {
         Run run;
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
-            // Held until all is said, the run cannot have ended by itself.
             held.setAutoCommit(false);
             lock.execute("lock table manifest");
             run = operations().start("dr", "test");
+            awaitHeld();
             operations().pause(run.id(), "operator");
             operations().stop(run.id(), "operator");
             assertThatThrownBy(() -> operations().resume(run.id(), "operator"))
@@ -229,6 +229,11 @@ class PauseIT {
         night.complete();
     }
 
+    /** Held by a lock until all is said, the run cannot end meanwhile. */
+    private void awaitHeld() {
+        Awaitility.await().until(() -> night.count("select count(*) from pg_locks where not granted") > 0);
+    }
+
     @Test
     void aRunThatIsBeingStoppedIsNotPaused() throws Exception {
         Night.write(source, Map.of("a", "1"));
@@ -239,6 +244,7 @@ class PauseIT {
             held.setAutoCommit(false);
             lock.execute("lock table manifest");
             run = operations().start("dr", "test");
+            awaitHeld();
             operations().stop(run.id(), "operator");
             assertThatThrownBy(() -> operations().pause(run.id(), "operator"))
                     .isInstanceOf(Refusal.class)

@@ -462,7 +462,7 @@ class LedgerCompleteTest {
     }
 
     private static Row token(String action, String subject) {
-        return row(action, subject, "roles", "[ADMIN]", "read_only", "false", "expires", ANY);
+        return row(action, subject, "roles", "[ADMIN]", "scope", "ALL", "read_only", "false", "expires", ANY);
     }
 
     /** A row as it is, with what is expected of any content passed over; actors are looked at elsewhere. */

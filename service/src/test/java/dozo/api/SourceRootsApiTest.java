@@ -24,6 +24,7 @@ import java.util.Base64;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,6 +56,12 @@ class SourceRootsApiTest {
     @AfterAll
     static void stop() {
         service.close();
+    }
+
+    /** The lab manager sees the projects of all tests, and one has all there is below its root. */
+    @AfterEach
+    void forgetRoots() {
+        assertThat(setRoots().status()).isEqualTo(200);
     }
 
     @BeforeEach

@@ -677,7 +677,7 @@ class CommandLineTest {
         String[] save = {"origin", "save", "fw", "--kind", "flywheel", "--address", "http://localhost:1", "--spool"};
         String spool = Files.createDirectory(folder.resolve("spool")).toString();
         service.register("dr", site.address());
-        assertThat(dozo("origin", "save", "fw", "--kind", "flywheel").code()).isEqualTo(Exit.USAGE);
+        assertThat(refusal(dozo("origin", "save", "fw", "--kind", "flywheel"))).startsWith("dozo: address: ");
         assertThat(dozo("origin", "accept").code()).isEqualTo(Exit.USAGE);
         assertThat(dozo("origin", "accept", "one").code()).isEqualTo(Exit.USAGE);
         assertThat(dozo("origin", "dismiss", "1").code())

@@ -94,7 +94,10 @@ class LedgerCompleteTest {
                 TestDatabase.fresh(),
                 Map.of(
                         "dozo.worklist.url",
-                        "http://127.0.0.1:" + ris.getAddress().getPort()));
+                        "http://127.0.0.1:" + ris.getAddress().getPort(),
+                        // Else it is read by the clock, in the middle of another change.
+                        "dozo.worklist.cron",
+                        "-"));
         jdbc = service.bean(JdbcClient.class);
         site = LoopbackSite.start(folder.resolve("keys"), Files.createDirectory(folder.resolve("site")), 0);
         service.bean(Users.class).create(ACTOR, FIRST, Set.of(Role.ADMIN), "test");
@@ -129,15 +132,17 @@ class LedgerCompleteTest {
             }
             change.before().run();
             long last = service.bean(Ledger.class).last();
-            String state = state();
+            Map<String, String> state = state();
             refuseRows(true);
             Answer refused = change.ask().get();
             refuseRows(false);
+            Map<String, String> now = state();
             if (refused.status() < 500
-                    || !state().equals(state)
+                    || !now.equals(state)
                     || service.bean(Ledger.class).last() != last) {
+                now.entrySet().removeAll(state.entrySet());
                 wrong.add("%s without its row: %d %s, changed: %s"
-                        .formatted(change.endpoint(), refused.status(), refused.text(), !state().equals(state)));
+                        .formatted(change.endpoint(), refused.status(), refused.text(), now.keySet()));
             }
 
             Answer answer = change.ask().get();
@@ -492,7 +497,7 @@ class LedgerCompleteTest {
     }
 
     /** What all tables hold, but for those of Spring Batch: a digest each. */
-    private static String state() {
+    private static Map<String, String> state() {
         Map<String, String> state = new LinkedHashMap<>();
         List<String> tables = jdbc.sql("""
                         select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -507,7 +512,7 @@ class LedgerCompleteTest {
                             .query((row, n) -> row.getString(1))
                             .single());
         }
-        return state.toString();
+        return state;
     }
 
     private static void freeze() {

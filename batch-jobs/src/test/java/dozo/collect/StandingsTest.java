@@ -76,7 +76,7 @@ class StandingsTest {
         assertThat(standing(DataSize.ofBytes(0)).next()).isEqualTo(Next.UNSEEN);
 
         arrivals.told(origin, List.of(offer("a"), offer("b"), offer("c")), Set.of("a", "b", "c"));
-        arrivals.gone(origin, List.of(offer("c")));
+        arrivals.gone(origin, List.of(offer("a"), offer("b")));
         jdbc.sql("update arrival set dismissed_at = now(), dismissed_by = 'lab', dismissed_reason = 'x' where item = 'b'")
                 .update();
         jdbc.sql("update arrival set waiting = (item = 'a')").update();

@@ -77,9 +77,9 @@ class StandingsTest {
 
         arrivals.told(origin, List.of(offer("a"), offer("b"), offer("c")), Set.of("a", "b", "c"));
         arrivals.gone(origin, List.of(offer("a"), offer("b")));
+        jdbc.sql("update arrival set waiting = (item = 'a')").update();
         jdbc.sql("update arrival set dismissed_at = now(), dismissed_by = 'lab', dismissed_reason = 'x' where item = 'b'")
                 .update();
-        jdbc.sql("update arrival set waiting = (item = 'a')").update();
         reconciled("EMPTY");
 
         Standing standing = standing(DataSize.ofBytes(0));

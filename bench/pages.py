@@ -177,6 +177,7 @@ def addresses(run, tokens):
             f'{USUAL}/proof?path={coded("folder1/scan1.dcm")}',
         ],
         '/runs/{id}': [live, '/runs/2'],
+        '/runs/{id}/reconciliation': ['/runs/2/reconciliation'],
         '/runs/{id}/pause': [f'{live}/pause'],
         '/runs/{id}/resume': [f'{live}/resume'],
         '/runs/{id}/stop': [f'{live}/stop'],
@@ -193,6 +194,7 @@ def addresses(run, tokens):
         # Nothing is frozen in the catalogue; with a run's acts it shares its template.
         '/experiments/{project}/{code}/release': [],
         '/arrivals/{id}': [],
+        '/origins/{name}/change': [],
     }
 
 

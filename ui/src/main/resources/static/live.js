@@ -56,7 +56,7 @@
     async function anew(run) {
         const answer = await fetch(run.dataset.page);
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        for (const id of ["about", "found"]) {
+        for (const id of ["about", "reconciled", "found"]) {
             const fresh = page.getElementById(id);
             if (fresh) {
                 run.querySelector("#" + id).replaceWith(document.adoptNode(fresh));

@@ -13,6 +13,7 @@ import dozo.source.tree.FolderPattern;
 import dozo.source.tree.Rules;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Array;
@@ -41,6 +42,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Origins {
 
+    private static final int ADDRESS_LENGTH_MAX = 500;
     private static final int SPOOL_LENGTH_BYTES_MAX = 3_072;
     private static final int THEIRS_LENGTH_MAX = 128;
     private static final int PROJECTS_MAX = 10_000;
@@ -124,6 +126,11 @@ public class Origins {
             URI address = URI.create("file://" + root.toAbsolutePath().toUri().getRawPath());
             return new Terms(
                     OriginKind.TREE, address, null, List.of(), root, project, projects, automatic, active, tree);
+        }
+
+        /** Its spool, or of a tree its root, as people read it. */
+        public String folder() {
+            return shown(spool);
         }
 
         private String text() {
@@ -256,6 +263,56 @@ public class Origins {
                 name,
                 Map.of("before", before.map(origin -> origin.terms().text()).orElse(""), "after", terms.text()));
         return find(name).orElseThrow();
+    }
+
+    /**
+     * Registers an origin of a name that none has.
+     *
+     * @throws Refusal as {@link #save}, and when one has it
+     */
+    @Transactional
+    public Origin register(String name, Terms wanted, String actor) {
+        if (find(name).isPresent()) {
+            throw Refusal.taken(
+                    "name", "there is an origin %s already; change that one, or take another name".formatted(name));
+        }
+        return save(name, wanted, actor);
+    }
+
+    /**
+     * Changes an origin that somebody has looked at.
+     *
+     * @param seen when it had been changed last as they saw it
+     * @throws Refusal as {@link #save}, and when it was changed since
+     */
+    @Transactional
+    public Origin change(String name, Instant seen, Terms wanted, String actor) {
+        lock(name);
+        if (!find(name).map(Origin::updatedAt).equals(Optional.of(seen))) {
+            throw Refusal.taken("seen", "somebody has changed it since: load the page again, and decide anew");
+        }
+        return save(name, wanted, actor);
+    }
+
+    /**
+     * The address that somebody has written.
+     *
+     * @throws Refusal when it is none, or has a name or a password in it
+     */
+    public static URI address(String text) {
+        try {
+            URI uri = new URI(text);
+            if (List.of("http", "https").contains(uri.getScheme())
+                    && uri.getHost() != null
+                    && uri.getRawUserInfo() == null
+                    && text.length() <= ADDRESS_LENGTH_MAX) {
+                return uri;
+            }
+        } catch (URISyntaxException e) {
+            // Refused below.
+        }
+        throw new Refusal(
+                "address", "an address as https://flywheel.example.org is accepted, without name and password");
     }
 
     /** Has others wait who would change the origin, until the transaction is over. */

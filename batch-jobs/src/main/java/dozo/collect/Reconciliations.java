@@ -131,8 +131,22 @@ public class Reconciliations {
                         """).param("run", runId).query(REPORT).list();
     }
 
+    /** The report of an origin in the last run that came to it. */
+    Optional<Report> latest(Origin origin) {
+        return jdbc.sql("""
+                        select r.*, o.name as origin from reconciliation r join origin o using (origin_id)
+                        where r.origin_id = :origin order by r.run_id desc limit 1
+                        """).param("origin", origin.id()).query(REPORT).optional();
+    }
+
     /** At most {@code limit} lines of a run's reports with a number above {@code after}, by number; what of them is seen. */
     public List<ReportLine> lines(Sight sight, long runId, @Nullable Boolean missing, long after, int limit) {
+        return lines(sight, runId, null, missing, after, limit);
+    }
+
+    /** Those of one origin alone; null: of all. */
+    public List<ReportLine> lines(
+            Sight sight, long runId, @Nullable String origin, @Nullable Boolean missing, long after, int limit) {
         return jdbc.sql("""
                         select i.*, o.name as origin, a.item, p.code as project, p.code || '/' || e.code as experiment
                         from reconciliation_item i
@@ -141,12 +155,14 @@ public class Reconciliations {
                         left join project p on p.project_id = a.project_id
                         left join experiment e on e.experiment_id = a.experiment_id
                         where i.run_id = :run and i.item_no > :after and (:missing::boolean is null or i.missing = :missing)
+                          and (:origin::text is null or o.name = :origin)
                           and (:seen::text[] is null or p.code = any(:seen::text[]))
                         order by i.item_no limit :limit
                         """)
                 .param("run", runId)
                 .param("after", after)
                 .param("missing", missing, Types.BOOLEAN)
+                .param("origin", origin, Types.VARCHAR)
                 .param("seen", sight.seen(), Types.ARRAY)
                 .param("limit", limit)
                 .query((row, n) -> new ReportLine(

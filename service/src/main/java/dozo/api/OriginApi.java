@@ -9,8 +9,6 @@ import dozo.file.FilePath;
 import dozo.registry.Refusal;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.security.Principal;
 import java.time.Instant;
 import java.util.Arrays;
@@ -31,8 +29,6 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 @RequestMapping("/api/v1/origins")
 class OriginApi {
-
-    private static final int ADDRESS_LENGTH_MAX = 500;
 
     private final Origins origins;
     private final Editions editions;
@@ -81,7 +77,8 @@ class OriginApi {
             refuse("ready", ready, "only a tree has rules");
             return new Terms(
                     said,
-                    uri(needed("address", address, "an address is needed, as https://flywheel.example.org")),
+                    Origins.address(
+                            needed("address", address, "an address is needed, as https://flywheel.example.org")),
                     secretFile == null ? null : ExperimentApi.path("secretFile", secretFile, null),
                     storageHosts == null ? List.of() : storageHosts,
                     ExperimentApi.path("spool", needed("spool", spool, "a folder for what is brought is needed"), null),
@@ -127,22 +124,6 @@ class OriginApi {
                                     .formatted(Arrays.stream(OriginKind.values())
                                             .map(OriginKind::word)
                                             .collect(Collectors.joining(", ")))));
-        }
-
-        private static URI uri(String text) {
-            try {
-                URI uri = new URI(text);
-                if (List.of("http", "https").contains(uri.getScheme())
-                        && uri.getHost() != null
-                        && uri.getRawUserInfo() == null
-                        && text.length() <= ADDRESS_LENGTH_MAX) {
-                    return uri;
-                }
-            } catch (URISyntaxException e) {
-                // Refused below.
-            }
-            throw new Refusal(
-                    "address", "an address as https://flywheel.example.org is accepted, without name and password");
         }
     }
 

@@ -44,6 +44,11 @@ public final class Permissions {
             POST   /arrivals/{id}                                                  own         all      -       all   -
             POST   /arrivals/{id}/dismiss                                          own         all      -       all   -
             POST   /arrivals/{id}/takeback                                         own         all      -       all   -
+            GET    /origins                                                                -           all      all     all   -
+            GET    /origins/new                                                            -           -        -       all   -
+            POST   /origins/new                                                            -           -        -       all   -
+            GET    /origins/{name}/change                                                  -           -        -       all   -
+            POST   /origins/{name}/change                                                  -           -        -       all   -
             GET    /runs                                                            own         all      all     all   -
             GET    /runs/start                                                      -           all      -       all   -
             POST   /runs/start                                                      -           all      -       all   -
@@ -51,6 +56,8 @@ public final class Permissions {
             GET    /runs/{id}/events                                                own         all      all     all   -
             GET    /runs/{id}/pause                                                 -           all      -       all   -
             POST   /runs/{id}/pause                                                 -           all      -       all   -
+            GET    /runs/{id}/reconciliation                                               own         all      all     all   -
+            GET    /runs/{id}/reconciliation.csv                                           own         all      all     all   -
             GET    /runs/{id}/resume                                                -           all      -       all   -
             POST   /runs/{id}/resume                                                -           all      -       all   -
             GET    /runs/{id}/retry                                                 -           all      -       all   -

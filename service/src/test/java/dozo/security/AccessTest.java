@@ -253,6 +253,8 @@ class AccessTest {
                         "/arrivals",
                         "/api/v1/arrivals",
                         "/api/v1/runs/{id}/reconciliation",
+                        "/runs/{id}/reconciliation",
+                        "/runs/{id}/reconciliation.csv",
                         "/api/v1/coverage",
                         "/api/v1/coverage/experiments",
                         "/api/v1/coverage/groups",

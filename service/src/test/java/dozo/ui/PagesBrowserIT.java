@@ -17,6 +17,7 @@ import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.FilePayload;
 import dozo.RunningService;
+import dozo.collect.Origins;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
@@ -230,9 +231,31 @@ class PagesBrowserIT {
                                '2026-10-01', 12, 3000000000, false, now(), now()
                         from origin o, project p, generate_series(1, 5) n where p.code = 'P001' order by n
                         """).update();
+        reconcile(jdbc);
         jdbc.sql("""
                         update arrival set dismissed_at = now(), dismissed_by = 'lab', dismissed_reason = 'ファントム'
                         where item = 'item-5'
+                        """).update();
+    }
+
+    /** A night in which something did not come; and a tree whose nights found it unusable, until one looks again. */
+    private static void reconcile(JdbcClient jdbc) {
+        jdbc.sql("""
+                        insert into origin (name, kind, address, spool, active, patterns, updated_at)
+                        values ('meg', 'tree', 'file:///data/meg', :root, true, array['{project}/{label}'], now())
+                        """).param("root", FilePath.rawBytes(folder.resolve("meg"))).update();
+        jdbc.sql("""
+                        insert into reconciliation (run_id, origin_id, state, items_told, items_changed, items_tried, missing, remarks,
+                                                    message, began_at, ended_at)
+                        select 2, origin_id, case name when 'fw' then 'DIFFERS' else 'UNUSABLE' end, 5, 5, 5, 2, 1,
+                               case name when 'fw' then '' else 'its root cannot be listed' end, now(), now()
+                        from origin
+                        """).update();
+        jdbc.sql("""
+                        insert into reconciliation_item (run_id, origin_id, arrival_id, missing, name, id, reason, message, found_at)
+                        select 2, a.origin_id, a.arrival_id, n.missing, '安静時 <b>', a.item || n.reason, n.reason, 'file 3 of 12: 403', now()
+                        from arrival a, (values (false, 'NO_HASH'), (true, 'DENIED'), (true, 'HASH_DIFFERS')) n (missing, reason)
+                        where a.item in ('item-1', 'item-4')
                         """).update();
     }
 
@@ -594,8 +617,14 @@ class PagesBrowserIT {
         pages.put("arrivals-dismissed", "/arrivals?dismissed=true");
         pages.put("arrival", "/arrivals/1");
         pages.put("arrival-dismissed", "/arrivals/5");
+        pages.put("origins", "/origins");
+        pages.put("originkind", "/origins/new");
+        pages.put("origin-new", "/origins/new?kind=tree");
+        pages.put("origin", "/origins/fw/change");
         pages.put("runs", "/runs");
         pages.put("run", "/runs/2");
+        pages.put("reconciliation", "/runs/2/reconciliation");
+        pages.put("reconciliation-none", "/runs/1/reconciliation?missing=true");
         pages.put("start", "/runs/start");
         pages.put("act", "/runs/2/retry");
         pages.put("findings", "/findings?all=true");
@@ -741,6 +770,60 @@ class PagesBrowserIT {
         field(page, language, "path").fill("dicom/IM0001.dcm");
         press(page, language, "audit.proof");
         assertThat(page.locator("h1")).hasText(word(language, "proof.title"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
+    void anOriginIsAddedAndChangedAndWhatIsWrongIsSaidAtItsField(String language) throws Exception {
+        String root = Files.createDirectories(folder.resolve("tree-" + language)).toString();
+        Page page = open(language, "/origins");
+        page.getByRole(AriaRole.LINK, named(word(language, "origins.new"))).click();
+        page.getByRole(AriaRole.LINK, named(word(language, "origins.kind.TREE")))
+                .click();
+        page.locator("#name").fill("tree-" + language);
+        page.locator("#root").fill(root);
+        page.locator("#patterns").fill("{nobody}");
+        page.locator("input[name=active]").uncheck();
+        press(page, language, "change.yes");
+        assertThat(page.locator("#patterns-error")).containsText("{nobody}");
+        assertThat(page.locator("#root")).hasValue(root);
+        assertThat(page.locator("input[name=active]")).not().isChecked();
+        shoot(page, "origin-wrong", language);
+        accessible(page, "origin-wrong", language);
+        page.locator("#patterns").fill("{project}/{label}");
+        press(page, language, "change.yes");
+        assertThat(page.locator("#origin-tree-" + language)).containsText(word(language, "origins.is.inactive"));
+
+        page.navigate(service.url() + "/origins/tree-%s/change".formatted(language));
+        Page other = open(language, "/origins/tree-%s/change".formatted(language));
+        other.locator("#project").fill("P002");
+        press(other, language, "change.yes");
+        page.locator("#projects").fill("MEG01=P001");
+        press(page, language, "change.yes");
+        assertThat(page.locator(".error").first()).isVisible();
+        assertThat(page.locator("#projects")).hasValue("MEG01=P001");
+        assertThat(service.bean(Origins.class)
+                        .find("tree-" + language)
+                        .orElseThrow()
+                        .terms()
+                        .project())
+                .isEqualTo("P002");
+    }
+
+    @Test
+    void aRunTellsWhatOriginsHadWhatIsMissingFirst() throws Exception {
+        Page page = open("en", "/runs/2");
+        page.locator("#reconciled tbody th a").first().click();
+
+        assertThat(page.locator("ul.sheet li")).hasCount(6);
+        assertThat(page.locator("ul.sheet li").first()).containsText(word("en", "says.DENIED"));
+        assertThat(page.locator("ul.sheet li").last()).containsText(word("en", "says.NO_HASH"));
+        Download sheet = page.waitForDownload(() ->
+                page.getByText("All lines of the run as CSV", exactly()).click());
+        assertThat(Files.readString(sheet.path())).contains("HASH_DIFFERS");
+        page.locator("#missing").selectOption("true");
+        press(page, "en", "find");
+        assertThat(page.locator("ul.sheet li")).hasCount(4);
     }
 
     @ParameterizedTest

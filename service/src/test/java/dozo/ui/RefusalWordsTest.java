@@ -57,6 +57,30 @@ class RefusalWordsTest {
             "awaitUntil", 1,
             "runs.close", 2);
 
+    /** Of an origin, as what reads it says; {@code Server}, {@code FolderPattern}, {@code Rules}, {@code Evidence} and {@code Glob}. */
+    private static final List<String> MALFORMED = List.of(
+            "a password goes to https addresses, or to this machine",
+            "the login's file has one line NAME:PASSWORD in ASCII",
+            "the address is http(s)://HOST[:PORT][/PATH]",
+            "{date:%s}: of yyyyMMdd, yyyy-MM-dd, yyyy.MM.dd, yyyy_MM_dd and yyMMdd one is accepted",
+            "a pattern of 1 to %d characters is accepted",
+            "at most %d steps are accepted",
+            "a path below the root is accepted, as {project}/{date}_{label}: no empty step, no . and no ..",
+            "in \"%s\" a { or } has no other half",
+            "at most %d parts of a name are accepted",
+            "between two captures some text is needed, as _ or -, or nobody knows where the first one ends",
+            "no name has a NUL in it",
+            "{%s}: {project}, {date}, {label}, {session}, {subject}, {scanner} and {modality} are accepted, and *",
+            "{%s} is there twice",
+            "{%s}: only {date} has a form",
+            "at most %d are accepted",
+            "alone: at least the quiet period is accepted",
+            "late: at least the other periods are accepted",
+            "\"%s\": quiet 1h, alone 72h, late 7d, marker NAME, expect N NAME, dicom, dicom N and bids are accepted",
+            "%s %s%s: 1m to 366d are accepted, and quiet 0m",
+            "%s: a count from 1 to %d is accepted",
+            "\"%s\": a path below the experiment's folder is accepted, with * and ?, and **/ only at its beginning");
+
     /** What is no text by itself, as it stands in the sources, with the texts that it can be. */
     private static final Map<String, List<String>> COMPOSED = Map.ofEntries(
             entry("message", List.of()),
@@ -70,8 +94,8 @@ class RefusalWordsTest {
                     List.of(
                             "a defect of Dozo; the log says more: %s",
                             "the database failed: %s; the next run goes on where this one was")),
-            // Of an origin's address, which no page asks for.
-            entry("String.valueOf(e.getMessage())", List.of()),
+            // What is malformed of an origin's address, patterns or rules.
+            entry("String.valueOf(e.getMessage())", MALFORMED),
             entry("String.valueOf(refusal.getMessage())", List.of()),
             entry("String.valueOf(wish.outside().getMessage())", List.of()),
             entry(

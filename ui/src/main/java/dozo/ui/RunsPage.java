@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.collect.Reconciliations;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Findings.Wanted;
@@ -32,13 +33,21 @@ class RunsPage {
     private final Runs runs;
     private final Operations operations;
     private final Findings findings;
+    private final Reconciliations reconciliations;
     private final Sites sites;
     private final RunWatch watch;
 
-    RunsPage(Runs runs, Operations operations, Findings findings, Sites sites, RunWatch watch) {
+    RunsPage(
+            Runs runs,
+            Operations operations,
+            Findings findings,
+            Reconciliations reconciliations,
+            Sites sites,
+            RunWatch watch) {
         this.runs = runs;
         this.operations = operations;
         this.findings = findings;
+        this.reconciliations = reconciliations;
         this.sites = sites;
         this.watch = watch;
     }
@@ -65,6 +74,9 @@ class RunsPage {
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("underWay", operations.worksOn(run));
         model.addAttribute("findings", shown);
+        model.addAttribute("reports", sight.ofEverything() ? reconciliations.of(id) : List.of());
+        model.addAttribute(
+                "reconciled", !reconciliations.lines(sight, id, null, 0, 1).isEmpty());
         model.addAttribute(
                 "retriable",
                 !run.goesOn()

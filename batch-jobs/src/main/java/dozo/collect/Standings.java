@@ -1,0 +1,149 @@
+package dozo.collect;
+
+import dozo.collect.Origins.Origin;
+import dozo.collect.Reconciliations.Report;
+import dozo.collect.Reconciliations.State;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/** How origins stand: what they told of, how much of it is here, what their last reconciliation said, and what to do next. */
+@Component
+public class Standings {
+
+    private final JdbcClient jdbc;
+    private final Origins origins;
+    private final Reconciliations reconciliations;
+    private final Room room;
+
+    /** What an origin calls for; of several, the first. */
+    public enum Next {
+        /** Nights do not look at it. */
+        INACTIVE,
+        /** Its spool is not there, or empty though something was brought into it. */
+        NO_SPOOL,
+        /** It could not be used, or no longer. */
+        UNUSABLE,
+        /** Nothing more fits into its spool. */
+        FULL,
+        /** The time was over before all was tried. */
+        LATE,
+        /** Something is missing. */
+        DIFFERS,
+        /** No run has looked at it yet. */
+        UNSEEN,
+        /** Somebody has to say which proposals become experiments. */
+        OFFERED,
+        NOTHING
+    }
+
+    /**
+     * What an origin told of, in items.
+     *
+     * @param told all that it tells of now
+     * @param offered of those, proposals
+     * @param complete of those, experiments that are all here
+     * @param dismissed of those, proposals that nobody wants
+     * @param waiting those that the next night looks into
+     * @param gone those that it tells of no more
+     */
+    public record Items(long told, long offered, long complete, long dismissed, long waiting, long gone) {}
+
+    /**
+     * How an origin stands.
+     *
+     * @param roomBytes what may still come into its spool, at least 0; null: it has none, or none that can be used
+     * @param latest of the last run that came to it; null: none has
+     */
+    public record Standing(
+            Origin origin,
+            Items items,
+            @Nullable Long roomBytes,
+            @Nullable Report latest,
+            Next next) {
+
+        /** Whether somebody has to do something before a night can bring all. */
+        public boolean wrong() {
+            return switch (next) {
+                case NO_SPOOL, UNUSABLE, FULL, LATE, DIFFERS -> true;
+                case INACTIVE, UNSEEN, OFFERED, NOTHING -> false;
+            };
+        }
+    }
+
+    Standings(JdbcClient jdbc, Origins origins, Reconciliations reconciliations, Room room) {
+        this.jdbc = jdbc;
+        this.origins = origins;
+        this.reconciliations = reconciliations;
+        this.room = room;
+    }
+
+    /** At most {@code limit} origins whose name comes after {@code after}, by name; asks their spools' file systems. */
+    public List<Standing> page(String after, int limit) {
+        return origins.page(after, limit).stream().map(this::of).toList();
+    }
+
+    private Standing of(Origin origin) {
+        Items items = items(origin);
+        Long left = left(origin);
+        Report latest = reconciliations.latest(origin).orElse(null);
+        return new Standing(origin, items, left, latest, next(origin, items, left, latest));
+    }
+
+    private Items items(Origin origin) {
+        return jdbc.sql("""
+                        select count(*) filter (where state <> 'GONE') as told,
+                               count(*) filter (where state = 'OFFERED' and dismissed_at is null) as offered,
+                               count(*) filter (where state = 'COMPLETE') as complete,
+                               count(*) filter (where state = 'OFFERED' and dismissed_at is not null) as dismissed,
+                               count(*) filter (where waiting) as waiting,
+                               count(*) filter (where state = 'GONE') as gone
+                        from arrival where origin_id = :origin
+                        """)
+                .param("origin", origin.id())
+                .query((row, n) -> new Items(
+                        row.getLong("told"),
+                        row.getLong("offered"),
+                        row.getLong("complete"),
+                        row.getLong("dismissed"),
+                        row.getLong("waiting"),
+                        row.getLong("gone")))
+                .single();
+    }
+
+    private @Nullable Long left(Origin origin) {
+        if (origin.terms().kind() == OriginKind.TREE) {
+            return null;
+        }
+        try {
+            return Math.max(0, room.left(origin));
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private static Next next(Origin origin, Items items, @Nullable Long left, @Nullable Report latest) {
+        if (!origin.terms().active()) {
+            return Next.INACTIVE;
+        }
+        if (left == null && origin.terms().kind() != OriginKind.TREE) {
+            return Next.NO_SPOOL;
+        }
+        State state = latest == null ? null : latest.state();
+        if (state == State.UNUSABLE) {
+            return Next.UNUSABLE;
+        }
+        if (left != null && left == 0) {
+            return Next.FULL;
+        }
+        if (state == State.LATE || state == State.DIFFERS) {
+            return state == State.LATE ? Next.LATE : Next.DIFFERS;
+        }
+        if (latest == null) {
+            return Next.UNSEEN;
+        }
+        return items.offered() > 0 ? Next.OFFERED : Next.NOTHING;
+    }
+}

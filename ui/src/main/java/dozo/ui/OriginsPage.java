@@ -1,0 +1,127 @@
+package dozo.ui;
+
+import dozo.collect.OriginKind;
+import dozo.collect.Origins;
+import dozo.collect.Origins.Origin;
+import dozo.collect.Origins.Terms;
+import dozo.collect.Standings;
+import dozo.collect.Standings.Standing;
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.ui.PageProblems.NotThere;
+import java.security.Principal;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** The systems that experiments are collected from: how each stands, and what is said of it. */
+@Controller
+class OriginsPage {
+
+    private static final int SHOWN = 50;
+
+    private final Origins origins;
+    private final Standings standings;
+    private final Choices choices;
+
+    OriginsPage(Origins origins, Standings standings, Choices choices) {
+        this.origins = origins;
+        this.standings = standings;
+        this.choices = choices;
+    }
+
+    /** By name. */
+    @GetMapping("/origins")
+    String list(@RequestParam(defaultValue = "") String after, Model model) {
+        model.addAttribute("origins", Cut.of(SHOWN, most -> standings.page(after, most), OriginsPage::name));
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        return "origins";
+    }
+
+    /** @param kind empty: it is chosen first */
+    @GetMapping("/origins/new")
+    String askRegister(@RequestParam(defaultValue = "") String kind, Sight sight, Model model) {
+        if (OriginKind.of(kind).isEmpty()) {
+            model.addAttribute("kinds", OriginKind.values());
+            return "originkind";
+        }
+        return shown(kind(kind), null, OriginForm.empty(), sight, model);
+    }
+
+    @PostMapping("/origins/new")
+    String register(@RequestParam Map<String, String> typed, Principal actor, Sight sight, Model model) {
+        Form form = new Form(typed, Map.of());
+        OriginKind kind = kind(form.value("kind"));
+        try {
+            Terms terms = OriginForm.terms(kind, form, null);
+            origins.register(form.value("name").strip(), terms, actor.getName());
+            return "redirect:/origins";
+        } catch (Refusal refused) {
+            return shown(kind, null, Form.refused(typed, refused), sight, model);
+        }
+    }
+
+    @GetMapping("/origins/{name}/change")
+    String askChange(@PathVariable String name, Sight sight, Model model) {
+        Origin origin = find(name);
+        Map<String, String> values = new HashMap<>(OriginForm.values(origin.terms()));
+        values.put("seen", origin.updatedAt().toString());
+        return shown(origin.terms().kind(), origin, new Form(values, Map.of()), sight, model);
+    }
+
+    @PostMapping("/origins/{name}/change")
+    String change(
+            @PathVariable String name,
+            @RequestParam Map<String, String> typed,
+            Principal actor,
+            Sight sight,
+            Model model) {
+        Origin origin = find(name);
+        OriginKind kind = origin.terms().kind();
+        Form form = new Form(typed, Map.of());
+        try {
+            Terms terms = OriginForm.terms(kind, form, origin.terms());
+            origins.change(name, moment(form.value("seen")), terms, actor.getName());
+            return "redirect:/origins";
+        } catch (Refusal refused) {
+            return shown(kind, origin, Form.refused(typed, refused), sight, model);
+        }
+    }
+
+    private String shown(OriginKind kind, @Nullable Origin origin, Form form, Sight sight, Model model) {
+        choices.addProjects(model, sight);
+        model.addAttribute("kind", kind);
+        model.addAttribute("tree", kind == OriginKind.TREE);
+        model.addAttribute("origin", origin);
+        model.addAttribute("form", form);
+        return "origin";
+    }
+
+    private Origin find(String name) {
+        return origins.find(name).orElseThrow(() -> new NotThere("there is no origin \"%s\"".formatted(name)));
+    }
+
+    private static OriginKind kind(String word) {
+        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "flywheel, dicomweb and tree are accepted"));
+    }
+
+    private static Instant moment(String text) {
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeException e) {
+            throw new Refusal("seen", "\"%s\" is no moment that this page has sent; load it again".formatted(text));
+        }
+    }
+
+    private static String name(Standing standing) {
+        return standing.origin().name();
+    }
+}

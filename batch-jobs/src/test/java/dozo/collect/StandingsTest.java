@@ -53,8 +53,8 @@ class StandingsTest {
             new Origins(jdbc, projects, List.of(new FlywheelCollector(SETTINGS, CLOCK)), ledger, CLOCK);
     private final Arrivals arrivals =
             new Arrivals(jdbc, new Experiments(jdbc, projects, ledger, CLOCK), origins, ledger, CLOCK);
-    private final Reconciliations reconciliations = new Reconciliations(
-            new JdbcTemplate(database), new Findings(new JdbcTemplate(database), CLOCK), CLOCK);
+    private final Reconciliations reconciliations =
+            new Reconciliations(new JdbcTemplate(database), new Findings(new JdbcTemplate(database), CLOCK), CLOCK);
 
     private Path spool;
     private Origin origin;
@@ -78,7 +78,8 @@ class StandingsTest {
         arrivals.told(origin, List.of(offer("a"), offer("b"), offer("c")), Set.of("a", "b", "c"));
         arrivals.gone(origin, List.of(offer("a"), offer("b")));
         jdbc.sql("update arrival set waiting = (item = 'a')").update();
-        jdbc.sql("update arrival set dismissed_at = now(), dismissed_by = 'lab', dismissed_reason = 'x' where item = 'b'")
+        jdbc.sql(
+                        "update arrival set dismissed_at = now(), dismissed_by = 'lab', dismissed_reason = 'x' where item = 'b'")
                 .update();
         reconciled("EMPTY");
 

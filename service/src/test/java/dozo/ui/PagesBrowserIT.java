@@ -775,7 +775,8 @@ class PagesBrowserIT {
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
     void anOriginIsAddedAndChangedAndWhatIsWrongIsSaidAtItsField(String language) throws Exception {
-        String root = Files.createDirectories(folder.resolve("tree-" + language)).toString();
+        String root =
+                Files.createDirectories(folder.resolve("tree-" + language)).toString();
         Page page = open(language, "/origins");
         page.getByRole(AriaRole.LINK, named(word(language, "origins.new"))).click();
         page.getByRole(AriaRole.LINK, named(word(language, "origins.kind.TREE")))
@@ -818,8 +819,8 @@ class PagesBrowserIT {
         assertThat(page.locator("ul.sheet li")).hasCount(6);
         assertThat(page.locator("ul.sheet li").first()).containsText(word("en", "says.DENIED"));
         assertThat(page.locator("ul.sheet li").last()).containsText(word("en", "says.NO_HASH"));
-        Download sheet = page.waitForDownload(() ->
-                page.getByText("All lines of the run as CSV", exactly()).click());
+        Download sheet = page.waitForDownload(
+                () -> page.getByText("All lines of the run as CSV", exactly()).click());
         assertThat(Files.readString(sheet.path())).contains("HASH_DIFFERS");
         page.locator("#missing").selectOption("true");
         press(page, "en", "find");

@@ -68,7 +68,8 @@ class RegistrationPage {
             for (Map.Entry<String, String> said : said(suggestion.guess()).entrySet()) {
                 String field = said.getKey();
                 String before = typed.getOrDefault(field, "");
-                if (before.isBlank() || before.equals(typed.get(SUGGESTED + field))) {
+                boolean ours = before.isBlank() || before.equals(typed.get(SUGGESTED + field));
+                if (ours && !(before.isBlank() && said.getValue().isEmpty())) {
                     filled.put(field, said.getValue());
                     suggested.put(field, said.getValue());
                 }

@@ -3,6 +3,7 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
+import dozo.db.TestDatabase;
 import dozo.remote.LoopbackSite;
 import dozo.remote.SiteAddress;
 import dozo.source.flywheel.Emulator;
@@ -12,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +37,9 @@ class CommandLineTest {
 
     @BeforeEach
     void start() throws Exception {
-        service = RunningService.start(folder.resolve("work"));
+        // An origin that is down is asked several times, and waited for longer each time.
+        service = RunningService.start(
+                folder.resolve("work"), TestDatabase.fresh(), Map.of("dozo.collect.first-wait", "1ms"));
         site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
         System.setProperty(PASSWORD_FILE, service.passwordFile().toString());
     }

@@ -37,12 +37,15 @@ class Room {
     }
 
     /**
-     * The bytes that may still come into an origin's spool; negative: too many are there already.
+     * The bytes that may still come into an origin's spool; negative: too many are there already. Into a tree nothing comes, so it has room.
      *
      * @throws OriginException when the spool is empty although something was brought into it
      * @throws IOException when it is not there
      */
     long left(Origin origin) throws IOException {
+        if (origin.terms().kind() == OriginKind.TREE) {
+            return Long.MAX_VALUE;
+        }
         Path spool = origin.terms().spool();
         if (isEmpty(spool) && wasFilled(origin)) {
             throw new OriginException(

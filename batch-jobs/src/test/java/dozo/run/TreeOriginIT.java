@@ -166,6 +166,14 @@ class TreeOriginIT {
         assertThatThrownBy(() -> arrivals.accept(Sight.EVERYTHING, a.id(), Acceptance.AS_PROPOSED, "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("there is no folder");
+
+        Files.delete(tree);
+        assertThat(night.findings(night.run())).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.ORIGIN_UNUSABLE);
+            assertThat(finding.message()).contains("cannot be listed");
+        });
+
+        Files.createDirectory(tree);
         Files.move(folder.resolve("away"), tree.resolve("meg"));
         assertThat(arrivals.accept(Sight.EVERYTHING, a.id(), Acceptance.AS_PROPOSED, "test"))
                 .hasValueSatisfying(each -> assertThat(each.code()).matches("tree-[0-9a-f]{20}"));

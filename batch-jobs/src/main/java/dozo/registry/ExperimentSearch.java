@@ -92,34 +92,6 @@ public class ExperimentSearch {
             order by e.experiment_id
             """;
 
-    /**
-     * How one after the other stands, until the page is full. `offset 0` keeps the state out of what the planner guesses: taken for
-     * one in 200, it would be found for all of them first. `case` is what a state takes at least: rare ones are soon found among few.
-     */
-    private static final String IN_STATE = """
-            select e.*, p.code as project, s.state
-            from experiment e
-            join project p using (project_id)
-            left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
-            cross join lateral (select\s""" + STATE + """
-                as state offset 0) s
-            where s.state = :state
-              and case :state
-                      when 'PLANNED' then t.experiment_id is null
-                      when 'ARRIVING' then e.experiment_id in (select a.experiment_id from arrival a
-                                                               where a.state = 'ARRIVING')
-                      when 'COMPLETE' then t.entries = t.entries_safe is false
-                      when 'COPYING' then t.entries = t.entries_safe is false
-                      when 'VERIFIED' then t.entries = t.entries_safe is true
-                      when 'AT_RISK' then t.unprotected_since < :overdue
-                          or e.experiment_id in (select f.experiment_id from finding f
-                                                 where f.superseded_by is null and f.reason = any(:risks::text[]))
-                  end
-              and\s""" + WANTED + """
-            order by e.experiment_id
-            limit :limit
-            """;
-
     private final JdbcClient jdbc;
     private final RiskSettings settings;
     private final InstantSource clock;
@@ -203,6 +175,41 @@ public class ExperimentSearch {
         this.clock = clock;
     }
 
+    /**
+     * How one after the other stands, until the page is full. `offset 0` keeps the state out of what the planner guesses: taken for
+     * one in 200, it would be found for all of them first. What a state takes at least stands beside it: rare ones are soon found among few.
+     */
+    private static String inState(State state) {
+        return """
+                select e.*, p.code as project, s.state
+                from experiment e
+                join project p using (project_id)
+                left join protection t
+                     on t.experiment_id = e.experiment_id and t.site_id = :site and t.experiment_id > :after
+                cross join lateral (select\s""" + STATE + """
+                    as state offset 0) s
+                where s.state = :state and (""" + atLeast(state) + """
+                )
+                  and\s""" + WANTED + """
+                order by e.experiment_id
+                limit :limit
+                """;
+    }
+
+    private static String atLeast(State state) {
+        return switch (state) {
+            case PLANNED -> "t.experiment_id is null";
+            case ARRIVING -> "e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')";
+            case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
+            case VERIFIED -> "t.entries = t.entries_safe is true";
+            case AT_RISK -> """
+                    t.unprotected_since < :overdue
+                        or e.experiment_id in (select f.experiment_id from finding f
+                                               where f.superseded_by is null and f.reason = any(:risks::text[]))""";
+            case FROZEN -> "true";
+        };
+    }
+
     /** How an experiment stands at a site. */
     public State state(int experiment, int site) {
         return page(Wanted.ALL, site, experiment - 1, 1).getFirst().state();
@@ -221,7 +228,7 @@ public class ExperimentSearch {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         State state = wanted.state;
-        return jdbc.sql(state == null || state == State.FROZEN ? IN_ANY_STATE : IN_STATE)
+        return jdbc.sql(state == null || state == State.FROZEN ? IN_ANY_STATE : inState(state))
                 .param("overdue", Timestamp.from(clock.instant().minus(settings.after())))
                 .param("risks", Arrays.stream(RISKS).map(Problem::name).toArray(String[]::new), Types.ARRAY)
                 .param("seen", sight.seen(), Types.ARRAY)

@@ -2,6 +2,7 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
+import dozo.file.Size;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
@@ -23,8 +24,6 @@ class Room {
 
     /** As long as it takes to buy a disk: so long before a spool is full it is said. */
     private static final Duration AHEAD = Duration.ofDays(14);
-
-    private static final String UNITS = "kMGTPE";
 
     private final JdbcClient jdbc;
     private final CollectSettings settings;
@@ -117,15 +116,6 @@ class Room {
     }
 
     private static String shown(@Nullable Long bytes) {
-        if (bytes == null) {
-            return "bytes nobody has counted";
-        }
-        double amount = bytes;
-        int unit = -1;
-        while (amount >= 1_000 && unit < UNITS.length() - 1) {
-            amount /= 1_000;
-            unit++;
-        }
-        return unit < 0 ? bytes + " B" : "%.1f %cB".formatted(amount, UNITS.charAt(unit));
+        return bytes == null ? "bytes nobody has counted" : Size.text(bytes);
     }
 }

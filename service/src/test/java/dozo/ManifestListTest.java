@@ -272,7 +272,7 @@ class ManifestListTest {
                 .redirectError(folder.resolve("said").toFile())
                 .start();
         byte[] said = process.getInputStream().readAllBytes();
-        assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
         return new String(said, StandardCharsets.UTF_8).lines().toList();
     }
 
@@ -300,7 +300,7 @@ class ManifestListTest {
     private static void runToItsEnd() {
         long run = service.post("/api/v1/runs", "{}").at("/id").asLong();
         Awaitility.await()
-                .atMost(2, TimeUnit.MINUTES)
+                .atMost(5, TimeUnit.MINUTES)
                 .until(() -> !service.get("/api/v1/runs/" + run)
                         .at("/state")
                         .asString()

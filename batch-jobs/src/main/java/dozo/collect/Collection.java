@@ -120,7 +120,7 @@ public class Collection {
                 runId,
                 origin,
                 true,
-                collector -> new Looked(room.left(origin), collector.look(origin, origin.newest())));
+                collector -> new Looked(room.left(origin, Room.NIGHT), collector.look(origin, origin.newest())));
         if (looked != null) {
             transactions.executeWithoutResult(transaction -> {
                 keep(runId, origin, looked.look());

@@ -6,6 +6,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Ledger;
 import dozo.registry.Code;
 import dozo.registry.Experiments;
+import dozo.registry.FileQuestion;
 import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Refusal;
@@ -15,6 +16,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.ResultSet;
@@ -47,6 +49,14 @@ public class Origins {
     private static final int THEIRS_LENGTH_MAX = 128;
     private static final int PROJECTS_MAX = 10_000;
     private static final int HOSTS_MAX = 20;
+
+    private static final FileQuestion<Path> FOLDER = new FileQuestion<>(path -> {
+        Path real = path.toRealPath();
+        if (!Files.isDirectory(real)) {
+            throw new NotDirectoryException(null);
+        }
+        return real;
+    });
 
     private static final String SELECT = """
             select o.*, p.code as project,
@@ -396,14 +406,13 @@ public class Origins {
     private static Path checkedSpool(String field, Path spool) {
         Path plain = Experiments.checkedPath(field, spool);
         try {
-            Path real = plain.toRealPath();
+            Path real = FOLDER.about(field, plain, FileQuestion.PERSON);
             if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {
                 throw new Refusal(field, "a path of at most %d bytes is accepted".formatted(SPOOL_LENGTH_BYTES_MAX));
             }
-            if (!Files.isDirectory(real)) {
-                throw new Refusal(field, "%s is no folder".formatted(shown(plain)));
-            }
             return real;
+        } catch (NotDirectoryException e) {
+            throw new Refusal(field, "%s is no folder".formatted(shown(plain)));
         } catch (IOException e) {
             throw new Refusal(field, "there is no folder %s on the service's machine".formatted(shown(plain)));
         }

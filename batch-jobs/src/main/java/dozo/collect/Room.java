@@ -3,6 +3,8 @@ package dozo.collect;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.file.Size;
+import dozo.registry.FileQuestion;
+import dozo.registry.Refusal;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
@@ -25,6 +27,18 @@ class Room {
     /** As long as it takes to buy a disk: so long before a spool is full it is said. */
     private static final Duration AHEAD = Duration.ofDays(14);
 
+    /** Busy file servers take their time at night, and nobody waits. */
+    static final Duration NIGHT = Duration.ofMinutes(1);
+
+    private static final FileQuestion<Spool> SPOOL = new FileQuestion<>(folder -> {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            return new Spool(
+                    !entries.iterator().hasNext(), Files.getFileStore(folder).getUsableSpace());
+        }
+    });
+
+    private record Spool(boolean empty, long usableBytes) {}
+
     private final JdbcClient jdbc;
     private final CollectSettings settings;
     private final InstantSource clock;
@@ -38,25 +52,21 @@ class Room {
     /**
      * The bytes that may still come into an origin's spool; negative: too many are there already. Into a tree nothing comes, so it has room.
      *
+     * @param most how long its file system is waited for
      * @throws OriginException when the spool is empty although something was brought into it
      * @throws IOException when it is not there
+     * @throws Refusal when its file system does not answer
      */
-    long left(Origin origin) throws IOException {
+    long left(Origin origin, Duration most) throws IOException {
         if (origin.terms().kind() == OriginKind.TREE) {
             return Long.MAX_VALUE;
         }
-        Path spool = origin.terms().spool();
-        if (isEmpty(spool) && wasFilled(origin)) {
+        Spool spool = SPOOL.about("spool", origin.terms().spool(), most);
+        if (spool.empty && wasFilled(origin)) {
             throw new OriginException(
                     "its spool is empty, and was not: nothing is brought until its file system is mounted again", null);
         }
-        return Files.getFileStore(spool).getUsableSpace() - settings.roomLeft().toBytes();
-    }
-
-    private static boolean isEmpty(Path spool) throws IOException {
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(spool)) {
-            return !entries.iterator().hasNext();
-        }
+        return spool.usableBytes - settings.roomLeft().toBytes();
     }
 
     private boolean wasFilled(Origin origin) {
@@ -68,7 +78,7 @@ class Room {
 
     /** Why an item does not fit; nothing: it does, as far as its size is told. */
     Optional<Remark> refusal(Origin origin, Arrival arrival, Path tree) throws IOException {
-        long left = left(origin);
+        long left = left(origin, NIGHT);
         Long told = arrival.bytesTold();
         // What is here of it is counted only where it matters: it may be a million files.
         if (left >= 0 && (told == null || told <= left || told - bytesIn(tree) <= left)) {

@@ -3,8 +3,15 @@ package dozo.collect;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.Report;
 import dozo.collect.Reconciliations.State;
+import dozo.registry.FileQuestion;
+import dozo.registry.Refusal;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -22,7 +29,7 @@ public class Standings {
     public enum Next {
         /** Nights do not look at it. */
         INACTIVE,
-        /** Its spool is not there, or empty though something was brought into it. */
+        /** Its spool is not there, does not answer, or is empty though something was brought into it. */
         NO_SPOOL,
         /** It could not be used, or no longer. */
         UNUSABLE,
@@ -80,14 +87,25 @@ public class Standings {
         this.room = room;
     }
 
-    /** At most {@code limit} origins whose name comes after {@code after}, by name; asks their spools' file systems. */
+    /**
+     * At most {@code limit} origins whose name comes after {@code after}, by name; asks their spools' file systems, all at the same
+     * time.
+     */
     public List<Standing> page(String after, int limit) {
-        return origins.page(after, limit).stream().map(this::of).toList();
+        List<Origin> page = origins.page(after, limit);
+        List<Future<Optional<Long>>> left;
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            left = page.stream()
+                    .map(origin -> threads.submit(() -> left(origin)))
+                    .toList();
+        }
+        return IntStream.range(0, page.size())
+                .mapToObj(n -> of(page.get(n), left.get(n).resultNow().orElse(null)))
+                .toList();
     }
 
-    private Standing of(Origin origin) {
+    private Standing of(Origin origin, @Nullable Long left) {
         Items items = items(origin);
-        Long left = left(origin);
         Report latest = reconciliations.latest(origin).orElse(null);
         return new Standing(origin, items, left, latest, next(origin, items, left, latest));
     }
@@ -113,14 +131,14 @@ public class Standings {
                 .single();
     }
 
-    private @Nullable Long left(Origin origin) {
+    private Optional<Long> left(Origin origin) {
         if (origin.terms().kind() == OriginKind.TREE) {
-            return null;
+            return Optional.empty();
         }
         try {
-            return Math.max(0, room.left(origin));
-        } catch (IOException e) {
-            return null;
+            return Optional.of(Math.max(0, room.left(origin, FileQuestion.PERSON)));
+        } catch (IOException | Refusal e) {
+            return Optional.empty();
         }
     }
 

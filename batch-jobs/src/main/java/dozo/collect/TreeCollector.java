@@ -10,6 +10,7 @@ import dozo.collect.Origins.Tree;
 import dozo.file.FilePath;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
+import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import dozo.source.tree.Completeness;
 import dozo.source.tree.Completeness.Verdict;
@@ -56,6 +57,7 @@ class TreeCollector implements Collector {
 
     private static final int ITEM_BYTES = 10;
     private static final int THEIRS_LENGTH_MAX = 128;
+    private static final FileQuestion<Path> REAL = new FileQuestion<>(Path::toRealPath);
     private static final Rules NONE = Rules.of(List.of("quiet 1h"));
 
     private final TreeFolders folders;
@@ -120,7 +122,7 @@ class TreeCollector implements Collector {
     private static Found found(Origin origin) throws IOException, InterruptedException {
         Path root = origin.terms().spool();
         try {
-            if (!root.toRealPath().equals(root)) {
+            if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
                 throw new OriginException("a link lies on the way to %s now".formatted(TreeFolders.shown(root)), null);
             }
             return FolderSearch.look(root, tree(origin).patterns());

@@ -45,6 +45,9 @@ public class Experiments {
 
     private static final int PATH_LENGTH_BYTES_MAX = 4_096;
 
+    private static final FileQuestion<Boolean> IS_FOLDER = new FileQuestion<>(Files::isDirectory);
+    private static final FileQuestion<Boolean> IS_FILE = new FileQuestion<>(Files::isRegularFile);
+
     private static final String SELECT = """
             select e.*, p.code as project from experiment e join project p using (project_id)
             """;
@@ -407,17 +410,25 @@ public class Experiments {
 
     private static SourceList checkedList(SourceRoots roots, SourceList list, Sight sight) {
         Placed placed = roots.place("list", checkedPath("list", list.file()), sight);
-        if (!Files.isRegularFile(placed.path())) {
+        if (!answer("list", IS_FILE, placed.path())) {
             throw new Refusal("list", "there is no file %s on the service's machine".formatted(shown(placed.path())));
         }
         return new SourceList(placed.path(), list.form(), placed.bound());
     }
 
     static Path checkedFolder(String field, Path folder) {
-        if (!Files.isDirectory(folder)) {
+        if (!answer(field, IS_FOLDER, folder)) {
             throw new Refusal(field, "there is no folder %s on the service's machine".formatted(shown(folder)));
         }
         return folder;
+    }
+
+    private static boolean answer(String field, FileQuestion<Boolean> question, Path path) {
+        try {
+            return question.about(field, path, FileQuestion.PERSON);
+        } catch (IOException notToBeSeen) {
+            return false;
+        }
     }
 
     /** Where the links on the way to a path lead now; the path itself where nothing is there. */

@@ -1,7 +1,7 @@
 package dozo.registry;
 
 /** Something a person asked for and cannot have: which field, and what would be accepted. */
-public final class Refusal extends RuntimeException {
+public sealed class Refusal extends RuntimeException permits FileQuestion.Unanswered {
 
     private static final long serialVersionUID = 1L;
 
@@ -13,7 +13,7 @@ public final class Refusal extends RuntimeException {
         this(field, message, false);
     }
 
-    private Refusal(String field, String message, boolean taken) {
+    Refusal(String field, String message, boolean taken) {
         super(message);
         this.field = field;
         this.taken = taken;

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -39,11 +40,12 @@ public class SourcePlaces {
      */
     public Place find(Sight sight, Path source) {
         Path path = Experiments.checkedPath("source", source);
-        Path opened = Experiments.withoutLinks(path);
+        Optional<Path> resolved = SourceRoots.real("source", path);
+        Path opened = resolved.orElse(path);
         int deepest = -1;
         List<String> projects = new ArrayList<>();
         for (Rooted rooted : rooted(sight)) {
-            int depth = rooted.roots.depth(path, opened);
+            int depth = rooted.roots.depth(path, resolved);
             if (depth > deepest) {
                 projects.clear();
                 deepest = depth;

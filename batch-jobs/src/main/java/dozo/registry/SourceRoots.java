@@ -2,7 +2,6 @@ package dozo.registry;
 
 import dozo.ledger.Sight;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +15,8 @@ import java.util.stream.Collectors;
 final class SourceRoots {
 
     static final int ROOTS_MAX = 100;
+
+    private static final FileQuestion<Path> REAL = new FileQuestion<>(Path::toRealPath);
 
     private final String project;
     private final List<Path> said;
@@ -33,8 +34,10 @@ final class SourceRoots {
     SourceRoots(String project, List<Path> said) {
         this.project = project;
         this.said = said;
-        this.real =
-                said.stream().map(SourceRoots::real).flatMap(Optional::stream).toList();
+        this.real = said.stream()
+                .map(root -> real("roots", root))
+                .flatMap(Optional::stream)
+                .toList();
     }
 
     /**
@@ -44,7 +47,7 @@ final class SourceRoots {
      * @throws Refusal when it is not below a root and the sight is not of everything
      */
     Placed place(String field, Path path, Sight sight) {
-        Optional<Path> resolved = said.isEmpty() ? Optional.empty() : real(path);
+        Optional<Path> resolved = said.isEmpty() ? Optional.empty() : real(field, path);
         boolean inside = resolved.isPresent()
                 ? real.stream().anyMatch(resolved.get()::startsWith)
                 : said.stream().anyMatch(path::startsWith);
@@ -61,13 +64,12 @@ final class SourceRoots {
     /**
      * How many folders deep the deepest root is that a path is below of, as {@link #place} says it; -1: it is below none.
      *
-     * @param resolved the path without links, or the path itself where nothing is there
+     * @param resolved the path without links; nothing where nothing is there
      */
-    int depth(Path path, Path resolved) {
-        boolean isThere = Files.exists(resolved);
-        return (isThere ? real : said)
+    int depth(Path path, Optional<Path> resolved) {
+        return (resolved.isPresent() ? real : said)
                 .stream()
-                        .filter((isThere ? resolved : path)::startsWith)
+                        .filter(resolved.orElse(path)::startsWith)
                         .mapToInt(Path::getNameCount)
                         .max()
                         .orElse(-1);
@@ -88,9 +90,10 @@ final class SourceRoots {
         return Experiments.shown(path);
     }
 
-    private static Optional<Path> real(Path path) {
+    /** Where the links on the way to a path lead now. */
+    static Optional<Path> real(String field, Path path) {
         try {
-            return Optional.of(path.toRealPath());
+            return Optional.of(REAL.about(field, path, FileQuestion.PERSON));
         } catch (IOException notThereOrNotToBeSeen) {
             return Optional.empty();
         }

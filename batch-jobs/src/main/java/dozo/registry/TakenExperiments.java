@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
+import dozo.registry.FileQuestion.Unanswered;
 import dozo.registry.Verdict.Outcome;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -107,6 +108,8 @@ final class TakenExperiments {
         }
         try {
             Experiments.checkedFolder(RegistrationColumn.SOURCE.field(), wish.source());
+        } catch (Unanswered ofAllLines) {
+            throw ofAllLines;
         } catch (Refusal refusal) {
             return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
         }

@@ -3,6 +3,7 @@ package dozo.registry;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.CsvFile.Row;
+import dozo.registry.FileQuestion.Unanswered;
 import dozo.registry.SourceRoots.Placed;
 import dozo.registry.Verdict.Outcome;
 import java.nio.charset.StandardCharsets;
@@ -34,6 +35,8 @@ record Wish(
         try {
             Placed placed = roots.place(RegistrationColumn.SOURCE.field(), source, sight);
             return new Wish(line, project, code, title, placed.path(), placed.bound(), null, acquisition);
+        } catch (Unanswered ofAllLines) {
+            throw ofAllLines;
         } catch (Refusal refusal) {
             return new Wish(line, project, code, title, source, false, refusal, acquisition);
         }

@@ -2,6 +2,7 @@ package dozo.collect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
@@ -16,6 +17,7 @@ import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
+import dozo.remote.HungMount;
 import dozo.remote.SiteAddress;
 import java.net.URI;
 import java.nio.file.Files;
@@ -29,6 +31,7 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -108,6 +111,25 @@ class StandingsTest {
     }
 
     @Test
+    @Timeout(40)
+    void spoolsThatDoNotAnswerAreAskedAllAtTheSameTimeAndHoldUpNobody() throws Exception {
+        Path[] hung = new Path[10];
+        for (int n = 0; n < hung.length; n++) {
+            hung[n] = Files.createDirectories(folder.resolve("nfs/" + n));
+            origins.register("hung" + n, terms(hung[n], true), "test");
+        }
+        try (HungMount mount = new HungMount(folder.resolve("nfs"))) {
+            List<Standing> standings = standings(DataSize.ofBytes(0));
+
+            assertThat(standings).hasSize(1 + hung.length);
+            assertThat(standings.getFirst().next()).isEqualTo(Next.UNSEEN);
+            assertThat(standings.subList(1, 11))
+                    .extracting(Standing::next, Standing::roomBytes)
+                    .containsOnly(tuple(Next.NO_SPOOL, null));
+        }
+    }
+
+    @Test
     void whoSawWhatSomebodyHasChangedSinceChangesNothing() {
         Instant seen = origin.updatedAt();
         origins.change("fw", seen, terms(false), "one");
@@ -122,11 +144,13 @@ class StandingsTest {
     }
 
     private Standing standing(DataSize roomLeft) {
+        return standings(roomLeft).getFirst();
+    }
+
+    private List<Standing> standings(DataSize roomLeft) {
         CollectSettings settings =
                 new CollectSettings(Duration.ofHours(1), 1, Duration.ofSeconds(1), Duration.ofSeconds(1), roomLeft);
-        return new Standings(jdbc, origins, reconciliations, new Room(jdbc, settings, CLOCK))
-                .page("", 10)
-                .getFirst();
+        return new Standings(jdbc, origins, reconciliations, new Room(jdbc, settings, CLOCK)).page("", 20);
     }
 
     private void reconciled(String state) {
@@ -145,6 +169,10 @@ class StandingsTest {
     }
 
     private Terms terms(boolean active) {
+        return terms(spool, active);
+    }
+
+    private Terms terms(Path spool, boolean active) {
         return new Terms(
                 OriginKind.FLYWHEEL,
                 URI.create("http://localhost:1"),

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What goes wrong under a copy: it is proven in the end or a finding, and never are there wrong bytes under a final name. */
-@Timeout(120)
+@Timeout(300)
 class CopyFaultsIT extends CopyTest {
 
     private static final FilePath TO = FilePath.of("to");
@@ -100,7 +100,7 @@ class CopyFaultsIT extends CopyTest {
             assertThat(failed.getMessage()).contains("full: make room there");
             assertNothingWrong();
             // Not before the server has closed what it had open for us.
-            Awaitility.await().ignoreExceptions().atMost(Duration.ofSeconds(20)).until(() -> {
+            Awaitility.await().ignoreExceptions().atMost(Duration.ofMinutes(5)).until(() -> {
                 small.remount("ro");
                 return true;
             });
@@ -393,7 +393,7 @@ class CopyFaultsIT extends CopyTest {
     /** Part of the large file lies there, and files of a bundle that are not named yet. */
     private void awaitMiddle(CompletableFuture<Progress> running) {
         Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
+                .atMost(Duration.ofMinutes(5))
                 .pollInterval(Duration.ofMillis(5))
                 .until(() -> running.isDone() || temporaries() > 20);
         assertThat(running).isNotDone();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Copies to a real sshd: what arrives is the source, to the byte; and what is there already is not sent again. */
-@Timeout(120)
+@Timeout(300)
 class CopyToSiteIT extends CopyTest {
 
     private static final FilePath TO = FilePath.of("to");
@@ -153,7 +153,7 @@ class CopyToSiteIT extends CopyTest {
         Path log = folder.resolve("child.log");
         try (ChildProcess child = CopyProcess.start(256, log, site.address(), source, 150 << 20)) {
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(Duration.ofMinutes(5))
                     .pollInterval(Duration.ofMillis(5))
                     .until(() -> !child.isAlive() || (largestTemporary() > (140 << 20) && !inodes().isEmpty()));
             child.assertAlive();

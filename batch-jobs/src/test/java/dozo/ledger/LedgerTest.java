@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.db.TestDatabase;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -51,10 +52,11 @@ class LedgerTest {
         assertThat(ledger.rows(List.of(1L, 2L))).containsOnlyKeys(1L);
 
         // The server takes a moment to forget a connection that was closed.
-        await().untilAsserted(() -> assertThat(
-                        jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
-                                .query((row, n) -> row.getInt(1))
-                                .single())
-                .isEqualTo(1));
+        await().atMost(Duration.ofMinutes(5))
+                .untilAsserted(() -> assertThat(
+                                jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")
+                                        .query((row, n) -> row.getInt(1))
+                                        .single())
+                        .isEqualTo(1));
     }
 }

@@ -25,6 +25,7 @@ import java.io.InputStream;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
@@ -421,11 +422,12 @@ class BulkRegistrationTest {
         register(csv, UTF_8, Mode.ALL, false);
 
         // The server takes a moment to forget a connection that was closed.
-        await().untilAsserted(() -> assertThat(connections()).isEqualTo(1));
+        await().atMost(Duration.ofMinutes(5))
+                .untilAsserted(() -> assertThat(connections()).isEqualTo(1));
     }
 
     @Test
-    @Timeout(120)
+    @Timeout(300)
     void aHundredThousandLinesAreRegisteredTogetherAndNoMoreAreTaken() throws IOException {
         StringBuilder csv = new StringBuilder("project,code,source,title,modality\n");
         for (int i = 0; i < BulkRegistration.LINES_MAX; i++) {

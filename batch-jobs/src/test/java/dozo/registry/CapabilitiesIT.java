@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What a site can do is kept, and said when it changes: a real sshd that first has a shell and then has none. */
-@Timeout(60)
+@Timeout(300)
 class CapabilitiesIT {
 
     private static final Instant FIRST = Instant.parse("2026-10-01T12:00:00Z");

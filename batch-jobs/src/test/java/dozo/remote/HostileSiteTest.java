@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A server that lies is found out: the reason is PROTOCOL, the lane is closed, and nothing of what it said is believed. */
-@Timeout(30)
+@Timeout(300)
 class HostileSiteTest {
 
     private static final FilePath FILE = FilePath.of("file");

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * file counts as verified by it that is not what was sent. The commands are shell scripts that stand before the real ones in the
  * PATH; {@code real} is the real one.
  */
-@Timeout(120)
+@Timeout(300)
 class LyingSiteIT {
 
     private static final List<String> FILE_SYSTEMS_THAT_DROP =

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What every site must do for us, whatever serves it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(30)
+@Timeout(300)
 abstract class SftpContract {
 
     private Path temp;

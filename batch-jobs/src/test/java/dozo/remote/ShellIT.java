@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Commands at a real sshd, which share a shell that stays. */
-@Timeout(60)
+@Timeout(300)
 class ShellIT {
 
     private static final Duration LONG = Duration.ofSeconds(30);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What the site's memory holds of files is dropped, or not said to be. The oracle is fincore, asked on this machine. Where the
  * test's folder lies on a file system that drops nothing, the tests say that nothing is promised there.
  */
-@Timeout(60)
+@Timeout(300)
 class SiteCacheIT {
 
     private static final byte[] SHIFT_JIS = "脳画像ソ\n\\".getBytes(java.nio.charset.Charset.forName("windows-31j"));

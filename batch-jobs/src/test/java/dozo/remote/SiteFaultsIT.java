@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What goes wrong at a site gets its right name, and no more goes wrong than that. */
-@Timeout(60)
+@Timeout(300)
 class SiteFaultsIT {
 
     private static final FilePath FILE = FilePath.of("file");

@@ -48,7 +48,7 @@ class CollectIT {
 
     private static final String[] SETTINGS = {"dozo.collect.first-wait=1ms", "dozo.collect.stall=2s"};
     private static final String[] PATIENT = {"dozo.collect.first-wait=1ms", "dozo.collect.stall=5m"};
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final String PROJECT = Hierarchy.id(Kind.PROJECT, 0);
 
     @TempDir

@@ -69,7 +69,7 @@ class KillIT {
                 try (ChildProcess child =
                         NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
                     Awaitility.await()
-                            .atMost(Duration.ofSeconds(60))
+                            .atMost(Duration.ofMinutes(5))
                             .pollInterval(Duration.ofMillis(5))
                             .until(() -> done(jdbc) >= target || !child.isAlive());
                     assertThat(child.isAlive())

@@ -192,7 +192,7 @@ class MakeWayIT {
     private Run slowScrub() throws IOException {
         protect(FILES);
         Run scrub = operations().startScrub(request(SLOW), "test");
-        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> night.count("select count(*) from reading") > 0);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> night.count("select count(*) from reading") > 0);
         assertThat(run(scrub).state()).isEqualTo(RunState.RUNNING);
         return scrub;
     }

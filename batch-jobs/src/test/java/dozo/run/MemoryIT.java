@@ -55,7 +55,7 @@ class MemoryIT {
     private void runIn(int heapMegabytes, LoopbackSite site) throws Exception {
         Path log = folder.resolve("child.log");
         try (ChildProcess child = NightProcess.start(heapMegabytes, log, site.address(), database, SETTING)) {
-            child.assertEndsWell(Duration.ofMinutes(2));
+            child.assertEndsWell(Duration.ofMinutes(5));
         }
     }
 

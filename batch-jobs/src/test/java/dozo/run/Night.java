@@ -35,7 +35,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** The jobs without the service around them, on a database and a site of the test's. */
 final class Night implements AutoCloseable {
 
-    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final ConfigurableApplicationContext context;

@@ -469,7 +469,7 @@ class NightlyBackupIT {
                     .redirectErrorStream(true)
                     .start();
             String output = new String(check.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
-            assertThat(check.waitFor(1, TimeUnit.MINUTES)).isTrue();
+            assertThat(check.waitFor(5, TimeUnit.MINUTES)).isTrue();
             assertThat(check.exitValue()).as(output).isZero();
         }
         assertThat(Files.exists(bag.resolve("bagit.txt"), LinkOption.NOFOLLOW_LINKS))

@@ -116,7 +116,7 @@ class NothingIsLostIT {
         try (ChildProcess child =
                 NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(60))
+                    .atMost(Duration.ofMinutes(5))
                     .pollInterval(Duration.ofMillis(2))
                     .until(() -> done(jdbc) > before || !child.isAlive());
             return child.isAlive() ? 1 : 0;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A paused run begins nothing, in whatever process, until a person resumes it; then it goes on where it was. */
 class PauseIT {
 
-    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final int FILES = 300;
     private static final int SCRUBBED = 12;
     private static final String[] SETTINGS = {
@@ -231,7 +231,9 @@ class PauseIT {
 
     /** Held by a lock until all is said, the run cannot end meanwhile. */
     private void awaitHeld() {
-        Awaitility.await().until(() -> night.count("select count(*) from pg_locks where not granted") > 0);
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> night.count("select count(*) from pg_locks where not granted") > 0);
     }
 
     @Test

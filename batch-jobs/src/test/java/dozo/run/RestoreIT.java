@@ -348,7 +348,7 @@ class RestoreIT {
                 }
             });
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(Duration.ofMinutes(5))
                     .until(() -> slow.progress().entriesVerified() >= 5);
             thread.interrupt();
             thread.join();

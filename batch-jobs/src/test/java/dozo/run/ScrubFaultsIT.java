@@ -80,7 +80,7 @@ class ScrubFaultsIT {
                 .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(2 * MEGABYTE, false), "test");
         try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
             Awaitility.await()
-                    .atMost(Duration.ofMinutes(1))
+                    .atMost(Duration.ofMinutes(5))
                     .pollInterval(Duration.ofMillis(5))
                     .until(() -> night.count("select count(*) from reading") > 0 || !child.isAlive());
             assertThat(child.isAlive()).as("killed in the middle").isTrue();

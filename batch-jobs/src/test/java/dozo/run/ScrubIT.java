@@ -243,7 +243,7 @@ class ScrubIT {
         night.run();
         makeOld();
         Run slow = operations().startScrub(request(false, 1 << 20), "test");
-        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> night.count("select count(*) from reading") > 0);
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> night.count("select count(*) from reading") > 0);
 
         operations().stop(slow.id(), "test");
 

@@ -190,7 +190,7 @@ class CopiesTest {
 
     /** A quarter of a million entries, of which a tenth was replaced: a thousand copies are located without reading all of them. */
     @Test
-    @Timeout(60)
+    @Timeout(300)
     void locatingAThousandCopiesDoesNotReadTheWholeExperiment() {
         jdbc.sql("""
                 insert into directory (experiment_id, directory_no, path, first_entry_no, last_entry_no)

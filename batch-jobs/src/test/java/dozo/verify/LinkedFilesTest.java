@@ -116,7 +116,7 @@ class LinkedFilesTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(300)
     void aWayHasALimit() {
         link(1, "long", "./".repeat(LinkedFiles.NAMES_MAX - 1) + "top");
         link(1, "too-long", "./".repeat(LinkedFiles.NAMES_MAX) + "top");
@@ -203,7 +203,7 @@ class LinkedFilesTest {
 
     /** A folder of git-annex: each file is a link through five names to an object. */
     @Test
-    @Timeout(60)
+    @Timeout(300)
     void manyLinksTakeTheirNumber() {
         jdbc.sql("""
                 insert into directory

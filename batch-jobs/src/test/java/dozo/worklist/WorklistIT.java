@@ -87,7 +87,7 @@ class WorklistIT {
                                      "stranger": ["NOBODY", "127.0.0.1", %d]}}
                 """.formatted(orthancPort, serverPort, bareServerPort, serverPort));
         start(orthanc, "Orthanc", "orthanc.json");
-        await().atMost(Duration.ofSeconds(60))
+        await().atMost(Duration.ofMinutes(5))
                 .ignoreExceptions()
                 .until(() -> HttpClient.newHttpClient()
                                 .send(

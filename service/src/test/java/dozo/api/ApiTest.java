@@ -944,7 +944,7 @@ class ApiTest {
 
     private static void awaitEnd(long run) {
         Awaitility.await()
-                .atMost(Duration.ofMinutes(1))
+                .atMost(Duration.ofMinutes(5))
                 .until(() -> !service.get("/api/v1/runs/" + run).at("/endedAt").isMissingNode()
                         && service.bean(Runs.class).goingOn().isEmpty());
     }

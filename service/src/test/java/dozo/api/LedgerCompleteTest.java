@@ -533,7 +533,7 @@ class LedgerCompleteTest {
     }
 
     private static void awaitNoRun() {
-        await().atMost(Duration.ofMinutes(1))
+        await().atMost(Duration.ofMinutes(5))
                 .until(() -> service.bean(Runs.class).running().isEmpty());
     }
 

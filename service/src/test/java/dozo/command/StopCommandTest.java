@@ -143,7 +143,7 @@ class StopCommandTest {
     private void slowScrub(int run) {
         assertThat(dozo("scrub", "--all", "--warm", "--limit", "4kB").out())
                 .isEqualTo("scrub %d is started\n".formatted(run));
-        await().atMost(Duration.ofMinutes(1))
+        await().atMost(Duration.ofMinutes(5))
                 .until(() -> service.bean(JdbcClient.class)
                                 .sql("select count(*) from reading where run_id = :run")
                                 .param("run", run)
@@ -153,7 +153,7 @@ class StopCommandTest {
     }
 
     private void awaitEnd(int run) {
-        await().atMost(Duration.ofMinutes(1))
+        await().atMost(Duration.ofMinutes(5))
                 .until(() -> !service.get("/api/v1/runs/" + run)
                         .at("/state")
                         .asString()

@@ -27,7 +27,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /** The schedule starts what is due, one at a time, and nothing else. */
 class NightlyScheduleTest {
 
-    private static final Duration RUN_LIMIT = Duration.ofSeconds(60);
+    private static final Duration RUN_LIMIT = Duration.ofMinutes(5);
 
     @TempDir
     Path folder;

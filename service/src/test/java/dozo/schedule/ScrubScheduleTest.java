@@ -37,7 +37,7 @@ import org.springframework.util.unit.DataSize;
 /** Scrubs are started in their window, when there is something to read, and make way for the night. */
 class ScrubScheduleTest {
 
-    private static final Duration RUN_LIMIT = Duration.ofSeconds(120);
+    private static final Duration RUN_LIMIT = Duration.ofMinutes(5);
     private static final String ALWAYS = "00:00-24:00";
 
     @TempDir

@@ -378,7 +378,7 @@ class DirectoryTest {
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
         tool.command().addAll(List.of(arguments));
         Process process = tool.inheritIO().start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
         assertThat(process.exitValue()).isZero();
     }
 }

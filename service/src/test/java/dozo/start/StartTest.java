@@ -97,7 +97,7 @@ class StartTest {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            await().atMost(Duration.ofMinutes(2))
+            await().atMost(Duration.ofMinutes(5))
                     .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));
             Matcher address = Pattern.compile("answers at (http://\\S+)/").matcher(Files.readString(output));
             assertThat(address.find()).as(Files.readString(output)).isTrue();

@@ -279,7 +279,7 @@ class PagesBrowserIT {
         long run = service.bean(Operations.class).start("dr", "test").id();
         Runs runs = service.bean(Runs.class);
         Awaitility.await()
-                .atMost(Duration.ofSeconds(60))
+                .atMost(Duration.ofMinutes(5))
                 .until(() -> runs.find(run).orElseThrow().endedAt() != null);
     }
 

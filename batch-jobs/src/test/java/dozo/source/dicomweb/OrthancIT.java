@@ -375,7 +375,7 @@ class OrthancIT {
                 study,
                 folder.resolve("spool").toString())) {
             await().ignoreExceptions()
-                    .atMost(Duration.ofMinutes(1))
+                    .atMost(Duration.ofMinutes(5))
                     .until(() -> !child.isAlive()
                             || proxy.asked(FaultyProxy.WADO) == 8 && tree(study).size() == 5);
             child.assertAlive();
@@ -607,7 +607,7 @@ class OrthancIT {
         command.addAll(List.of(changes));
         command.add(file.toString());
         Process process = new ProcessBuilder(command).inheritIO().start();
-        assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
         assertThat(process.exitValue()).isZero();
     }
 

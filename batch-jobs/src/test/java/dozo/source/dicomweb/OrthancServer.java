@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  */
 public final class OrthancServer implements AutoCloseable {
 
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
     private static final List<String> PLUGINS = List.of(
             "/usr/share/orthanc/plugins/libOrthancDicomWeb.so",
             "/usr/lib/orthanc/plugins/libOrthancDicomWeb.so",

@@ -1,0 +1,92 @@
+package dozo.registry;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A question to file systems for which somebody waits. A file server that does not answer holds a thread of ours for as long as it
+ * likes, but not whoever asked, nor their connection to the database. What hangs is asked once, however many ask.
+ *
+ * @param <T> the answer
+ */
+public final class FileQuestion<T> {
+
+    /** How long a person waits. */
+    public static final Duration PERSON = Duration.ofSeconds(5);
+
+    // NB: platform threads. A virtual one that hangs in a file system keeps its carrier, and there are few of those.
+    private static final ExecutorService THREADS = Executors.newCachedThreadPool(
+            Thread.ofPlatform().name("file-question-", 0).daemon().factory());
+
+    private final Asking<T> asking;
+    private final Map<Path, FutureTask<T>> open = new ConcurrentHashMap<>();
+
+    /** What asks a file system, and may hang in it. */
+    @FunctionalInterface
+    public interface Asking<T> {
+        T of(Path path) throws IOException;
+    }
+
+    /** No answer in time: nothing is known about the path. */
+    public static final class Unanswered extends Refusal {
+
+        private static final long serialVersionUID = 1L;
+
+        private Unanswered(String field, Path path, Duration most) {
+            super(field, "%s does not answer within %d s".formatted(Experiments.shown(path), most.toSeconds()), true);
+        }
+    }
+
+    public FileQuestion(Asking<T> asking) {
+        this.asking = asking;
+    }
+
+    /**
+     * The answer about a path.
+     *
+     * @param field of which it is refused
+     * @param most whole seconds
+     * @throws IOException it could not be told
+     * @throws Unanswered when nothing was told in time
+     */
+    public T about(String field, Path path, Duration most) throws IOException {
+        FutureTask<T> mine = new FutureTask<>(() -> {
+            try {
+                return asking.of(path);
+            } finally {
+                open.remove(path);
+            }
+        });
+        FutureTask<T> others = open.putIfAbsent(path, mine);
+        if (others == null) {
+            THREADS.execute(mine);
+        }
+        try {
+            return (others == null ? mine : others).get(most.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException hangs) {
+            throw new Unanswered(field, path, most);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while a file system was asked", e);
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        }
+    }
+
+    private static IOException failure(@Nullable Throwable cause) {
+        if (cause instanceof IOException answer) {
+            return answer;
+        }
+        throw new IllegalStateException(cause);
+    }
+}

@@ -1,0 +1,110 @@
+package dozo.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.db.TestDatabase;
+import dozo.ledger.Ledger;
+import dozo.registry.BulkRegistration.Mode;
+import dozo.registry.FileQuestion.Unanswered;
+import dozo.remote.HungMount;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+/** A file server that does not answer holds up nobody, and is asked the same thing once. */
+@Timeout(300)
+class FileQuestionTest {
+
+    private static final InstantSource CLOCK = InstantSource.system();
+    private static final Path PATH = Path.of("/data/p");
+    private static final Duration AT_ONCE = Duration.ZERO;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void whatHangsIsAskedOnceHoweverManyAskUntilItAnswers() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        CountDownLatch answers = new CountDownLatch(1);
+        FileQuestion<Integer> question = new FileQuestion<>(path -> {
+            int count = asked.incrementAndGet();
+            answered(answers);
+            return count;
+        });
+
+        for (int n = 0; n < 3; n++) {
+            assertThatThrownBy(() -> question.about("source", PATH, AT_ONCE))
+                    .isInstanceOfSatisfying(Unanswered.class, refused -> {
+                        assertThat(refused.field()).isEqualTo("source");
+                        assertThat(refused.isTaken()).isTrue();
+                    })
+                    .hasMessage("/data/p does not answer within 0 s");
+        }
+        answers.countDown();
+
+        assertThat(question.about("source", PATH, FileQuestion.PERSON)).isBetween(1, 2);
+        assertThat(question.about("source", PATH, FileQuestion.PERSON)).isBetween(2, 3);
+    }
+
+    @Test
+    void whatTheFileSystemSaysIsToldAsItIs() {
+        FileQuestion<Path> question = new FileQuestion<>(path -> {
+            throw new FileSystemException("no");
+        });
+
+        assertThatThrownBy(() -> question.about("source", PATH, FileQuestion.PERSON))
+                .isInstanceOf(FileSystemException.class)
+                .hasMessage("no");
+    }
+
+    @Test
+    void registeringFromAFileServerThatHangsIsRefusedAndAFileOfLinesAsAWhole() throws Exception {
+        DataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        Ledger ledger = new Ledger(jdbc, CLOCK);
+        Projects projects = new Projects(jdbc, ledger, CLOCK);
+        projects.create("p", "", "test");
+        Experiments experiments = new Experiments(jdbc, projects, ledger, CLOCK);
+        BulkRegistration bulk = new BulkRegistration(jdbc, ledger, CLOCK, new JdbcTransactionManager(database));
+        Path hung = Files.createDirectory(folder.resolve("nfs"));
+        String lines = "project,code,source\n" + "p,a,%1$s/a\np,b,%1$s/b\np,c,%1$s/c\n".formatted(hung);
+
+        try (HungMount mount = new HungMount(hung)) {
+            assertThatThrownBy(() -> experiments.register("p", "e", "", hung.resolve("e"), "lab"))
+                    .isInstanceOf(Unanswered.class)
+                    .hasMessage(hung + "/e does not answer within 5 s");
+            assertThatThrownBy(() -> bulk.register(
+                            new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8)),
+                            null,
+                            Mode.EACH,
+                            false,
+                            "lab"))
+                    .isInstanceOf(Unanswered.class)
+                    .hasMessage(hung + "/a does not answer within 5 s");
+        }
+        assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
+                .isZero();
+    }
+
+    private static void answered(CountDownLatch latch) throws IOException {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+}

@@ -198,14 +198,23 @@ public class ExperimentSearch {
 
     private static String atLeast(State state) {
         return switch (state) {
-            case PLANNED -> "t.experiment_id is null";
+            case PLANNED -> """
+                    e.experiment_id in (select x.experiment_id from experiment x
+                                        where x.experiment_id > :after
+                                          and not exists (select from protection o
+                                                          where o.experiment_id = x.experiment_id and o.site_id = :site)
+                                        offset 0)""";
             case ARRIVING -> "e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')";
             case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
             case VERIFIED -> "t.entries = t.entries_safe is true";
             case AT_RISK -> """
-                    t.unprotected_since < :overdue
-                        or e.experiment_id in (select f.experiment_id from finding f
-                                               where f.superseded_by is null and f.reason = any(:risks::text[]))""";
+                    e.experiment_id in (select o.experiment_id from protection o
+                                        where o.site_id = :site and o.experiment_id > :after
+                                          and o.entries = o.entries_safe is false and o.unprotected_since < :overdue
+                                        union
+                                        select f.experiment_id from finding f
+                                        where f.superseded_by is null and f.reason = any(:risks::text[])
+                                          and f.experiment_id > :after)""";
             case FROZEN -> "true";
         };
     }

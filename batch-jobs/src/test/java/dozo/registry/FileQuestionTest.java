@@ -2,6 +2,7 @@ package dozo.registry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
@@ -58,6 +59,17 @@ class FileQuestionTest {
 
         assertThat(question.about("source", PATH, FileQuestion.PERSON)).isBetween(1, 2);
         assertThat(question.about("source", PATH, FileQuestion.PERSON)).isBetween(2, 3);
+    }
+
+    @Test
+    void whatLiesBesideSomethingAnsweredJustNowIsAskedOnTheSpot() throws Exception {
+        FileQuestion<Thread> question = new FileQuestion<>(path -> Thread.currentThread());
+
+        assertThat(question.about("source", PATH, FileQuestion.PERSON)).isNotSameAs(Thread.currentThread());
+        await().until(() -> {
+            question.about("source", PATH.resolve("a"), FileQuestion.PERSON);
+            return question.about("source", PATH.resolve("b"), FileQuestion.PERSON) == Thread.currentThread();
+        });
     }
 
     @Test

@@ -1,5 +1,12 @@
 package dozo.source;
 
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+
 /** What an error number of Linux means for a walk. */
 enum Errno {
     GONE,
@@ -43,6 +50,20 @@ enum Errno {
             case ENOMEM -> "the machine has no memory left";
             case ENFILE, EMFILE -> "too many open files";
             default -> "error number " + error;
+        };
+    }
+
+    /** What a call of the kernel returned, unless it is an error: then an exception of that path. */
+    static int checked(int result, FilePath path) throws IOException {
+        if (result >= 0) {
+            return result;
+        }
+        String name = path.toString();
+        throw switch (of(-result)) {
+            case GONE -> new NoSuchFileException(name);
+            case NO_FOLDER -> new NotDirectoryException(name);
+            case REFUSED -> new AccessDeniedException(name);
+            case EXHAUSTED, OTHER -> new FileSystemException(name, null, reason(-result));
         };
     }
 }

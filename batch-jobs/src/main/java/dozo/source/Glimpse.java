@@ -3,10 +3,6 @@ package dozo.source;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +32,11 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
             throw new IOException("looking into a folder needs Linux on x86-64 or aarch64");
         }
         try (Kernel kernel = new Kernel()) {
-            int top = checked(kernel.openTop(), folder);
+            int top = Errno.checked(kernel.openTop(), folder);
             try {
                 FilePath way = FilePath.between(TOP, root);
                 FilePath path = folder.isRoot() ? way : way.resolve(folder);
-                int opened = checked(new FolderOpener(kernel, top).open(path), folder);
+                int opened = Errno.checked(new FolderOpener(kernel, top).open(path), folder);
                 try {
                     return read(kernel, opened, folder, namesMax);
                 } finally {
@@ -56,7 +52,7 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
         List<byte[]> files = new ArrayList<>();
         List<byte[]> folders = new ArrayList<>();
         int names = 0;
-        int bytes = checked(kernel.readFolder(opened), folder);
+        int bytes = Errno.checked(kernel.readFolder(opened), folder);
         while (bytes > 0) {
             for (int at = 0; at < bytes; at += kernel.recordBytes(at)) {
                 byte[] name = kernel.name(at);
@@ -75,21 +71,8 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
                     }
                 }
             }
-            bytes = checked(kernel.readFolder(opened), folder);
+            bytes = Errno.checked(kernel.readFolder(opened), folder);
         }
         return new Glimpse(files, folders, true);
-    }
-
-    private static int checked(int result, FilePath path) throws IOException {
-        if (result >= 0) {
-            return result;
-        }
-        String name = path.toString();
-        throw switch (Errno.of(-result)) {
-            case GONE -> new NoSuchFileException(name);
-            case NO_FOLDER -> new NotDirectoryException(name);
-            case REFUSED -> new AccessDeniedException(name);
-            case EXHAUSTED, OTHER -> new FileSystemException(name, null, Errno.reason(-result));
-        };
     }
 }

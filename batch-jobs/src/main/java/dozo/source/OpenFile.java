@@ -9,7 +9,6 @@ import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -156,15 +155,9 @@ public final class OpenFile implements AutoCloseable {
     }
 
     private static int checked(int result, FilePath path) throws IOException {
-        if (result >= 0) {
-            return result;
+        if (result < 0 && Errno.of(-result) == Errno.NO_FOLDER) {
+            throw new NoFile(path);
         }
-        String name = path.toString();
-        throw switch (Errno.of(-result)) {
-            case GONE -> new NoSuchFileException(name);
-            case NO_FOLDER -> new NoFile(path);
-            case REFUSED -> new AccessDeniedException(name);
-            case EXHAUSTED, OTHER -> new FileSystemException(name, null, Errno.reason(-result));
-        };
+        return Errno.checked(result, path);
     }
 }

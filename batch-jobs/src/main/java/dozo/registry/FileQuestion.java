@@ -54,7 +54,7 @@ public final class FileQuestion<T> {
         private static final long serialVersionUID = 1L;
 
         private Unanswered(String field, Path path, Duration most) {
-            super(field, "%s does not answer within %d s".formatted(Experiments.shown(path), most.toSeconds()), true);
+            super(field, "%s does not answer within %d s".formatted(Experiments.shown(path), most.toSeconds()));
         }
     }
 

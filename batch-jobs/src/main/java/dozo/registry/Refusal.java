@@ -13,7 +13,7 @@ public sealed class Refusal extends RuntimeException permits FileQuestion.Unansw
         this(field, message, false);
     }
 
-    Refusal(String field, String message, boolean taken) {
+    private Refusal(String field, String message, boolean taken) {
         super(message);
         this.field = field;
         this.taken = taken;

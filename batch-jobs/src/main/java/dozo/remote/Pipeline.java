@@ -122,12 +122,9 @@ final class Pipeline {
 
     /** The server's VERSION answer: version and extensions. */
     Reply hello() throws RemoteException, InterruptedException {
-        CompletableFuture<Reply> version = new CompletableFuture<>();
-        unanswered.put(VERSION_ID, version);
         requests.acquire();
-        queue.add(new Request(Packet.of(Packet.INIT).uint32(3), VERSION_ID, null));
         try {
-            return await(version, START_TIMEOUT);
+            return await(enqueue(VERSION_ID, Packet.of(Packet.INIT).uint32(3), null), START_TIMEOUT);
         } catch (RemoteException e) {
             if (e.reason() != Reason.LOST) {
                 throw e;
@@ -190,7 +187,10 @@ final class Pipeline {
     }
 
     private CompletableFuture<Reply> enqueue(Packet head, @Nullable Block block) throws RemoteException {
-        int id = ids.getAndIncrement() & Integer.MAX_VALUE;
+        return enqueue(ids.getAndIncrement() & Integer.MAX_VALUE, head, block);
+    }
+
+    private CompletableFuture<Reply> enqueue(int id, Packet head, @Nullable Block block) throws RemoteException {
         CompletableFuture<Reply> answer = new CompletableFuture<>();
         if (unanswered.isEmpty()) {
             heardNanos = System.nanoTime();

@@ -2,6 +2,7 @@ package dozo.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
@@ -18,9 +19,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.apache.sshd.client.SshClient;
+import org.apache.sshd.client.keyverifier.AcceptAllServerKeyVerifier;
+import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.apache.sshd.common.keyprovider.FileKeyPairProvider;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -131,6 +136,27 @@ class SiteFaultsIT {
         try (LoopbackSite site = site("ForceCommand echo Welcome to this server, dear friends");
                 Lanes lanes = Lanes.to(site.address(), 1)) {
             assertThat(failureOf(lanes::next).reason()).isEqualTo(Reason.PROTOCOL);
+        }
+    }
+
+    @Test
+    void chatterThatComesBeforeWeSaidHelloIsNamedAtOnce() throws Exception {
+        try (LoopbackSite site = site("ForceCommand echo Welcome to this server, dear friends");
+                SshClient client = SshClient.setUpDefaultClient()) {
+            client.setServerKeyVerifier(AcceptAllServerKeyVerifier.INSTANCE);
+            client.setKeyIdentityProvider(new FileKeyPairProvider(site.address().identity()));
+            client.start();
+            ClientSession session = client.connect(
+                            site.address().user(),
+                            site.address().host(),
+                            site.address().port())
+                    .verify()
+                    .getSession();
+            session.auth().verify();
+            Pipeline pipeline = Pipeline.open("dr", session);
+            await().atMost(Duration.ofMinutes(5)).until(() -> !pipeline.isOpen());
+
+            assertThat(failureOf(pipeline::hello).reason()).isEqualTo(Reason.PROTOCOL);
         }
     }
 

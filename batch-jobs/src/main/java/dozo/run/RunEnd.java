@@ -17,6 +17,7 @@ import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.JobExecutionException;
 import org.springframework.batch.core.listener.JobExecutionListener;
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
 /** Closes a run when its job has ended, however it has. */
@@ -69,7 +70,7 @@ class RunEnd implements JobExecutionListener {
             // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
             // resumed.
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
-        } else if (paused || (stops(run) && (status == BatchStatus.STOPPED || status == BatchStatus.STOPPING))) {
+        } else if (paused || (stops(run) && obeyed(execution))) {
             runs.close(run, RunState.STOPPED, STOPPED);
         } else {
             Throwable failure = telling(execution.getAllFailureExceptions());
@@ -81,6 +82,16 @@ class RunEnd implements JobExecutionListener {
             findings.add(run, List.of(new Finding(null, problem, null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
+    }
+
+    /**
+     * Whether a job ended because it was asked to. The framework's word to stop changes the job's row, over which the job stumbles when it
+     * writes its own state at that moment, at its begin most of all.
+     */
+    private static boolean obeyed(JobExecution execution) {
+        return execution.getStatus() == BatchStatus.STOPPED
+                || execution.getStatus() == BatchStatus.STOPPING
+                || cause(telling(execution.getAllFailureExceptions()), OptimisticLockingFailureException.class) != null;
     }
 
     private boolean paused(long run) {

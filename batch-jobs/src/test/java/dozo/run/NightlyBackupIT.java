@@ -36,6 +36,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.job.JobExecution;
+import org.springframework.batch.core.job.JobInstance;
+import org.springframework.batch.core.job.parameters.JobParametersBuilder;
+import org.springframework.dao.OptimisticLockingFailureException;
 
 /** A night from registration to coverage, against a real sshd and a real PostgreSQL. */
 class NightlyBackupIT {
@@ -408,6 +413,31 @@ class NightlyBackupIT {
 
         assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.COMPLETE);
         assertThat(night.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void aJobThatStumblesOverTheWordToStopIsStoppedAndOverAnythingElseFailed() {
+        assertThat(endedBy(new OptimisticLockingFailureException("wrong version (0), where current version is 1")))
+                .isEqualTo(RunState.STOPPED);
+        assertThat(endedBy(new IllegalStateException("a defect"))).isEqualTo(RunState.FAILED);
+    }
+
+    private RunState endedBy(RuntimeException failure) {
+        Runs runs = night.get(Runs.class);
+        RunEnd end = night.get(RunEnd.class);
+        Run run = runs.open(
+                RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        JobExecution job = new JobExecution(
+                1,
+                new JobInstance(1, NightlyBackupJob.NAME),
+                new JobParametersBuilder()
+                        .addLong(NightlyBackupJob.RUN, run.id())
+                        .toJobParameters());
+        job.setStatus(BatchStatus.FAILED);
+        job.addFailureException(failure);
+        end.stop(run.id());
+        end.afterJob(job);
+        return runs.find(run.id()).orElseThrow().state();
     }
 
     @Test

@@ -11,6 +11,11 @@
         root.querySelectorAll(`[data-live="${name}"]`).forEach(each => { each.textContent = value; });
     }
 
+    // Of the words for a value, the one that fits: the page has them all, in its language.
+    function choose(root, name, value) {
+        root.querySelectorAll(`[data-live-word="${name}"] > [data-value]`).forEach(each => { each.hidden = each.dataset.value !== value; });
+    }
+
     function bar(meter, share) {
         const level = meter.querySelector(".level");
         level.setAttribute("width", share);
@@ -33,23 +38,19 @@
         }
     }
 
-    function drawPartitions(root, text) {
-        const body = root.querySelector("#partition-rows");
-        const template = root.querySelector("#partition-row");
-        if (!body || !template) {
-            return;
-        }
-        const rows = text === "" ? [] : text.split(" ").map(each => {
-            const [number, share, done, units, failed] = each.split(":");
+    // Rows of a number, a bar and other cells.
+    function drawRows(table, text) {
+        const template = table.querySelector("template");
+        const rows = text === "" ? [] : text.split(";").map(each => {
+            const [number, share, ...cells] = each.split(":");
             const row = template.content.cloneNode(true);
             row.querySelector("th").textContent = number;
             bar(row, share);
             row.querySelector(".share > span").textContent = share + " %";
-            row.querySelector(".done").textContent = done + " / " + units;
-            row.querySelector(".failed").textContent = failed;
+            row.querySelectorAll("td.number").forEach((cell, i) => { cell.textContent = cells[i]; });
             return row;
         });
-        body.replaceChildren(...rows);
+        table.tBodies[0].replaceChildren(...rows);
     }
 
     // What the run is by now, and what it found, as a new page would tell it; the chart stays.
@@ -74,7 +75,8 @@
             found.forEach((value, name) => show(run, name, value));
             run.querySelectorAll("[data-live-bar]").forEach(each => bar(each, found.get("share")));
             run.querySelectorAll("[data-planned]").forEach(each => { each.hidden = (found.get("of-units") === "0") === (each.dataset.planned === "yes"); });
-            drawPartitions(run, found.get("partitions"));
+            choose(run, "limit", found.get("limit"));
+            run.querySelectorAll("table[data-live-rows]").forEach(each => drawRows(each, found.get(each.dataset.liveRows)));
             if (found.get("chart") !== "") {
                 run.querySelectorAll("figure[data-live]").forEach(each => drawChart(each, found.get("time"), found.get("chart")));
             }

@@ -41,6 +41,7 @@ public final class Lane implements AutoCloseable {
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final SiteAddress site;
+    private final int number;
     private final ClientSession session;
     private final List<Sftp> channels = new CopyOnWriteArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
@@ -57,16 +58,17 @@ public final class Lane implements AutoCloseable {
     private int widening;
     private long roomComesBefore = System.nanoTime();
 
-    private Lane(SiteAddress site, ClientSession session, Sftp first) {
+    private Lane(SiteAddress site, int number, ClientSession session, Sftp first) {
         this.site = site;
+        this.number = number;
         this.session = session;
         channels.add(first);
     }
 
     /** A lane on this connection; a site that allows fewer channels than wanted is met with fewer. */
-    static Lane on(SiteAddress site, ClientSession session, int channelsWanted)
+    static Lane on(SiteAddress site, int number, ClientSession session, int channelsWanted)
             throws RemoteException, InterruptedException {
-        Lane lane = new Lane(site, session, Sftp.open(site, session));
+        Lane lane = new Lane(site, number, session, Sftp.open(site, session));
         lane.widen(channelsWanted);
         return lane;
     }
@@ -196,6 +198,11 @@ public final class Lane implements AutoCloseable {
 
     public SiteAddress site() {
         return site;
+    }
+
+    /** Which one it is of those that were opened to the site. */
+    int number() {
+        return number;
     }
 
     /** What the server calls itself, such as {@code SSH-2.0-OpenSSH_9.2p1}. Text of the site's, for people. */

@@ -67,6 +67,7 @@ public final class Lanes implements AutoCloseable {
     private long bytesBefore;
     private long nanosBefore;
     private final List<Lane> open = new ArrayList<>();
+    private int attempts;
     private @Nullable SshLogin login;
     private @Nullable RemoteException trouble;
     private int opening;
@@ -74,6 +75,14 @@ public final class Lanes implements AutoCloseable {
     private long noAttemptBefore = System.nanoTime();
     private int handedOut;
     private boolean closed;
+
+    /**
+     * What a lane has moved.
+     *
+     * @param lane its number: a lane that takes the place of a lost one has another
+     * @param bytes that went over all its channels so far, one way or the other, without those of SSH itself
+     */
+    public record LaneTraffic(int lane, long bytes) {}
 
     Lanes(SiteAddress site, int lanesMax, int channels, boolean tuned, Duration silenceAloneMax) {
         if (lanesMax < 1 || lanesMax > LANES_MAX || channels < 1 || channels > 8) {
@@ -124,6 +133,14 @@ public final class Lanes implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** What each lane that is open now has moved, by their numbers. */
+    public List<LaneTraffic> traffic() {
+        return all().stream()
+                .map(lane -> new LaneTraffic(lane.number(), lane.bytesMoved()))
+                .sorted(Comparator.comparingInt(LaneTraffic::lane))
+                .toList();
     }
 
     /** Leave to have files open at the site: 64 for each channel there has been so far. Whoever takes one gives it back. */
@@ -224,11 +241,12 @@ public final class Lanes implements AutoCloseable {
             return;
         }
         opening++;
+        int number = ++attempts;
         Thread.ofVirtual().name("open lane to " + site.host()).start(() -> {
             Lane lane = null;
             RemoteException failed = null;
             try {
-                lane = login().lane(channels);
+                lane = login().lane(number, channels);
             } catch (RemoteException e) {
                 failed = e;
             } catch (InterruptedException | RuntimeException e) {

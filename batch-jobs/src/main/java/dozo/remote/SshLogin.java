@@ -106,12 +106,12 @@ final class SshLogin implements AutoCloseable {
     }
 
     /** A new connection, logged in, with its SFTP channels. */
-    Lane lane(int channels) throws RemoteException, InterruptedException {
+    Lane lane(int number, int channels) throws RemoteException, InterruptedException {
         AtomicBoolean otherHostKey = new AtomicBoolean();
         ClientSession session = connect(otherHostKey);
         try {
             session.auth().verify(AUTH_TIMEOUT);
-            return Lane.on(site, session, channels);
+            return Lane.on(site, number, session, channels);
         } catch (RemoteException | InterruptedException e) {
             session.close(true);
             throw e;

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.transfer.Stay;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
 import dozo.transfer.TransferUnits.Result;
@@ -170,9 +171,14 @@ class NightlyBackupJob {
     }
 
     @Bean
-    ItemWriter<Result> recorder(TransferUnits units) {
+    @StepScope
+    ItemWriter<Result> recorder(TransferUnits units, @Value("#{jobParameters['run']}") long run) {
         String worker = worker();
-        return results -> results.forEach(result -> units.record(result, worker));
+        return results -> {
+            try (Stay _ = senders.recording(run, results.size())) {
+                results.forEach(result -> units.record(result, worker));
+            }
+        };
     }
 
     private interface OneExperiment {

@@ -5,6 +5,8 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
+import dozo.remote.Lanes.LaneTraffic;
+import dozo.transfer.Load;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.transfer.TransferUnits.Progress;
@@ -408,8 +410,13 @@ public class Runs {
         return senders.bytesMoved(id);
     }
 
-    /** How many lanes a run's engine has open in this process; 0 when it has none. */
-    public int lanes(long id) {
-        return senders.lanes(id);
+    /** What each open lane of a run's engine in this process has moved; nothing when it has none. */
+    public List<LaneTraffic> laneTraffic(long id) {
+        return senders.laneTraffic(id);
+    }
+
+    /** What a run's engine in this process is at. */
+    public Load load(long id) {
+        return senders.load(id);
     }
 }

@@ -9,12 +9,15 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
+import dozo.remote.Lanes.LaneTraffic;
 import dozo.remote.Patience;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck;
 import dozo.transfer.KnownSite;
+import dozo.transfer.Load;
 import dozo.transfer.Sender;
+import dozo.transfer.Stay;
 import dozo.transfer.Throttle;
 import java.util.List;
 import java.util.Map;
@@ -62,6 +65,24 @@ class Senders {
     int lanes(long runId) {
         Sender sender = open.get(runId);
         return sender == null ? 0 : sender.lanes();
+    }
+
+    /** What each open lane of the run's engine has moved; nothing when it has none. */
+    List<LaneTraffic> laneTraffic(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? List.of() : sender.laneTraffic();
+    }
+
+    /** What the run's engine is at. */
+    Load load(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? Load.NONE : sender.load();
+    }
+
+    /** Counts units of the run as being recorded. */
+    Stay recording(long runId, int units) {
+        Sender sender = open.get(runId);
+        return sender == null ? () -> {} : sender.recording(units);
     }
 
     /** Ends the run's engine, if it has one. */

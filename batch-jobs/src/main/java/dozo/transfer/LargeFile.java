@@ -14,7 +14,6 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Sends one large file over all lanes at once. It is read once, in order, and digested as it is read; each block goes to
@@ -32,16 +31,16 @@ final class LargeFile {
     private final Lanes lanes;
     private final KnownSite site;
     private final Throttle throttle;
-    private final LongAdder bytesMoved;
+    private final Gauges gauges;
     private final Route route;
     private final Entry entry;
     private final MessageDigest whole = Digest.algorithm();
 
-    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, LongAdder bytesMoved, Route route, Entry entry) {
+    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry) {
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
-        this.bytesMoved = bytesMoved;
+        this.gauges = gauges;
         this.route = route;
         this.entry = entry;
     }
@@ -105,10 +104,10 @@ final class LargeFile {
             try {
                 ByteBuffer content = block.content();
                 content.limit((int) Math.min(content.capacity(), end - at));
-                source.read(content, at);
+                read(source, content, at);
                 n = content.position();
                 if (firstReading) {
-                    block.addTo(whole);
+                    digest(block, whole);
                 }
                 throttle.pass(n);
             } catch (SourceProblem | InterruptedException | RuntimeException e) {
@@ -121,7 +120,7 @@ final class LargeFile {
                 return;
             }
             stripe.file().write(at, block);
-            bytesMoved.add(n);
+            gauges.bytesMoved.add(n);
             at += n;
         }
     }
@@ -136,16 +135,28 @@ final class LargeFile {
             ByteBuffer content = block.content();
             for (long at = offset; at < end; at += content.position()) {
                 content.clear().limit((int) Math.min(content.capacity(), end - at));
-                source.read(content, at);
+                read(source, content, at);
                 if (content.position() == 0) {
                     break;
                 }
-                block.addTo(whole);
-                block.addTo(range);
+                digest(block, whole);
+                digest(block, range);
             }
         } finally {
             block.giveBack();
         }
         return Digest.of(range.digest());
+    }
+
+    private void read(SourceFile source, ByteBuffer into, long offset) throws SourceProblem {
+        try (Stay _ = gauges.reading.enter()) {
+            source.read(into, offset);
+        }
+    }
+
+    private void digest(Block block, MessageDigest digest) {
+        try (Stay _ = gauges.digesting.enter()) {
+            block.addTo(digest);
+        }
     }
 }

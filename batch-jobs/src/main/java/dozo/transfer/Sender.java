@@ -10,6 +10,7 @@ import dozo.file.Problem;
 import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
+import dozo.remote.Lanes.LaneTraffic;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
@@ -40,7 +41,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +68,7 @@ public final class Sender implements AutoCloseable {
     private final SiteSync sync = new SiteSync();
     private final Throttle throttle;
     private final int readBackOneIn;
-    private final LongAdder bytesMoved = new LongAdder();
+    private final Gauges gauges = new Gauges();
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /** Writes the content of a file that Dozo makes itself. */
@@ -121,12 +121,27 @@ public final class Sender implements AutoCloseable {
 
     /** Content bytes sent so far, those that had to be sent again too. */
     public long bytesMoved() {
-        return bytesMoved.sum();
+        return gauges.bytesMoved.sum();
     }
 
     /** How many lanes are open. */
     public int lanes() {
         return lanes.open();
+    }
+
+    /** What each open lane has moved. */
+    public List<LaneTraffic> laneTraffic() {
+        return lanes.traffic();
+    }
+
+    /** What the engine is at in this moment. */
+    public Load load() {
+        return gauges.load();
+    }
+
+    /** Counts units as being recorded, which the engine itself does not do. */
+    public Stay recording(int units) {
+        return gauges.recording.enter(units);
     }
 
     /** How digests are computed at the site; goes into the receipt. */
@@ -324,8 +339,10 @@ public final class Sender implements AutoCloseable {
             outcomes.putAll(tried);
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
-        outcomes.putAll(join(making));
-        syncAll();
+        try (Stay _ = gauges.naming.enter()) {
+            outcomes.putAll(join(making));
+            syncAll();
+        }
         return entries.stream()
                 .map(entry -> requireNonNull(outcomes.get(entry)))
                 .toList();
@@ -345,11 +362,7 @@ public final class Sender implements AutoCloseable {
     private Map<Entry, Outcome> sendAndProve(
             Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
             throws RemoteException, InterruptedException {
-        over(lane -> {
-            tree.makeFolders(lane, route, route.incoming());
-            return Optional.empty();
-        });
-        Map<Entry, Arrival> arrivals = each(files, file -> asProven(sendFile(route, file, look), provenBefore));
+        Map<Entry, Arrival> arrivals = sendFiles(route, files, provenBefore, look);
         Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
                 .filter(Arrived.class::isInstance)
                 .map(Arrived.class::cast)
@@ -367,26 +380,41 @@ public final class Sender implements AutoCloseable {
             }
         });
         if (!proven.isEmpty()) {
-            outcomes.putAll(
-                    each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+            try (Stay _ = gauges.naming.enter()) {
+                outcomes.putAll(
+                        each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+            }
         }
         return outcomes;
+    }
+
+    private Map<Entry, Arrival> sendFiles(
+            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
+            throws RemoteException, InterruptedException {
+        try (Stay _ = gauges.sending.enter()) {
+            over(lane -> {
+                tree.makeFolders(lane, route, route.incoming());
+                return Optional.empty();
+            });
+            return each(files, file -> {
+                try (Stay _ = gauges.files.enter()) {
+                    return asProven(sendFile(route, file, look), provenBefore);
+                }
+            });
+        }
     }
 
     /** Sends one file under its temporary name, or finds it standing under its final one. */
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entryWork(file, Missing::new, lane -> {
             // The source first: for a file that cannot be read nothing is made at the site.
-            try (SourceFile source = SourceFile.open(route.source(), file)) {
+            try (SourceFile source = open(route, file)) {
                 FilePath finalName = route.finalName(file);
                 Optional<RemoteFacts> there =
                         look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
                 if (there.isPresent()) {
                     return new Arrived(
-                            file,
-                            source.digest(file.facts().sizeBytes()),
-                            finalName,
-                            there.get().mode());
+                            file, digest(source, file), finalName, there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
                 try (RemoteFile remote = create(lane, temporary)) {
@@ -397,6 +425,12 @@ public final class Sender implements AutoCloseable {
                 }
             }
         });
+    }
+
+    private SourceFile open(Route route, Entry file) throws SourceProblem {
+        try (Stay _ = gauges.reading.enter()) {
+            return SourceFile.open(route.source(), file);
+        }
     }
 
     /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
@@ -428,7 +462,9 @@ public final class Sender implements AutoCloseable {
         for (long at = 0; at < sizeBytes && n > 0; at += n) {
             n = sendBlock(source, remote, at, sizeBytes - at, read);
         }
-        source.checkUnchanged();
+        try (Stay _ = gauges.reading.enter()) {
+            source.checkUnchanged();
+        }
         return Digest.of(read.digest());
     }
 
@@ -439,9 +475,13 @@ public final class Sender implements AutoCloseable {
         try {
             ByteBuffer content = block.content();
             content.limit((int) Math.min(content.capacity(), left));
-            source.read(content, offset);
+            try (Stay _ = gauges.reading.enter()) {
+                source.read(content, offset);
+            }
             n = content.position();
-            block.addTo(read);
+            try (Stay _ = gauges.digesting.enter()) {
+                block.addTo(read);
+            }
             throttle.pass(n);
         } catch (SourceProblem | InterruptedException | RuntimeException e) {
             block.giveBack();
@@ -452,7 +492,7 @@ public final class Sender implements AutoCloseable {
             return 0;
         }
         remote.write(offset, block);
-        bytesMoved.add(n);
+        gauges.bytesMoved.add(n);
         return n;
     }
 
@@ -484,45 +524,55 @@ public final class Sender implements AutoCloseable {
 
     private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore)
             throws RemoteException, InterruptedException {
-        Arrival arrival = asProven(
-                entryWork(file, Missing::new, lane -> {
-                    FilePath finalName = route.finalName(file);
-                    Optional<RemoteFacts> there = standing(lane, finalName, file);
-                    if (there.isPresent()) {
-                        try (SourceFile source = SourceFile.open(route.source(), file)) {
-                            Arrived standing = new Arrived(
-                                    file,
-                                    source.digest(file.facts().sizeBytes()),
-                                    finalName,
-                                    there.get().mode());
-                            Map<FilePath, Digest> found = site.digests(
-                                    lane, List.of(finalName), there.get().sizeBytes());
-                            if (compare(standing, found.get(finalName)) instanceof Verified) {
-                                return standing;
-                            }
-                        }
-                    }
-                    tree.makeFolders(lane, route, route.incoming());
-                    Digest sent = new LargeFile(lanes, site, throttle, bytesMoved, route, file).send();
-                    return new Arrived(
-                            file,
-                            sent,
-                            route.temporaryName(file),
-                            SiteFacts.of(file).mode());
-                }),
-                provenBefore);
+        Arrival arrival;
+        try (Stay _ = gauges.sending.enter();
+                Stay _ = gauges.files.enter()) {
+            arrival = asProven(entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file)), provenBefore);
+        }
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {
                 Outcome proven =
                         compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies));
-                if (proven instanceof Verified) {
-                    proven = publish(route, arrived);
-                    syncAll();
-                }
-                yield proven;
+                yield proven instanceof Verified ? publishSynced(route, arrived) : proven;
             }
         };
+    }
+
+    /** Sends a large file under its temporary name, or finds it standing under its final one, with this content. */
+    private Arrival arriveLarge(Lane lane, Route route, Entry file)
+            throws RemoteException, InterruptedException, SourceProblem {
+        FilePath finalName = route.finalName(file);
+        Optional<RemoteFacts> there = standing(lane, finalName, file);
+        if (there.isPresent()) {
+            try (SourceFile source = open(route, file)) {
+                Arrived standing = new Arrived(
+                        file, digest(source, file), finalName, there.get().mode());
+                Map<FilePath, Digest> found =
+                        site.digests(lane, List.of(finalName), there.get().sizeBytes());
+                if (compare(standing, found.get(finalName)) instanceof Verified) {
+                    return standing;
+                }
+            }
+        }
+        tree.makeFolders(lane, route, route.incoming());
+        Digest sent = new LargeFile(lanes, site, throttle, gauges, route, file).send();
+        return new Arrived(
+                file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
+    }
+
+    private Digest digest(SourceFile source, Entry file) throws SourceProblem {
+        try (Stay _ = gauges.reading.enter()) {
+            return source.digest(file.facts().sizeBytes());
+        }
+    }
+
+    private Outcome publishSynced(Route route, Arrived proven) throws RemoteException, InterruptedException {
+        try (Stay _ = gauges.naming.enter()) {
+            Outcome outcome = publish(route, proven);
+            syncAll();
+            return outcome;
+        }
     }
 
     private Outcome publish(Route route, Arrived proven) throws RemoteException, InterruptedException {
@@ -597,10 +647,10 @@ public final class Sender implements AutoCloseable {
             return null;
         });
         try {
-            Map<FilePath, Digest> digests = new HashMap<>(
-                    over(lane -> Optional.of(site.digests(lane, names, bytes))).orElseThrow());
-            checkByReadingBack(digests);
-            join(synced);
+            Map<FilePath, Digest> digests = computedAtSite(names, bytes);
+            try (Stay _ = gauges.naming.enter()) {
+                join(synced);
+            }
             return digests;
         } catch (RemoteException e) {
             if (e.reason() != Reason.STUCK) {
@@ -609,6 +659,16 @@ public final class Sender implements AutoCloseable {
             return Map.of();
         } finally {
             synced.cancel(true);
+        }
+    }
+
+    private Map<FilePath, Digest> computedAtSite(List<FilePath> files, long bytes)
+            throws RemoteException, InterruptedException {
+        try (Stay _ = gauges.proving.enter()) {
+            Map<FilePath, Digest> digests = new HashMap<>(
+                    over(lane -> Optional.of(site.digests(lane, files, bytes))).orElseThrow());
+            checkByReadingBack(digests);
+            return digests;
         }
     }
 

@@ -10,6 +10,7 @@ import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
+import dozo.remote.Lanes.LaneTraffic;
 import dozo.remote.LoopbackSite;
 import dozo.remote.LyingTools;
 import dozo.remote.RemoteException;
@@ -22,11 +23,18 @@ import dozo.transfer.Outcome.Verified;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -373,6 +381,87 @@ class SenderIT {
             assertThatThrownBy(() -> sender.send(route, new Unit.Bundle(List.of(one))))
                     .isInstanceOfSatisfying(
                             RemoteException.class, e -> assertThat(e.reason()).isIn(Reason.LOST, Reason.UNREACHABLE));
+        }
+    }
+
+    @Test
+    void whatTheEngineIsAtIsSeenWhileItIsAtIt() throws Exception {
+        Entry small = file(1, "small", "x");
+        Files.write(source.resolve("large"), content(150_000_000));
+        Entry large = entry(2, "large");
+        Set<String> seen = new TreeSet<>();
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address());
+                ExecutorService workers = Executors.newSingleThreadExecutor()) {
+            Future<List<Outcome>> sent = workers.submit(() -> {
+                List<Outcome> outcomes = new ArrayList<>(sender.send(route, new Unit.Large(large)));
+                outcomes.addAll(sender.send(route, new Unit.Bundle(List.of(small))));
+                return outcomes;
+            });
+            while (!sent.isDone()) {
+                note(sender.load(), seen);
+                Thread.onSpinWait();
+            }
+
+            assertThat(sent.get()).allMatch(Verified.class::isInstance);
+            assertThat(seen).contains("sending", "reading", "digesting", "waiting", "proving", "naming");
+            try (Stay _ = sender.recording(3)) {
+                assertThat(sender.load().recording()).isEqualTo(3);
+            }
+            assertThat(sender.load()).as("nothing is left of it").isEqualTo(Load.NONE);
+        }
+    }
+
+    private static void note(Load load, Set<String> seen) {
+        Map.of(
+                        "sending", load.sending(),
+                        "reading", load.reading(),
+                        "digesting", load.digesting(),
+                        "waiting", load.files() - load.reading() - load.digesting(),
+                        "proving", load.proving(),
+                        "naming", load.naming())
+                .forEach((what, many) -> {
+                    if (many > 0) {
+                        seen.add(what);
+                    }
+                });
+    }
+
+    @Test
+    void whatFailsLeavesNothingOfItselfBehind() throws Exception {
+        Entry vanished = file(1, "vanished", "x");
+        Files.delete(source.resolve("vanished"));
+        Entry good = file(2, "good", "good");
+        LoopbackSite site = openSsh();
+        try (Sender sender = sender(site.address())) {
+            sender.send(route, new Unit.Bundle(List.of(vanished)));
+            sender.send(route, new Unit.Large(vanished));
+            site.close();
+            assertThatThrownBy(() -> sender.send(route, new Unit.Bundle(List.of(good))))
+                    .isInstanceOf(RemoteException.class);
+            assertThatThrownBy(() -> sender.send(route, new Unit.Large(good))).isInstanceOf(RemoteException.class);
+
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .untilAsserted(() -> assertThat(sender.load()).isEqualTo(Load.NONE));
+        }
+    }
+
+    @Test
+    void everyLaneTellsWhatItHasMoved() throws Exception {
+        Files.write(source.resolve("large"), content(30_000_000));
+        Entry large = entry(1, "large");
+
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            sender.send(route, new Unit.Large(large));
+
+            List<LaneTraffic> lanes = sender.laneTraffic();
+            assertThat(lanes).extracting(LaneTraffic::lane).isSubsetOf(1, 2).doesNotHaveDuplicates();
+            assertThat(lanes.stream().mapToLong(LaneTraffic::bytes).sum())
+                    .as("content, and the requests around it")
+                    .isBetween(sender.bytesMoved(), sender.bytesMoved() * 11 / 10);
         }
     }
 

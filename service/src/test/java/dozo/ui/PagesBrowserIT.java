@@ -672,20 +672,31 @@ class PagesBrowserIT {
         assertThat(page.locator(".confirm li")).hasCount(3);
         try (Connection held = service.bean(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
-            // It cannot end before somebody has looked at it twice.
+            // It cannot end before somebody has looked at it: nothing is recorded meanwhile.
+            lock.execute("""
+                    create function hold() returns trigger language plpgsql
+                    as 'begin perform pg_advisory_xact_lock(7); return new; end';
+                    create trigger held before insert on receipt for each row execute function hold();
+                    """);
             held.setAutoCommit(false);
-            lock.execute("lock table manifest in exclusive mode");
+            lock.execute("select pg_advisory_xact_lock(7)");
             press(page, language, "start.yes");
             assertThat(page).hasURL(Pattern.compile(".*/runs/[0-9]+"));
             page.evaluate("window.neverLoadedAgain = true");
             assertThat(page.locator("[data-live='byte-rate']")).containsText("/s", within(30));
+            assertThat(page.locator("[data-live-word='limit']"))
+                    .hasText(word(language, "limit.RECORDING"), textWithin(60).setUseInnerText(true));
+            assertThat(page.locator("table[data-live-rows='lane-rows'] tbody th")
+                            .first())
+                    .hasText("1");
+            assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
+            shoot(page, "run-live", language);
+            fits(page, "run-live", language);
+            accessible(page, "run-live", language);
             held.rollback();
+            lock.execute("drop trigger held on receipt; drop function hold()");
+            held.commit();
         }
-        assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
-        shoot(page, "run-live", language);
-        fits(page, "run-live", language);
-        accessible(page, "run-live", language);
-
         assertThat(page.locator("h1 .badge")).hasText(word(language, "state.FINDINGS"), textWithin(90));
         assertThat(page.locator("[data-live='share']").first()).hasText("100");
         assertThat(page.evaluate("window.neverLoadedAgain")).isEqualTo(true);

@@ -4,6 +4,7 @@ import dozo.ledger.Sight;
 import dozo.run.Runs;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.ui.PageProblems.NotThere;
+import dozo.ui.RunSample.Lane;
 import dozo.ui.RunWatch.Viewing;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -14,8 +15,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneId;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -118,7 +121,7 @@ class RunEvents {
         }
     }
 
-    /** A name and a value a line, as the page shows it; the last ones are for the chart and the partitions' bars. */
+    /** A name and a value a line, as the page shows it; the last ones are for the chart and the bars. */
     private String lines(RunSample sample, Format format) {
         RunSample.Rate rate = sample.rate();
         return """
@@ -132,6 +135,7 @@ class RunEvents {
                 findings=%s
                 share=%d
                 lanes=%s
+                limit=%s
                 byte-rate=%s
                 entry-rate=%s
                 left=%s
@@ -139,7 +143,8 @@ class RunEvents {
                 of-partitions=%s
                 time=%s
                 chart=%s
-                partitions=%s
+                partition-rows=%s
+                lane-rows=%s
                 """.formatted(
                         sample.run().state(),
                         format.size(sample.bytesDone()),
@@ -150,7 +155,8 @@ class RunEvents {
                         format.number(sample.entriesDone()),
                         format.counted(sample.run().findings()),
                         sample.share(),
-                        sample.lanes() == null ? "–" : sample.lanes(),
+                        sample.lanes() == null ? "–" : sample.lanes().size(),
+                        sample.limit() == null ? "" : sample.limit(),
                         rate == null ? "–" : format.rate(rate.bytesPerSecond()),
                         rate == null ? "–" : format.number(Math.round(rate.entriesPerSecond())) + "/s",
                         left(sample, format),
@@ -158,9 +164,8 @@ class RunEvents {
                         format.number(sample.partitions().size()),
                         format.clock(clock.instant()),
                         chart(rate),
-                        sample.unfinished().stream()
-                                .map(each -> partition(sample, each))
-                                .collect(Collectors.joining(" ")));
+                        rows(sample.unfinished(), each -> partition(sample, each)),
+                        rows(sample.lanes() == null ? List.of() : sample.lanes(), each -> lane(sample, each, format)));
     }
 
     static String left(RunSample sample, Format format) {
@@ -175,8 +180,23 @@ class RunEvents {
                 : String.format(Locale.ROOT, "%.3f %.1f", rate.bytesPerSecond() / (1 << 20), rate.entriesPerSecond());
     }
 
+    private static <T> String rows(List<T> all, Function<T, String> row) {
+        return all.stream().map(row).collect(Collectors.joining(";"));
+    }
+
+    /** A row: its number, its bar in percent, and the other cells. */
     private static String partition(RunSample sample, PartitionProgress of) {
-        return "%d:%d:%d:%d:%d"
+        return "%d:%d:%d / %d:%d"
                 .formatted(of.number(), sample.shareOf(of), of.unitsDone(), of.units(), of.unitsFailed());
+    }
+
+    private static String lane(RunSample sample, Lane of, Format format) {
+        Double rate = of.bytesPerSecond();
+        return "%d:%d:%s:%s"
+                .formatted(
+                        of.number(),
+                        sample.shareOf(of),
+                        rate == null ? "–" : format.rate(rate),
+                        format.size(of.bytes()));
     }
 }

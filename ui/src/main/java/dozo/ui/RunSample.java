@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytes planned so far; 0 of a scrub, which reads until it is told to stop
  * @param lanes that are open now; null: not to be seen
  * @param rate null: not known yet
+ * @param limit what it waits for most; null: not known yet, or nothing is on its way
  */
 record RunSample(
         Run run,
@@ -24,14 +25,41 @@ record RunSample(
         long bytes,
         long bytesDone,
         List<PartitionProgress> partitions,
-        @Nullable Integer lanes,
-        @Nullable Rate rate) {
+        @Nullable List<Lane> lanes,
+        @Nullable Rate rate,
+        @Nullable Limit limit) {
 
     /** As many as are shown one by one. */
     static final int PARTITIONS_SHOWN = 24;
 
     /** How fast it is, over the last seconds. */
     record Rate(double bytesPerSecond, double entriesPerSecond) {}
+
+    /**
+     * A lane that is open.
+     *
+     * @param bytes that went over it so far
+     * @param bytesPerSecond over the last seconds; null: not known yet
+     */
+    record Lane(int number, long bytes, @Nullable Double bytesPerSecond) {}
+
+    /** The same with what takes several looks. */
+    RunSample with(@Nullable List<Lane> lanes, @Nullable Rate rate, @Nullable Limit limit) {
+        return new RunSample(
+                run, units, unitsDone, unitsFailed, entriesDone, bytes, bytesDone, partitions, lanes, rate, limit);
+    }
+
+    /** How fast a lane is, in percent of the fastest. */
+    public int shareOf(Lane of) {
+        double fastest = lanes == null
+                ? 0
+                : lanes.stream().mapToDouble(RunSample::rateOf).max().orElse(0);
+        return fastest < 1 ? 0 : (int) Math.round(100 * rateOf(of) / fastest);
+    }
+
+    private static double rateOf(Lane lane) {
+        return lane.bytesPerSecond == null ? 0 : lane.bytesPerSecond;
+    }
 
     /** Those that are not finished, at most {@link #PARTITIONS_SHOWN}. */
     public List<PartitionProgress> unfinished() {

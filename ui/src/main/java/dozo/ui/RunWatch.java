@@ -1,12 +1,16 @@
 package dozo.ui;
 
+import com.sun.management.OperatingSystemMXBean;
 import dozo.ledger.Sight;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
 import dozo.run.Scrubs;
 import dozo.transfer.TransferUnits.PartitionProgress;
-import dozo.ui.RunSample.Rate;
+import dozo.ui.Limit.Glance;
+import dozo.ui.RunSample.Lane;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -21,6 +25,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,10 +44,13 @@ class RunWatch implements SmartLifecycle {
     /** Samples that wait for a viewer; then the viewer does not read. */
     private static final int QUEUE_LENGTH = 10;
 
-    /** Over so many samples the rate is taken. */
-    private static final int RATE_SAMPLES = 10;
+    /** Looks at an engine for each look at its run: what it is at changes faster than how far it is. */
+    private static final int GLANCES = 5;
 
-    private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long GLANCE_NANOS = TimeUnit.SECONDS.toNanos(1) / GLANCES;
+
+    private static final OperatingSystemMXBean MACHINE =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     private static final Logger LOG = LoggerFactory.getLogger(RunWatch.class);
 
@@ -51,16 +59,16 @@ class RunWatch implements SmartLifecycle {
     private final Set<Viewing> viewings = ConcurrentHashMap.newKeySet();
 
     /** By what is looked at. Only the thread that looks has it. */
-    private final Map<Seen, Deque<Counted>> counted = new HashMap<>();
+    private final Map<Seen, RunPace> paces = new HashMap<>();
+
+    /** By run. Only the thread that looks has it. */
+    private final Map<Long, Deque<Glance>> glances = new HashMap<>();
 
     private @Nullable Thread looking;
     private volatile boolean open;
 
     /** What is looked at: a run, as far as these projects show it; null: everything. */
     private record Seen(long run, @Nullable List<String> projects) {}
-
-    /** What had been moved at a moment. */
-    private record Counted(long nanos, long bytes, long entries) {}
 
     /** Somebody who watches a run. */
     static final class Viewing {
@@ -128,15 +136,19 @@ class RunWatch implements SmartLifecycle {
     private void look() {
         long next = System.nanoTime();
         try {
-            while (isWatched()) {
-                lookOnce();
-                next = Math.max(next + EVERY_NANOS, System.nanoTime());
+            for (int i = 0; isWatched(); i++) {
+                glance();
+                if (i % GLANCES == 0) {
+                    lookOnce();
+                }
+                next = Math.max(next + GLANCE_NANOS, System.nanoTime());
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
-            counted.clear();
+            paces.clear();
+            glances.clear();
         }
     }
 
@@ -147,6 +159,19 @@ class RunWatch implements SmartLifecycle {
         }
         looking = null;
         return false;
+    }
+
+    private void glance() {
+        Set<Long> watched = viewings.stream().map(viewing -> viewing.seen.run).collect(Collectors.toSet());
+        glances.keySet().retainAll(watched);
+        double processors = MACHINE.getCpuLoad();
+        for (long run : watched) {
+            Deque<Glance> earlier = glances.computeIfAbsent(run, each -> new ArrayDeque<>());
+            earlier.addLast(new Glance(runs.load(run), processors));
+            if (earlier.size() > RunPace.SAMPLES * GLANCES) {
+                earlier.removeFirst();
+            }
+        }
     }
 
     private void lookOnce() {
@@ -160,7 +185,7 @@ class RunWatch implements SmartLifecycle {
                 LOG.debug("run {} could not be looked at", viewing.seen.run, e);
             }
         }
-        counted.keySet().retainAll(found.keySet());
+        paces.keySet().retainAll(found.keySet());
     }
 
     private void give(Viewing viewing, RunSample sample) {
@@ -171,22 +196,28 @@ class RunWatch implements SmartLifecycle {
 
     private Optional<RunSample> sample(Seen seen, Sight sight) {
         return runs.find(sight, seen.run).map(run -> {
-            RunSample sample = of(run, sight, null);
-            long moved = sample.run().kind() == RunKind.SCRUB || !sight.ofEverything()
-                    ? sample.bytesDone()
-                    : runs.bytesMoved(run.id());
-            Deque<Counted> earlier = counted.computeIfAbsent(seen, each -> new ArrayDeque<>());
-            return with(sample, rate(earlier, new Counted(System.nanoTime(), moved, sample.entriesDone())));
+            RunSample sample = of(sight, run);
+            RunPace pace = paces.computeIfAbsent(seen, each -> new RunPace());
+            pace.count(System.nanoTime(), moved(sample, sight), sample);
+            return sample.with(pace.lanes(sample), pace.rate(), limit(run));
         });
     }
 
-    /** How far a run is now, without its rate: that takes two looks. */
-    RunSample of(Sight sight, Run run) {
-        return of(run, sight, null);
+    /** What the engine has moved changes all the time; what is recorded, when units end. */
+    private long moved(RunSample sample, Sight sight) {
+        Run run = sample.run();
+        return run.kind() == RunKind.SCRUB || !sight.ofEverything() ? sample.bytesDone() : runs.bytesMoved(run.id());
     }
 
-    private RunSample of(Run run, Sight sight, @Nullable Rate rate) {
-        Integer lanes = sight.ofEverything() && run.goesOn() ? runs.lanes(run.id()) : null;
+    private @Nullable Limit limit(Run run) {
+        Deque<Glance> seen = glances.getOrDefault(run.id(), new ArrayDeque<>());
+        return run.state() == RunState.RUNNING && seen.size() >= GLANCES
+                ? Limit.of(seen).orElse(null)
+                : null;
+    }
+
+    /** How far a run is now, without what takes several looks. */
+    RunSample of(Sight sight, Run run) {
         if (run.kind() == RunKind.SCRUB) {
             // What a scrub has read is not known by project.
             var scrub = sight.ofEverything() ? scrubs.find(run.id()) : Optional.<Scrubs.Scrub>empty();
@@ -200,7 +231,8 @@ class RunWatch implements SmartLifecycle {
                     scrub.map(Scrubs.Scrub::bytesRead).orElse(0L),
                     List.of(),
                     null,
-                    rate);
+                    null,
+                    null);
         }
         List<PartitionProgress> partitions = runs.partitions(sight, run.id());
         return new RunSample(
@@ -212,42 +244,19 @@ class RunWatch implements SmartLifecycle {
                 sum(partitions, PartitionProgress::bytes),
                 sum(partitions, PartitionProgress::bytesDone),
                 partitions,
-                lanes,
-                rate);
+                sight.ofEverything() && run.goesOn() ? lanes(run) : null,
+                null,
+                null);
     }
 
-    private static RunSample with(RunSample sample, @Nullable Rate rate) {
-        return new RunSample(
-                sample.run(),
-                sample.units(),
-                sample.unitsDone(),
-                sample.unitsFailed(),
-                sample.entriesDone(),
-                sample.bytes(),
-                sample.bytesDone(),
-                sample.partitions(),
-                sample.lanes(),
-                rate);
+    private List<Lane> lanes(Run run) {
+        return runs.laneTraffic(run.id()).stream()
+                .map(lane -> new Lane(lane.lane(), lane.bytes(), null))
+                .toList();
     }
 
     private static long sum(List<PartitionProgress> partitions, ToLongFunction<PartitionProgress> of) {
         return partitions.stream().mapToLong(of).sum();
-    }
-
-    /** NB: an engine that is opened anew counts from 0 again. */
-    private static @Nullable Rate rate(Deque<Counted> earlier, Counted now) {
-        if (!earlier.isEmpty() && earlier.getLast().bytes > now.bytes) {
-            earlier.clear();
-        }
-        earlier.addLast(now);
-        if (earlier.size() > RATE_SAMPLES + 1) {
-            earlier.removeFirst();
-        }
-        Counted first = earlier.getFirst();
-        double seconds = (now.nanos - first.nanos) / 1e9;
-        return earlier.size() < 2 || seconds <= 0
-                ? null
-                : new Rate((now.bytes - first.bytes) / seconds, Math.max(0, now.entries - first.entries) / seconds);
     }
 
     @Override

@@ -71,6 +71,7 @@ class RunsPage {
         model.addAttribute("run", run);
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
         model.addAttribute("sample", watch.of(sight, run));
+        model.addAttribute("limits", Limit.values());
         model.addAttribute("everything", sight.ofEverything());
         model.addAttribute("underWay", operations.worksOn(run));
         model.addAttribute("findings", shown);

@@ -68,7 +68,7 @@
     function follow(run) {
         const source = new EventSource(run.dataset.events);
         let state = run.dataset.state;
-        let findings = null;
+        let findings = run.dataset.findings;
         let told = Date.now();
         source.addEventListener("sample", event => {
             const found = values(event.data);
@@ -80,7 +80,6 @@
             if (found.get("chart") !== "") {
                 run.querySelectorAll("figure[data-live]").forEach(each => drawChart(each, found.get("time"), found.get("chart")));
             }
-            findings ??= found.get("findings");
             // What is found may change every second: the list of it follows after a while.
             if (state !== found.get("state") || (findings !== found.get("findings") && Date.now() - told > FOUND_EVERY_MS)) {
                 state = found.get("state");

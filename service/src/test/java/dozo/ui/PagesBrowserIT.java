@@ -690,6 +690,8 @@ class PagesBrowserIT {
                             .first())
                     .hasText("1");
             assertThat(page.locator("figure.chart tbody tr").first()).isAttached();
+            assertThat(page.locator("#found li"))
+                    .hasCount(3, new LocatorAssertions.HasCountOptions().setTimeout(30_000));
             shoot(page, "run-live", language);
             fits(page, "run-live", language);
             accessible(page, "run-live", language);

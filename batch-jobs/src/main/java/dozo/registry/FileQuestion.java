@@ -69,6 +69,7 @@ public final class FileQuestion<T> {
      * @param most whole seconds
      * @throws IOException it could not be told
      * @throws Unanswered when nothing was told in time
+     * @throws Refusal when whoever waits is interrupted: nothing is known then either
      */
     public T about(String field, Path path, Duration most) throws IOException {
         Answered before = last;
@@ -94,7 +95,7 @@ public final class FileQuestion<T> {
             throw new Unanswered(field, path, most);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while a file system was asked", e);
+            throw Refusal.taken(field, "interrupted while the folder was looked into");
         } catch (ExecutionException e) {
             throw failure(e.getCause());
         }

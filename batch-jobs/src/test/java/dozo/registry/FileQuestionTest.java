@@ -83,6 +83,23 @@ class FileQuestionTest {
     }
 
     @Test
+    void whoIsInterruptedWhileItIsAskedIsToldNothingOfTheFolder() {
+        CountDownLatch never = new CountDownLatch(1);
+        FileQuestion<Boolean> question = new FileQuestion<>(path -> {
+            answered(never);
+            return true;
+        });
+
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> question.about("source", PATH, FileQuestion.PERSON))
+                .isInstanceOfSatisfying(
+                        Refusal.class, refused -> assertThat(refused.isTaken()).isTrue())
+                .hasMessage("interrupted while the folder was looked into");
+        assertThat(Thread.interrupted()).isTrue();
+        never.countDown();
+    }
+
+    @Test
     void registeringFromAFileServerThatHangsIsRefusedAndAFileOfLinesAsAWhole() throws Exception {
         DataSource database = TestDatabase.fresh();
         JdbcClient jdbc = JdbcClient.create(database);

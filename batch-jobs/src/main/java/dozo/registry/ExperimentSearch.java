@@ -179,7 +179,7 @@ public class ExperimentSearch {
      * How one after the other stands, until the page is full. `offset 0` keeps the state out of what the planner guesses: taken for
      * one in 200, it would be found for all of them first. What a state takes at least stands beside it: rare ones are soon found among few.
      */
-    private static String inState(State state) {
+    private static String inState(String atLeast) {
         return """
                 select e.*, p.code as project, s.state
                 from experiment e
@@ -188,7 +188,7 @@ public class ExperimentSearch {
                      on t.experiment_id = e.experiment_id and t.site_id = :site and t.experiment_id > :after
                 cross join lateral (select\s""" + STATE + """
                     as state offset 0) s
-                where s.state = :state and (""" + atLeast(state) + """
+                where s.state = :state and (""" + atLeast + """
                 )
                   and\s""" + WANTED + """
                 order by e.experiment_id
@@ -196,26 +196,28 @@ public class ExperimentSearch {
                 """;
     }
 
-    private static String atLeast(State state) {
+    private static String statement(@Nullable State state) {
         return switch (state) {
-            case PLANNED -> """
+            case PLANNED -> inState("""
                     e.experiment_id in (select x.experiment_id from experiment x
                                         where x.experiment_id > :after
                                           and not exists (select from protection o
                                                           where o.experiment_id = x.experiment_id and o.site_id = :site)
-                                        offset 0)""";
-            case ARRIVING -> "e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')";
-            case COMPLETE, COPYING -> "t.entries = t.entries_safe is false";
-            case VERIFIED -> "t.entries = t.entries_safe is true";
-            case AT_RISK -> """
+                                        offset 0)""");
+            case ARRIVING ->
+                inState("e.experiment_id in (select a.experiment_id from arrival a where a.state = 'ARRIVING')");
+            case COMPLETE, COPYING -> inState("t.entries = t.entries_safe is false");
+            case VERIFIED -> inState("t.entries = t.entries_safe is true");
+            case AT_RISK -> inState("""
                     e.experiment_id in (select o.experiment_id from protection o
                                         where o.site_id = :site and o.experiment_id > :after
                                           and o.entries = o.entries_safe is false and o.unprotected_since < :overdue
                                         union
                                         select f.experiment_id from finding f
                                         where f.superseded_by is null and f.reason = any(:risks::text[])
-                                          and f.experiment_id > :after)""";
-            case FROZEN -> "true";
+                                          and f.experiment_id > :after)""");
+            case FROZEN -> IN_ANY_STATE;
+            case null -> IN_ANY_STATE;
         };
     }
 
@@ -236,8 +238,7 @@ public class ExperimentSearch {
     public List<Found> page(Sight sight, Wanted wanted, int site, int after, int limit) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
-        State state = wanted.state;
-        return jdbc.sql(state == null || state == State.FROZEN ? IN_ANY_STATE : inState(state))
+        return jdbc.sql(statement(wanted.state))
                 .param("overdue", Timestamp.from(clock.instant().minus(settings.after())))
                 .param("risks", Arrays.stream(RISKS).map(Problem::name).toArray(String[]::new), Types.ARRAY)
                 .param("seen", sight.seen(), Types.ARRAY)
@@ -254,7 +255,7 @@ public class ExperimentSearch {
                         "named",
                         text == null || slash < 0 ? new Integer[0] : projects(literally(text.substring(0, slash))))
                 .param("code", text == null || slash < 0 ? null : literally(text.substring(slash + 1)) + "%")
-                .param("state", state == null ? null : state.name())
+                .param("state", wanted.state == null ? null : wanted.state.name())
                 .param("limit", limit)
                 .query((row, n) -> new Found(
                         Objects.requireNonNull(Experiments.EXPERIMENT.mapRow(row, n)),

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -184,15 +185,16 @@ public class BulkRegistration {
 
     /** The lines with their sources where they lie in fact. */
     private List<JudgedLine> placed(Sight sight, List<JudgedLine> lines) {
-        Map<String, SourceRoots> roots = new HashMap<>();
+        Map<String, List<Path>> said = new HashMap<>();
         jdbc.sql("select code, source_roots from project where code = any(:codes)")
                 .param(
                         "codes",
                         wishes(lines).stream().map(Wish::project).distinct().toArray(String[]::new))
                 .query(row -> {
-                    String code = row.getString("code");
-                    roots.put(code, new SourceRoots(code, Projects.paths(row.getArray("source_roots"))));
+                    said.put(row.getString("code"), Projects.paths(row.getArray("source_roots")));
                 });
+        Map<String, SourceRoots> roots =
+                SourceRoots.of(said).stream().collect(Collectors.toMap(SourceRoots::project, each -> each));
         return lines.stream()
                 .map(line -> line instanceof Wish wish && roots.containsKey(wish.project())
                         ? wish.placed(requireNonNull(roots.get(wish.project())), sight)

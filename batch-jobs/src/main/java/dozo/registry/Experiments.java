@@ -147,7 +147,7 @@ public class Experiments {
         Code.checkedTitle(title);
         Project owner =
                 projects.find(project).filter(known -> sight.sees(project)).orElseThrow(() -> noProject(project));
-        SourceRoots roots = new SourceRoots(project, owner.roots());
+        SourceRoots roots = SourceRoots.of(project, owner.roots());
         Placed placed = roots.place("source", checkedPath("source", source), sight);
         Path root = placed.path();
         refuseDuplicate(sight, project, code, root);
@@ -279,7 +279,7 @@ public class Experiments {
         }
         SourceList checked = list == null
                 ? null
-                : checkedList(new SourceRoots(project, owner.get().roots()), list, sight);
+                : checkedList(SourceRoots.of(project, owner.get().roots()), list, sight);
         // Locked, so that the ledger's "before" is what this change replaces.
         Optional<Experiment> before = jdbc.sql(
                         SELECT + "where p.code = :project and e.code = :code for no key update of e")

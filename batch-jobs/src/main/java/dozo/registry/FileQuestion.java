@@ -3,7 +3,10 @@ package dozo.registry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -53,7 +56,7 @@ public final class FileQuestion<T> {
 
         private static final long serialVersionUID = 1L;
 
-        private Unanswered(String field, Path path, Duration most) {
+        Unanswered(String field, Path path, Duration most) {
             super(field, "%s does not answer within %d s".formatted(Experiments.shown(path), most.toSeconds()));
         }
     }
@@ -76,7 +79,40 @@ public final class FileQuestion<T> {
         return before != null && before.isLately(path) ? asking.of(path) : asked(field, path, most);
     }
 
+    /**
+     * The answers about several paths, which are all asked at the same time.
+     *
+     * @param field of which it is refused
+     * @param most for all of them together
+     * @return by path; nothing where it could not be told. A path that is missing was silent: nothing is known about it
+     * @throws Refusal when whoever waits is interrupted
+     */
+    public Map<Path, Optional<T>> aboutEach(String field, Collection<Path> paths, Duration most) {
+        long end = System.nanoTime() + most.toNanos();
+        Map<Path, FutureTask<T>> asked = new LinkedHashMap<>();
+        paths.forEach(path -> asked.computeIfAbsent(path, this::begun));
+        Map<Path, Optional<T>> answers = new LinkedHashMap<>();
+        asked.forEach((path, answer) -> {
+            try {
+                answers.put(path, Optional.of(within(Math.max(0, end - System.nanoTime()), field, answer)));
+            } catch (IOException told) {
+                answers.put(path, Optional.empty());
+            } catch (TimeoutException silent) {
+                // It is missing in what is given back.
+            }
+        });
+        return answers;
+    }
+
     private T asked(String field, Path path, Duration most) throws IOException {
+        try {
+            return within(most.toNanos(), field, begun(path));
+        } catch (TimeoutException hangs) {
+            throw new Unanswered(field, path, most);
+        }
+    }
+
+    private FutureTask<T> begun(Path path) {
         FutureTask<T> mine = new FutureTask<>(() -> {
             try {
                 return asking.of(path);
@@ -89,10 +125,12 @@ public final class FileQuestion<T> {
         if (others == null) {
             THREADS.execute(mine);
         }
+        return others == null ? mine : others;
+    }
+
+    private T within(long nanos, String field, FutureTask<T> answer) throws IOException, TimeoutException {
         try {
-            return (others == null ? mine : others).get(most.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException hangs) {
-            throw new Unanswered(field, path, most);
+            return answer.get(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Refusal.taken(field, "interrupted while the folder was looked into");

@@ -4,7 +4,9 @@ import dozo.ledger.Sight;
 import java.nio.file.Path;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -25,8 +27,6 @@ public class SourcePlaces {
      */
     public record Place(Path path, Path opened, List<String> projects) {}
 
-    private record Rooted(String project, SourceRoots roots) {}
-
     public SourcePlaces(JdbcClient jdbc) {
         this.jdbc = jdbc;
     }
@@ -44,15 +44,19 @@ public class SourcePlaces {
         Path opened = resolved.orElse(path);
         int deepest = -1;
         List<String> projects = new ArrayList<>();
-        for (Rooted rooted : rooted(sight)) {
-            int depth = rooted.roots.depth(path, resolved);
+        List<SourceRoots> all = SourceRoots.of(roots(sight));
+        for (SourceRoots roots : all) {
+            int depth = roots.depth(path, resolved);
             if (depth > deepest) {
                 projects.clear();
                 deepest = depth;
             }
             if (depth >= 0 && depth == deepest) {
-                projects.add(rooted.project);
+                projects.add(roots.project());
             }
+        }
+        if (projects.isEmpty()) {
+            all.forEach(roots -> roots.refuseSilence("source"));
         }
         if (projects.isEmpty() && !sight.ofEverything()) {
             throw new Refusal(
@@ -62,16 +66,15 @@ public class SourcePlaces {
         return new Place(projects.isEmpty() ? path : opened, opened, List.copyOf(projects));
     }
 
-    private List<Rooted> rooted(Sight sight) {
-        return jdbc.sql("""
+    private Map<String, List<Path>> roots(Sight sight) {
+        Map<String, List<Path>> roots = new LinkedHashMap<>();
+        jdbc.sql("""
                         select code, source_roots from project
                         where source_roots <> '{}' and (:seen::text[] is null or code = any(:seen::text[]))
                         order by code
-                        """)
-                .param("seen", sight.seen(), Types.ARRAY)
-                .query((row, n) -> new Rooted(
-                        row.getString("code"),
-                        new SourceRoots(row.getString("code"), Projects.paths(row.getArray("source_roots")))))
-                .list();
+                        """).param("seen", sight.seen(), Types.ARRAY).query(row -> {
+            roots.put(row.getString("code"), Projects.paths(row.getArray("source_roots")));
+        });
+        return roots;
     }
 }

@@ -1,10 +1,13 @@
 package dozo.registry;
 
 import dozo.ledger.Sight;
+import dozo.registry.FileQuestion.Unanswered;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -24,6 +27,9 @@ final class SourceRoots {
     /** Without links. One that is not there now has nothing below it. */
     private final List<Path> real;
 
+    /** Those that did not answer: nobody knows what is below them. */
+    private final List<Path> silent;
+
     /**
      * A source or its list.
      *
@@ -31,20 +37,38 @@ final class SourceRoots {
      */
     record Placed(Path path, boolean bound) {}
 
-    SourceRoots(String project, List<Path> said) {
+    private SourceRoots(String project, List<Path> said, Map<Path, Optional<Path>> answers) {
         this.project = project;
         this.said = said;
         this.real = said.stream()
-                .map(root -> real("roots", root))
-                .flatMap(Optional::stream)
+                .flatMap(root -> answers.getOrDefault(root, Optional.empty()).stream())
                 .toList();
+        this.silent = said.stream().filter(root -> !answers.containsKey(root)).toList();
+    }
+
+    static SourceRoots of(String project, List<Path> said) {
+        return of(Map.of(project, said)).getFirst();
+    }
+
+    /** The roots of several projects, in the map's order. Their file systems are all asked at the same time. */
+    static List<SourceRoots> of(Map<String, List<Path>> projects) {
+        Set<Path> all = projects.values().stream().flatMap(List::stream).collect(Collectors.toSet());
+        Map<Path, Optional<Path>> answers = REAL.aboutEach("roots", all, FileQuestion.PERSON);
+        return projects.entrySet().stream()
+                .map(each -> new SourceRoots(each.getKey(), each.getValue(), answers))
+                .toList();
+    }
+
+    String project() {
+        return project;
     }
 
     /**
      * Where a path lies. That it is not below a root is said in the same way whether it is there or not.
      *
      * @param path absolute and plain
-     * @throws Refusal when it is not below a root and the sight is not of everything
+     * @throws Refusal when it is not below a root and the sight is not of everything, or when it is below none that is known
+     *     and another does not answer
      */
     Placed place(String field, Path path, Sight sight) {
         Optional<Path> resolved = said.isEmpty() ? Optional.empty() : real(field, path);
@@ -54,6 +78,7 @@ final class SourceRoots {
         if (inside) {
             return new Placed(resolved.orElse(path), true);
         }
+        refuseSilence(field);
         if (sight.ofEverything()) {
             return new Placed(path, false);
         }
@@ -73,6 +98,13 @@ final class SourceRoots {
                         .mapToInt(Path::getNameCount)
                         .max()
                         .orElse(-1);
+    }
+
+    /** @throws Refusal when a root does not answer: something may be below it that is below no other */
+    void refuseSilence(String field) {
+        if (!silent.isEmpty()) {
+            throw new Unanswered(field, silent.getFirst(), FileQuestion.PERSON);
+        }
     }
 
     private String accepted() {

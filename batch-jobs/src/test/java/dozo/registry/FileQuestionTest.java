@@ -6,8 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.FileQuestion.Unanswered;
+import dozo.registry.Verdict.Outcome;
 import dozo.remote.HungMount;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -17,6 +19,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -126,6 +132,72 @@ class FileQuestionTest {
         }
         assertThat(jdbc.sql("select count(*) from experiment").query(Long.class).single())
                 .isZero();
+    }
+
+    @Test
+    void oneRootThatHangsKeepsNobodyFromTheOthers() throws Exception {
+        DataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        Ledger ledger = new Ledger(jdbc, CLOCK);
+        Projects projects = new Projects(jdbc, ledger, CLOCK);
+        Experiments experiments = new Experiments(jdbc, projects, ledger, CLOCK);
+        BulkRegistration bulk = new BulkRegistration(jdbc, ledger, CLOCK, new JdbcTransactionManager(database));
+        SourcePlaces places = new SourcePlaces(jdbc);
+        Path server = Files.createDirectory(folder.toRealPath().resolve("nfs"));
+        Path hung = Files.createDirectory(server.resolve("data"));
+        Path answering = Files.createDirectory(folder.toRealPath().resolve("gpfs"));
+        Path visit = Files.createDirectory(answering.resolve("visit"));
+        Path elsewhere = Files.createDirectory(folder.toRealPath().resolve("elsewhere"));
+        for (String project : List.of("p", "q")) {
+            projects.create(project, "", "test");
+        }
+        projects.setRoots("p", List.of(hung, answering), "test");
+        projects.setRoots("q", List.of(hung), "test");
+        Sight lab = Sight.of(Set.of("p", "q"));
+
+        try (HungMount mount = new HungMount(server)) {
+            assertThat(places.find(lab, visit).projects()).containsExactly("p");
+            String line = "project,code,source\np,a," + visit + "\n";
+            assertThat(bulk.register(
+                                    new ByteArrayInputStream(line.getBytes(StandardCharsets.UTF_8)),
+                                    null,
+                                    Mode.EACH,
+                                    false,
+                                    "lab")
+                            .count(Outcome.REGISTERED))
+                    .isEqualTo(1);
+            for (Sight sight : List.of(lab, Sight.EVERYTHING)) {
+                assertThatThrownBy(() -> places.find(sight, elsewhere))
+                        .isInstanceOf(Unanswered.class)
+                        .hasMessage(hung + " does not answer within 5 s");
+            }
+            assertThatThrownBy(() -> experiments.register("p", "e", "", elsewhere, "admin"))
+                    .as("nobody knows whether it is below that root, and bound")
+                    .isInstanceOf(Unanswered.class);
+        }
+    }
+
+    @Test
+    void severalAreAskedAtTheSameTimeAndTheSilentOnesAreLeftOut() {
+        CountDownLatch allAsked = new CountDownLatch(3);
+        CountDownLatch never = new CountDownLatch(1);
+        FileQuestion<String> question = new FileQuestion<>(path -> {
+            allAsked.countDown();
+            answered(allAsked);
+            switch (path.toString()) {
+                case "/silent" -> answered(never);
+                case "/failing" -> throw new FileSystemException("no");
+                default -> {}
+            }
+            return "here";
+        });
+
+        assertThat(question.aboutEach(
+                        "roots",
+                        List.of(Path.of("/silent"), Path.of("/failing"), Path.of("/answering")),
+                        Duration.ofSeconds(2)))
+                .isEqualTo(Map.of(Path.of("/failing"), Optional.empty(), Path.of("/answering"), Optional.of("here")));
+        never.countDown();
     }
 
     private static void answered(CountDownLatch latch) throws IOException {

@@ -56,10 +56,14 @@ public final class Sftp {
         void take(byte[] bytes, int from, int length) throws IOException, InterruptedException;
     }
 
-    /** What takes the names of a folder, in the site's order, without {@code "."} and {@code ".."}. */
+    /**
+     * What takes the names of a folder, in the site's order, without {@code "."} and {@code ".."}.
+     *
+     * @param <X> what may go wrong with taking them
+     */
     @FunctionalInterface
-    public interface Names {
-        void take(FilePath path, RemoteFacts facts) throws IOException, InterruptedException;
+    public interface Names<X extends Exception> {
+        void take(FilePath path, RemoteFacts facts) throws X, InterruptedException;
     }
 
     private record Limits(long readBytes, long writeBytes, long handles) {}
@@ -246,7 +250,8 @@ public final class Sftp {
     }
 
     /** Names what is in a folder, one batch of the site's at a time in memory. NO_SUCH_FILE if the folder is not there. */
-    public void list(FilePath folder, Names names) throws IOException, InterruptedException {
+    public <X extends Exception> void list(FilePath folder, Names<X> names)
+            throws X, RemoteException, InterruptedException {
         byte[] handle = openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
         try {
             Packet next = Packet.of(Packet.READDIR).string(handle);

@@ -2,7 +2,6 @@ package dozo.remote;
 
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
-import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -118,7 +117,7 @@ public record SiteCheck(
     }
 
     /** Removes such a folder and the files in it. */
-    public static void removeProbe(Lane lane, FilePath folder) throws IOException, InterruptedException {
+    public static void removeProbe(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
         List<FilePath> files = new ArrayList<>();
         lane.sftp().list(folder, (file, facts) -> files.add(file));
         for (FilePath file : files) {
@@ -142,8 +141,6 @@ public record SiteCheck(
                 throw e;
             }
             return false;
-        } catch (IOException e) {
-            throw new IllegalStateException("nothing else throws here", e);
         }
     }
 }

@@ -4,7 +4,6 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCheck.Look;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -309,8 +308,6 @@ final class SiteProbe {
             if (endsTheLook(e)) {
                 throw e;
             }
-        } catch (IOException e) {
-            throw new IllegalStateException("nothing else throws here", e);
         }
         if (!namesAreBytes) {
             findings.add("the site does not keep every name byte for byte");

@@ -7,7 +7,6 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.verify.SiteFolders;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -36,7 +35,7 @@ public final class OtherPlaces {
     }
 
     /** Those of an experiment, with the versions that are there now. */
-    public static OtherPlaces at(Lane lane, SiteFolders folders) throws IOException, InterruptedException {
+    public static OtherPlaces at(Lane lane, SiteFolders folders) throws RemoteException, InterruptedException {
         TreeSet<Integer> manifests = new TreeSet<>(Comparator.reverseOrder());
         try {
             lane.sftp().list(folders.versions(), (path, facts) -> {

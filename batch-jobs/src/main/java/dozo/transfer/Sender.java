@@ -11,13 +11,11 @@ import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.Lanes.LaneTraffic;
-import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
-import dozo.remote.SiteCheck;
-import dozo.remote.SiteSync;
+import dozo.transfer.Crew.Work;
 import dozo.transfer.Outcome.Failed;
 import dozo.transfer.Outcome.Verified;
 import dozo.transfer.SourceFile.SourceProblem;
@@ -28,21 +26,15 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,19 +49,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Sender implements AutoCloseable {
 
-    /** How often an entry is tried on another lane when one dies under it, and sent again when its digest is wrong. */
+    /** How often an entry is sent when its digest is wrong or it changes meanwhile. */
     private static final int TRIES = 3;
-
-    private static final SecureRandom LOT = new SecureRandom();
 
     private final Lanes lanes;
     private final KnownSite site;
     private final SiteTree tree;
-    private final SiteSync sync = new SiteSync();
     private final Throttle throttle;
-    private final int readBackOneIn;
     private final Gauges gauges = new Gauges();
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final Crew crew;
+    private final Prover prover;
 
     /** Writes the content of a file that Dozo makes itself. */
     public interface Content {
@@ -90,11 +79,6 @@ public final class Sender implements AutoCloseable {
 
     private record Written(Digest digest, long bytes) {}
 
-    /** Something done over a lane. */
-    private interface Work<T> {
-        T over(Lane lane) throws IOException, InterruptedException, SourceProblem;
-    }
-
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
         this(lanes, site, throttle, 0);
@@ -107,11 +91,12 @@ public final class Sender implements AutoCloseable {
      * @param readBackOneIn 0: none
      */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn) {
-        this.readBackOneIn = readBackOneIn;
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
         this.tree = new SiteTree(site);
+        this.crew = new Crew(lanes);
+        this.prover = new Prover(crew, site, gauges, readBackOneIn);
     }
 
     /** Notes that the root itself was made a moment ago: nothing can stand there yet. */
@@ -177,7 +162,7 @@ public final class Sender implements AutoCloseable {
 
     /** Reads what is stored, over the same lanes. */
     public SiteReader reader() throws RemoteException, InterruptedException {
-        return new SiteReader(lanes, site);
+        return new SiteReader(lanes, crew, site);
     }
 
     /**
@@ -203,10 +188,7 @@ public final class Sender implements AutoCloseable {
 
     /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
     public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
-        over(lane -> {
-            tree.putAside(lane, route, route.top().resolve(inBag));
-            return Optional.empty();
-        });
+        crew.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
     }
 
     private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
@@ -219,7 +201,7 @@ public final class Sender implements AutoCloseable {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
         }
-        syncAll();
+        prover.syncAll();
         tree.publish(lane, route, temporary, finalName, sent, null);
         return sent;
     }
@@ -236,14 +218,13 @@ public final class Sender implements AutoCloseable {
         for (Map.Entry<Copy, FilePath> one :
                 reader().movedAside(folders, standing).entrySet()) {
             Copy copy = one.getKey();
-            back += over(lane -> {
-                        if (copy.kind() == EntryKind.DIRECTORY) {
-                            tree.makeFolders(lane, route, copy.path());
-                            return Optional.of(0);
-                        }
-                        return Optional.of(tree.putBack(lane, route, one.getValue(), copy.path()) ? 1 : 0);
-                    })
-                    .orElseThrow();
+            back += crew.over(lane -> {
+                if (copy.kind() == EntryKind.DIRECTORY) {
+                    tree.makeFolders(lane, route, copy.path());
+                    return 0;
+                }
+                return tree.putBack(lane, route, one.getValue(), copy.path()) ? 1 : 0;
+            });
         }
         return back;
     }
@@ -254,7 +235,7 @@ public final class Sender implements AutoCloseable {
      * @return those that could not be given them, perhaps because somebody has removed them there
      */
     public List<Failed> setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
-        Map<Entry, Outcome> outcomes = each(
+        Map<Entry, Outcome> outcomes = crew.each(
                 folders,
                 folder -> entryOutcome(folder, lane -> {
                     SiteFacts facts = SiteFacts.of(folder);
@@ -271,59 +252,15 @@ public final class Sender implements AutoCloseable {
      * Removes what earlier runs left under temporary names, but for the files with these numbers. Of a copy nothing is left
      * then, unless others copy to the same place.
      */
-    public void sweep(Route route, Set<Integer> keep) throws IOException, InterruptedException {
+    public void sweep(Route route, Set<Integer> keep) throws RemoteException, InterruptedException {
         site.awaitLook();
-        Lane lane = lanes.next();
-        if (keep.isEmpty() && removeIfEmpty(lane, route.incoming())) {
-            removeParent(lane, route);
-            return;
-        }
-        Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
-        List<FilePath> leftovers = new ArrayList<>();
-        List<FilePath> probes = new ArrayList<>();
-        lane.sftp().list(route.incoming(), (path, facts) -> {
-            if (SiteCheck.isProbe(path) && facts.kind() == RemoteFacts.Kind.DIRECTORY) {
-                probes.add(path);
-            } else if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
-                leftovers.add(path);
-            }
-        });
-        for (FilePath leftover : leftovers) {
-            lane.sftp().remove(leftover);
-        }
-        for (FilePath probe : probes) {
-            SiteCheck.removeProbe(lane, probe);
-        }
-        if (keep.isEmpty()) {
-            var _ = removeIfEmpty(lane, route.incoming());
-            removeParent(lane, route);
-        }
+        new Leftovers(lanes.next(), route).sweep(keep);
     }
 
     @Override
     public void close() {
-        threads.shutdownNow();
+        crew.close();
         lanes.close();
-    }
-
-    /** The folder that the temporary folders of copies lie in; a backup's stays. */
-    private static void removeParent(Lane lane, Route route) throws RemoteException, InterruptedException {
-        if (route.versions().isEmpty()) {
-            var _ = removeIfEmpty(lane, route.incoming().parent());
-        }
-    }
-
-    /** Whether it is gone; if not, something lies in it. */
-    private static boolean removeIfEmpty(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
-        try {
-            lane.sftp().rmdir(folder);
-            return true;
-        } catch (RemoteException e) {
-            if (e.reason() != Reason.REFUSED && e.reason() != Reason.EXISTS && e.reason() != Reason.NO_SUCH_FILE) {
-                throw e;
-            }
-            return e.reason() == Reason.NO_SUCH_FILE;
-        }
     }
 
     private List<Outcome> sendBundle(Route route, List<Entry> entries, Map<Integer, Digest> proven)
@@ -332,7 +269,7 @@ public final class Sender implements AutoCloseable {
         List<Entry> others = new ArrayList<>();
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
         // At the same time: over a long way, folders in folders take a while.
-        Future<Map<Entry, Outcome>> making = threads.submit(() -> each(others, other -> makeOther(route, other)));
+        Future<Map<Entry, Outcome>> making = crew.begin(() -> crew.each(others, other -> makeOther(route, other)));
         Map<Entry, Outcome> outcomes = new HashMap<>();
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
             Map<Entry, Outcome> tried = sendAndProve(route, left, proven, i == 0);
@@ -340,8 +277,8 @@ public final class Sender implements AutoCloseable {
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
         try (Stay _ = gauges.naming.enter()) {
-            outcomes.putAll(join(making));
-            syncAll();
+            outcomes.putAll(Crew.join(making));
+            prover.syncAll();
         }
         return entries.stream()
                 .map(entry -> requireNonNull(outcomes.get(entry)))
@@ -381,8 +318,8 @@ public final class Sender implements AutoCloseable {
         });
         if (!proven.isEmpty()) {
             try (Stay _ = gauges.naming.enter()) {
-                outcomes.putAll(
-                        each(List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+                outcomes.putAll(crew.each(
+                        List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
             }
         }
         return outcomes;
@@ -392,11 +329,8 @@ public final class Sender implements AutoCloseable {
             Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.sending.enter()) {
-            over(lane -> {
-                tree.makeFolders(lane, route, route.incoming());
-                return Optional.empty();
-            });
-            return each(files, file -> {
+            crew.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
+            return crew.each(files, file -> {
                 try (Stay _ = gauges.files.enter()) {
                     return asProven(sendFile(route, file, look), provenBefore);
                 }
@@ -570,7 +504,7 @@ public final class Sender implements AutoCloseable {
     private Outcome publishSynced(Route route, Arrived proven) throws RemoteException, InterruptedException {
         try (Stay _ = gauges.naming.enter()) {
             Outcome outcome = publish(route, proven);
-            syncAll();
+            prover.syncAll();
             return outcome;
         }
     }
@@ -606,16 +540,6 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    /** Returns when all that is acknowledged is on the site's disk; where that is done file by file, it is so already. */
-    private void syncAll() throws RemoteException, InterruptedException {
-        if (site.syncsAtOnce()) {
-            over(lane -> {
-                sync.sync(lane);
-                return Optional.empty();
-            });
-        }
-    }
-
     private static Outcome compare(Arrived arrived, @Nullable Digest found) {
         Entry file = arrived.file;
         if (found == null) {
@@ -630,80 +554,12 @@ public final class Sender implements AutoCloseable {
                                 .formatted(file.path(), found, arrived.digest));
     }
 
-    /**
-     * The site's digests of these files, which are then also on its disk: it does the one while it does the other. If the command
-     * gets stuck on two lanes, there are none.
-     */
     private Map<FilePath, Digest> digestsAtSite(List<Arrived> arrived) throws RemoteException, InterruptedException {
-        if (arrived.isEmpty()) {
-            return Map.of();
-        }
         List<FilePath> names = arrived.stream().map(Arrived::lies).toList();
         long bytes = arrived.stream()
                 .mapToLong(each -> each.file.facts().sizeBytes())
                 .sum();
-        Future<@Nullable Void> synced = threads.submit(() -> {
-            syncAll();
-            return null;
-        });
-        try {
-            Map<FilePath, Digest> digests = computedAtSite(names, bytes);
-            try (Stay _ = gauges.naming.enter()) {
-                join(synced);
-            }
-            return digests;
-        } catch (RemoteException e) {
-            if (e.reason() != Reason.STUCK) {
-                throw e;
-            }
-            return Map.of();
-        } finally {
-            synced.cancel(true);
-        }
-    }
-
-    private Map<FilePath, Digest> computedAtSite(List<FilePath> files, long bytes)
-            throws RemoteException, InterruptedException {
-        try (Stay _ = gauges.proving.enter()) {
-            Map<FilePath, Digest> digests = new HashMap<>(
-                    over(lane -> Optional.of(site.digests(lane, files, bytes))).orElseThrow());
-            checkByReadingBack(digests);
-            return digests;
-        }
-    }
-
-    /**
-     * Reads some files back, drawn by lot so that nobody at the site knows which, and compares them with what was said of them.
-     * One that cannot be read back has no digest.
-     *
-     * @throws RemoteException PROTOCOL if one has another digest: then nothing that was said there is worth anything
-     */
-    private void checkByReadingBack(Map<FilePath, Digest> said) throws RemoteException, InterruptedException {
-        if (readBackOneIn == 0) {
-            return;
-        }
-        List<FilePath> drawn = said.keySet().stream()
-                .filter(file -> LOT.nextInt(readBackOneIn) == 0)
-                .toList();
-        if (drawn.isEmpty() || site.digest().equals(RemoteDigest.readBack())) {
-            return;
-        }
-        Map<FilePath, Digest> read = over(lane ->
-                        Optional.of(RemoteDigest.readBack().digests(lane, drawn, 0)))
-                .orElseThrow();
-        for (FilePath file : drawn) {
-            Digest there = said.remove(file);
-            Digest back = read.get(file);
-            if (there != null && back != null) {
-                if (!back.equals(there)) {
-                    throw new RemoteException(
-                            Reason.PROTOCOL,
-                            "the site says by %s that %s has the digest %s, but what is read back has %s: do not believe it"
-                                    .formatted(site.digest().method(), file, there, back));
-                }
-                said.put(file, there);
-            }
-        }
+        return prover.digests(names, bytes);
     }
 
     /** Makes a new file; what a dead run left under its name is removed. */
@@ -729,56 +585,13 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private interface EntryWork<T> {
-        T of(Entry entry) throws RemoteException, InterruptedException;
-    }
-
-    /** Does the same with each entry, all at once. */
-    private <T> Map<Entry, T> each(List<Entry> entries, EntryWork<T> work)
+    private Outcome entryOutcome(Entry entry, Work<Outcome, SourceProblem> work)
             throws RemoteException, InterruptedException {
-        Map<Entry, Future<T>> running = new LinkedHashMap<>();
-        Map<Entry, T> results = new HashMap<>();
-        try {
-            for (Entry entry : entries) {
-                running.put(entry, threads.submit(() -> {
-                    lanes.files().acquire();
-                    try {
-                        return work.of(entry);
-                    } finally {
-                        lanes.files().release();
-                    }
-                }));
-            }
-            for (Map.Entry<Entry, Future<T>> one : running.entrySet()) {
-                results.put(one.getKey(), join(one.getValue()));
-            }
-        } finally {
-            running.values().forEach(one -> one.cancel(true));
-        }
-        return results;
-    }
-
-    /** Waits for what another thread does, and fails as that fails, with the very same exception. */
-    static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
-        try {
-            return running.get();
-        } catch (ExecutionException e) {
-            switch (e.getCause()) {
-                case RemoteException site -> throw site;
-                case InterruptedException stopped -> throw stopped;
-                case RuntimeException bug -> throw bug;
-                case Error error -> throw error;
-                case null, default -> throw new IllegalStateException(e.getCause());
-            }
-        }
-    }
-
-    private Outcome entryOutcome(Entry entry, Work<Outcome> work) throws RemoteException, InterruptedException {
         return entryWork(entry, failed -> failed, work);
     }
 
     /** Does what is to be done with an entry; what concerns this entry alone is a result. */
-    private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T> work)
+    private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T, SourceProblem> work)
             throws RemoteException, InterruptedException {
         if (!entry.path().isUtf8() && !site.namesAreBytes()) {
             return failure.apply(new Failed(
@@ -787,7 +600,7 @@ public final class Sender implements AutoCloseable {
                     entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there"));
         }
         try {
-            return overWithSource(work);
+            return crew.over(work);
         } catch (SourceProblem e) {
             return failure.apply(new Failed(entry, e.problem(), String.valueOf(e.getMessage())));
         } catch (RemoteException e) {
@@ -804,29 +617,6 @@ public final class Sender implements AutoCloseable {
                             "%s: the site gave no digest for it: %s".formatted(entry.path(), e.getMessage())));
                 case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
             };
-        }
-    }
-
-    private <T> Optional<T> over(Work<Optional<T>> work) throws RemoteException, InterruptedException {
-        try {
-            return overWithSource(work);
-        } catch (SourceProblem e) {
-            throw new IllegalStateException("no source is read here", e);
-        }
-    }
-
-    /** Does the work on a lane, and again on another one when the lane dies under it: all of it may be done twice. */
-    private <T> T overWithSource(Work<T> work) throws RemoteException, InterruptedException, SourceProblem {
-        for (int i = 1; ; i++) {
-            try {
-                return work.over(lanes.next());
-            } catch (RemoteException e) {
-                if (!e.worthAnotherTry(i)) {
-                    throw e;
-                }
-            } catch (IOException e) {
-                throw new IllegalStateException("only the site throws IOException here", e);
-            }
         }
     }
 }

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
-import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
@@ -16,16 +15,12 @@ import dozo.remote.SiteCache;
 import dozo.verify.Copies.Copy;
 import dozo.verify.Damages.DamageKind;
 import dozo.verify.SiteFolders;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +36,7 @@ public final class SiteReader {
     private static final long READ_BACK_BYTES_MAX = 64 << 20;
 
     private final Lanes lanes;
+    private final Crew crew;
     private final KnownSite site;
     private final RemoteDigest digest;
     private final Optional<SiteCache> cache;
@@ -70,21 +66,14 @@ public final class SiteReader {
         record Unknown(Copy copy, String message) implements Seen {}
     }
 
-    private interface Work<T> {
-        T over(Lane lane) throws IOException, InterruptedException;
-    }
-
-    private interface Look {
-        Seen at(Copy copy) throws RemoteException, InterruptedException;
-    }
-
     /** Takes what lies in a folder; called by one thread. */
     public interface Listing {
         void take(FilePath path, RemoteFacts facts);
     }
 
-    SiteReader(Lanes lanes, KnownSite site) throws RemoteException, InterruptedException {
+    SiteReader(Lanes lanes, Crew crew, KnownSite site) throws RemoteException, InterruptedException {
         this.lanes = lanes;
+        this.crew = crew;
         this.site = site;
         this.digest = site.digest();
         this.cache = site.cache();
@@ -102,7 +91,7 @@ public final class SiteReader {
             return false;
         }
         try {
-            return over(lane -> cache.get().drop(lane, files, bytes(copies)));
+            return crew.over(lane -> cache.get().drop(lane, files, bytes(copies)));
         } catch (RemoteException e) {
             if (e.reason() != Reason.STUCK) {
                 throw e;
@@ -122,7 +111,7 @@ public final class SiteReader {
         Map<Copy, Seen> seen = new HashMap<>();
         Map<FilePath, Digest> first = Map.of();
         try {
-            first = files.isEmpty() ? first : over(lane -> site.digests(lane, files, bytes(copies)));
+            first = files.isEmpty() ? first : crew.over(lane -> site.digests(lane, files, bytes(copies)));
         } catch (RemoteException e) {
             if (e.reason() != Reason.STUCK) {
                 throw e;
@@ -141,7 +130,7 @@ public final class SiteReader {
             }
         }
         Map<FilePath, Digest> said = first;
-        seen.putAll(each(toLookAt, copy -> answered(look(copy, said.get(copy.path())), said)));
+        seen.putAll(crew.each(toLookAt, copy -> answered(look(copy, said.get(copy.path())), said)));
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
@@ -157,7 +146,7 @@ public final class SiteReader {
 
     /** Looks at copies one by one, and at what kind of thing they are: nothing else than a regular file can pass for one. */
     public List<Seen> lookAt(List<Copy> copies) throws RemoteException, InterruptedException {
-        Map<Copy, Seen> seen = each(copies, copy -> look(copy, null));
+        Map<Copy, Seen> seen = crew.each(copies, copy -> look(copy, null));
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
@@ -173,8 +162,8 @@ public final class SiteReader {
         if (missing.isEmpty()) {
             return seen;
         }
-        OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
-        Map<Copy, Seen> elsewhere = each(missing, copy -> lookElsewhere(places, copy));
+        OtherPlaces places = crew.over(lane -> OtherPlaces.at(lane, folders));
+        Map<Copy, Seen> elsewhere = crew.each(missing, copy -> lookElsewhere(places, copy));
         return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
     }
 
@@ -185,9 +174,9 @@ public final class SiteReader {
     Map<Copy, FilePath> movedAside(SiteFolders folders, List<Copy> standing)
             throws RemoteException, InterruptedException {
         Map<Copy, FilePath> aside = new LinkedHashMap<>();
-        Map<Copy, Seen> there = each(
+        Map<Copy, Seen> there = crew.each(
                 standing,
-                copy -> over(lane -> lane.sftp().lstat(copy.path())).isPresent()
+                copy -> crew.over(lane -> lane.sftp().lstat(copy.path())).isPresent()
                         ? new Seen.AsProven(copy)
                         : new Seen.Unknown(copy, "is not there"));
         List<Copy> missing = standing.stream()
@@ -196,7 +185,7 @@ public final class SiteReader {
         if (missing.isEmpty()) {
             return aside;
         }
-        OtherPlaces places = over(lane -> OtherPlaces.at(lane, folders));
+        OtherPlaces places = crew.over(lane -> OtherPlaces.at(lane, folders));
         for (Copy copy : missing) {
             Optional<FilePath> lies =
                     copy.kind() == EntryKind.DIRECTORY ? Optional.of(copy.path()) : elsewhere(places, copy);
@@ -212,7 +201,7 @@ public final class SiteReader {
 
     /** What lies in a folder, by name; nothing where it is not there. */
     public Map<FilePath, RemoteFacts> names(FilePath folder) throws RemoteException, InterruptedException {
-        return over(lane -> {
+        return crew.over(lane -> {
             Map<FilePath, RemoteFacts> names = new LinkedHashMap<>();
             try {
                 lane.sftp().list(folder, names::put);
@@ -236,31 +225,6 @@ public final class SiteReader {
         return copies.stream().mapToLong(Copy::sizeBytes).sum();
     }
 
-    private Map<Copy, Seen> each(List<Copy> copies, Look look) throws RemoteException, InterruptedException {
-        Map<Copy, Future<Seen>> running = new LinkedHashMap<>();
-        Map<Copy, Seen> seen = new HashMap<>();
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            try {
-                for (Copy copy : copies) {
-                    running.put(copy, threads.submit(() -> {
-                        lanes.files().acquire();
-                        try {
-                            return look.at(copy);
-                        } finally {
-                            lanes.files().release();
-                        }
-                    }));
-                }
-                for (Map.Entry<Copy, Future<Seen>> one : running.entrySet()) {
-                    seen.put(one.getKey(), Sender.join(one.getValue()));
-                }
-            } finally {
-                running.values().forEach(one -> one.cancel(true));
-            }
-        }
-        return seen;
-    }
-
     private Seen lookElsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
         return elsewhere(places, copy).isPresent()
                 ? new Seen.AsProven(copy)
@@ -269,7 +233,7 @@ public final class SiteReader {
 
     /** Where else a copy lies, which its digest says. */
     private Optional<FilePath> elsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
-        for (FilePath path : over(lane -> places.of(lane, copy.name()))) {
+        for (FilePath path : crew.over(lane -> places.of(lane, copy.name()))) {
             Copy there = new Copy(
                     copy.entryNumber(),
                     copy.kind(),
@@ -287,7 +251,7 @@ public final class SiteReader {
 
     private Seen look(Copy copy, @Nullable Digest first) throws RemoteException, InterruptedException {
         try {
-            Optional<RemoteFacts> there = over(lane -> lane.sftp().lstat(copy.path()));
+            Optional<RemoteFacts> there = crew.over(lane -> lane.sftp().lstat(copy.path()));
             if (there.isEmpty()) {
                 return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
             }
@@ -314,7 +278,7 @@ public final class SiteReader {
             throws RemoteException, InterruptedException {
         RemoteDigest second = sizeBytes <= READ_BACK_BYTES_MAX ? readBack : digest;
         List<FilePath> alone = List.of(copy.path());
-        Digest found = over(lane -> second.equals(readBack)
+        Digest found = crew.over(lane -> second.equals(readBack)
                         ? readBack.digests(lane, alone, sizeBytes)
                         : site.digests(lane, alone, sizeBytes))
                 .get(copy.path());
@@ -339,7 +303,7 @@ public final class SiteReader {
     }
 
     private Seen lookAtTarget(Copy copy) throws RemoteException, InterruptedException {
-        Digest found = Digest.ofContent(over(lane -> lane.sftp().readlink(copy.path())));
+        Digest found = Digest.ofContent(crew.over(lane -> lane.sftp().readlink(copy.path())));
         return found.equals(copy.digest())
                 ? new Seen.AsProven(copy)
                 : new Seen.Damaged(copy, DamageKind.RELINKED, found, "is a link with another target");
@@ -351,20 +315,5 @@ public final class SiteReader {
             case LINK -> Kind.LINK;
             case DIRECTORY -> Kind.DIRECTORY;
         };
-    }
-
-    /** Does it on a lane, and again on another one when the lane dies under it. */
-    private <T> T over(Work<T> work) throws RemoteException, InterruptedException {
-        for (int i = 1; ; i++) {
-            try {
-                return work.over(lanes.next());
-            } catch (RemoteException e) {
-                if (!e.worthAnotherTry(i)) {
-                    throw e;
-                }
-            } catch (IOException e) {
-                throw new IllegalStateException("only the site throws IOException here", e);
-            }
-        }
     }
 }

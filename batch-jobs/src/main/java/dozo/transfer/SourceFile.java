@@ -1,5 +1,7 @@
 package dozo.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
@@ -11,14 +13,37 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.jspecify.annotations.Nullable;
 
-/** An open file of a manifest, and whether what is read of it is what the manifest means. */
+/**
+ * An open file of a manifest, and whether what is read of it is what the manifest means.
+ *
+ * <p>The file system is asked by {@link SourceThreads}. Whoever calls waits for them, and may be interrupted although a file server
+ * does not answer: what is asked then goes on without them, reads into room of its own, and closes the file when it ends. To ask
+ * seldom, it is read ahead, and a small file is opened, read, compared and closed at once (ADR 0047).
+ */
 final class SourceFile implements AutoCloseable {
 
     private static final int DIGEST_BYTES = 128 << 10;
 
-    private final OpenFile file;
+    private final Path root;
+    private final Entry sealed;
     private final String name;
+    private final SourceThreads threads;
+
+    // Used by whoever calls and by the thread that is asked, but never by both at the same time.
+    private @Nullable OpenFile file;
+    /** What was read ahead, from 0 to its limit. */
+    private @Nullable ByteBuffer ahead;
+
+    private long aheadOffset;
+    private boolean unchanged;
+
+    // Guarded by this.
+    private boolean asking;
+    private boolean closed;
 
     /** The source cannot be used as the manifest has it. */
     static final class SourceProblem extends Exception {
@@ -37,9 +62,16 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    private SourceFile(OpenFile file, String name) {
-        this.file = file;
-        this.name = name;
+    /** What a file system is asked; it may take its time. */
+    private interface Question {
+        void ask() throws IOException, SourceProblem;
+    }
+
+    private SourceFile(Path root, Entry sealed) {
+        this.root = root;
+        this.sealed = sealed;
+        this.name = sealed.path().toString();
+        this.threads = SourceThreads.enter(root);
     }
 
     /**
@@ -49,34 +81,34 @@ final class SourceFile implements AutoCloseable {
      * @param sealed what the manifest says of the file
      * @throws SourceProblem when it cannot be opened, or is not what the manifest says
      */
-    static SourceFile open(Path root, Entry sealed) throws SourceProblem {
-        String name = sealed.path().toString();
-        OpenFile file;
+    static SourceFile open(Path root, Entry sealed) throws SourceProblem, InterruptedException {
+        SourceFile source = new SourceFile(root, sealed);
         try {
-            file = OpenFile.open(root, sealed.path());
-        } catch (OpenFile.NoFile e) {
-            throw replaced(name);
-        } catch (IOException e) {
-            throw unreadable(name, e);
+            source.ask(source::begin);
+            return source;
+        } catch (SourceProblem | InterruptedException | RuntimeException e) {
+            source.close();
+            throw e;
         }
-        if (!file.factsWhenOpened().sameContentAs(sealed.facts())) {
-            file.close();
-            throw replaced(name);
-        }
-        return new SourceFile(file, name);
     }
 
     /** Fills the buffer from this place on, as far as the file reaches. */
-    void read(ByteBuffer into, long offset) throws SourceProblem {
-        try {
-            file.read(into, offset);
-        } catch (IOException e) {
-            throw unreadable(name, e);
+    void read(ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
+        int n = 1;
+        for (long at = offset; into.hasRemaining() && n > 0; at += n) {
+            n = takeAhead(into, at);
+            if (n == 0) {
+                readOn(at, into.remaining());
+                n = takeAhead(into, at);
+            }
+        }
+        if (ahead != null && !ahead.isDirect()) {
+            ahead = null;
         }
     }
 
     /** Reads it all, as far as {@code sizeBytes}, for its digest alone. */
-    Digest digest(long sizeBytes) throws SourceProblem {
+    Digest digest(long sizeBytes) throws SourceProblem, InterruptedException {
         MessageDigest digest = Digest.algorithm();
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(sizeBytes, DIGEST_BYTES));
         for (long at = 0; at < sizeBytes; at += bytes.position()) {
@@ -92,21 +124,150 @@ final class SourceFile implements AutoCloseable {
     }
 
     /** Makes sure that the file has not changed since it was opened: call it after the last byte is read. */
-    void checkUnchanged() throws SourceProblem {
-        try {
-            if (file.facts().equals(file.factsWhenOpened())) {
-                return;
-            }
-        } catch (IOException e) {
-            throw unreadable(name, e);
+    void checkUnchanged() throws SourceProblem, InterruptedException {
+        if (!unchanged) {
+            ask(this::compare);
         }
-        throw new SourceProblem(
-                Problem.CHANGED, name + ": changed while it was read; the next run takes it as it is then");
     }
 
     @Override
     public void close() {
-        file.close();
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (asking) {
+                // NB: in the kernel perhaps, with the file's number. The thread that is asked lets go of it.
+                return;
+            }
+        }
+        if (file == null) {
+            letGo();
+        } else {
+            threads.run(this::letGo);
+        }
+    }
+
+    private void begin() throws IOException, SourceProblem {
+        OpenFile opened;
+        try {
+            opened = OpenFile.open(root, sealed.path());
+        } catch (OpenFile.NoFile e) {
+            throw replaced(name);
+        }
+        file = opened;
+        if (!opened.factsWhenOpened().sameContentAs(sealed.facts())) {
+            throw replaced(name);
+        }
+        ByteBuffer room = SourceBuffers.take();
+        ahead = room;
+        if (room != null) {
+            readAhead(room, 0);
+            if (unchanged && room.limit() == sealed.facts().sizeBytes()) {
+                file = null;
+                opened.close();
+            }
+        }
+    }
+
+    /** Reads from this place on, so much at least. NB: never into the caller's buffer, which is another's after an interrupt. */
+    private void readOn(long offset, int bytes) throws SourceProblem, InterruptedException {
+        if (ahead == null) {
+            ahead = SourceBuffers.take();
+        }
+        ByteBuffer room = ahead != null ? ahead : ByteBuffer.allocate(bytes);
+        ask(() -> readAhead(room, offset));
+    }
+
+    private void readAhead(ByteBuffer room, long offset) throws IOException, SourceProblem {
+        long left = Math.max(0, sealed.facts().sizeBytes() - offset);
+        room.clear().limit((int) Math.min(room.capacity(), left));
+        unchanged = false;
+        requireNonNull(file).read(room, offset);
+        boolean last = room.hasRemaining() || room.limit() == left;
+        ahead = room.flip();
+        aheadOffset = offset;
+        if (last) {
+            compare();
+        }
+    }
+
+    private void compare() throws IOException, SourceProblem {
+        OpenFile open = requireNonNull(file);
+        if (!open.facts().equals(open.factsWhenOpened())) {
+            throw new SourceProblem(
+                    Problem.CHANGED, name + ": changed while it was read; the next run takes it as it is then");
+        }
+        unchanged = true;
+    }
+
+    private int takeAhead(ByteBuffer into, long offset) {
+        ByteBuffer there = ahead;
+        if (there == null || offset < aheadOffset || offset >= aheadOffset + there.limit()) {
+            return 0;
+        }
+        int from = (int) (offset - aheadOffset);
+        int n = Math.min(into.remaining(), there.limit() - from);
+        into.put(into.position(), there, from, n);
+        into.position(into.position() + n);
+        return n;
+    }
+
+    private void ask(Question question) throws SourceProblem, InterruptedException {
+        FutureTask<@Nullable Void> asked = new FutureTask<>(() -> {
+            try {
+                // Whoever asked may have gone while all threads were busy.
+                if (!isClosed()) {
+                    question.ask();
+                }
+            } finally {
+                answered();
+            }
+            return null;
+        });
+        asking();
+        threads.run(asked);
+        try {
+            asked.get();
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case SourceProblem problem -> throw problem;
+                case IOException unreadable -> throw unreadable(name, unreadable);
+                case RuntimeException bug -> throw bug;
+                case Error error -> throw error;
+                case null, default -> throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    private synchronized void asking() {
+        asking = true;
+    }
+
+    /** Told by the thread that was asked, before anybody hears the answer. */
+    private void answered() {
+        synchronized (this) {
+            asking = false;
+            if (!closed) {
+                return;
+            }
+        }
+        letGo();
+    }
+
+    private void letGo() {
+        if (file != null) {
+            file.close();
+        }
+        if (ahead != null && ahead.isDirect()) {
+            SourceBuffers.giveBack(ahead);
+        }
+        threads.leave();
     }
 
     private static SourceProblem replaced(String name) {

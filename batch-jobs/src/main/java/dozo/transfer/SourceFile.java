@@ -35,10 +35,10 @@ final class SourceFile implements AutoCloseable {
 
     // Used by whoever calls and by the thread that is asked, but never by both at the same time.
     private @Nullable OpenFile file;
-    /** What was read ahead, from 0 to its limit. */
     private @Nullable ByteBuffer ahead;
 
     private long aheadOffset;
+    private int aheadBytes;
     private boolean unchanged;
 
     // Guarded by this.
@@ -95,7 +95,7 @@ final class SourceFile implements AutoCloseable {
     /** Fills the buffer from this place on, as far as the file reaches. */
     void read(ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
         int n = 1;
-        for (long at = offset; into.hasRemaining() && n > 0; at += n) {
+        for (long at = offset; into.hasRemaining() && at < sealed.facts().sizeBytes() && n > 0; at += n) {
             n = takeAhead(into, at);
             if (n == 0) {
                 readOn(at, into.remaining());
@@ -104,6 +104,7 @@ final class SourceFile implements AutoCloseable {
         }
         if (ahead != null && !ahead.isDirect()) {
             ahead = null;
+            aheadBytes = 0;
         }
     }
 
@@ -164,7 +165,7 @@ final class SourceFile implements AutoCloseable {
         ahead = room;
         if (room != null) {
             readAhead(room, 0);
-            if (unchanged && room.limit() == sealed.facts().sizeBytes()) {
+            if (unchanged && aheadBytes == sealed.facts().sizeBytes()) {
                 file = null;
                 opened.close();
             }
@@ -184,11 +185,12 @@ final class SourceFile implements AutoCloseable {
         long left = Math.max(0, sealed.facts().sizeBytes() - offset);
         room.clear().limit((int) Math.min(room.capacity(), left));
         unchanged = false;
+        aheadBytes = 0;
         requireNonNull(file).read(room, offset);
-        boolean last = room.hasRemaining() || room.limit() == left;
-        ahead = room.flip();
+        ahead = room;
         aheadOffset = offset;
-        if (last) {
+        aheadBytes = room.position();
+        if (room.hasRemaining() || aheadBytes == left) {
             compare();
         }
     }
@@ -204,11 +206,11 @@ final class SourceFile implements AutoCloseable {
 
     private int takeAhead(ByteBuffer into, long offset) {
         ByteBuffer there = ahead;
-        if (there == null || offset < aheadOffset || offset >= aheadOffset + there.limit()) {
+        if (there == null || offset < aheadOffset || offset >= aheadOffset + aheadBytes) {
             return 0;
         }
         int from = (int) (offset - aheadOffset);
-        int n = Math.min(into.remaining(), there.limit() - from);
+        int n = Math.min(into.remaining(), aheadBytes - from);
         into.put(into.position(), there, from, n);
         into.position(into.position() + n);
         return n;

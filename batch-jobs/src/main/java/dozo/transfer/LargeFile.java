@@ -148,7 +148,7 @@ final class LargeFile {
         return Digest.of(range.digest());
     }
 
-    private void read(SourceFile source, ByteBuffer into, long offset) throws SourceProblem {
+    private void read(SourceFile source, ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
         try (Stay _ = gauges.reading.enter()) {
             source.read(into, offset);
         }

@@ -361,7 +361,7 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    private SourceFile open(Route route, Entry file) throws SourceProblem {
+    private SourceFile open(Route route, Entry file) throws SourceProblem, InterruptedException {
         try (Stay _ = gauges.reading.enter()) {
             return SourceFile.open(route.source(), file);
         }
@@ -495,7 +495,7 @@ public final class Sender implements AutoCloseable {
                 file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
     }
 
-    private Digest digest(SourceFile source, Entry file) throws SourceProblem {
+    private Digest digest(SourceFile source, Entry file) throws SourceProblem, InterruptedException {
         try (Stay _ = gauges.reading.enter()) {
             return source.digest(file.facts().sizeBytes());
         }

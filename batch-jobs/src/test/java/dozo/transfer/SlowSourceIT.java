@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.remote.Lanes;
@@ -32,10 +33,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A source on a file server that takes its time, or is gone (ADR 0047). */
-@Timeout(120)
+@Timeout(300)
 class SlowSourceIT {
 
     private static final Duration DELAY = Duration.ofMillis(5);
+
+    private static final Duration LIMIT = Duration.ofMinutes(4);
 
     @TempDir
     Path folder;
@@ -64,7 +67,7 @@ class SlowSourceIT {
 
             assertThat(outcomes).hasSize(201).allMatch(Verified.class::isInstance);
             assertThat(mount.most()).isEqualTo(SourceThreads.AT_ONCE_MAX);
-            await().until(() -> mount.open() == 0);
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
         }
         for (int n = 1; n <= 201; n++) {
             assertThat(Files.mismatch(files.resolve("f" + n), root.resolve("p/E1/data/f" + n)))
@@ -86,7 +89,7 @@ class SlowSourceIT {
                     threads.submit(() -> hanging.send(route("E1"), new Unit.Large(large))),
                     threads.submit(() -> hanging.send(route("E1"), new Unit.Bundle(entries))));
             // The large file is one of as many as may wait for a source.
-            await().until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
 
             Route other = Route.backup(files, "p/E2", 1);
             try (Sender sender = sender(site)) {
@@ -95,13 +98,18 @@ class SlowSourceIT {
             }
 
             stuck.forEach(each -> assertThat(each).isNotDone());
+            Load load = hanging.load();
+            assertThat(load.reading())
+                    .as("all that is on its way")
+                    .isEqualTo(load.files())
+                    .isPositive();
             threads.shutdownNow();
             threads.close();
             hanging.close();
             assertThat(mount.hanging()).as("not answered yet").isEqualTo(SourceThreads.AT_ONCE_MAX);
 
             mount.comeBack();
-            await().until(() -> mount.open() == 0);
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
         }
     }
 
@@ -126,7 +134,7 @@ class SlowSourceIT {
                 return null;
             });
             Thread reader = Thread.ofVirtual().start(reading);
-            await().until(() -> mount.hanging() > 0);
+            await().atMost(LIMIT).until(() -> mount.hanging() > 0);
 
             reader.interrupt();
             assertThatThrownBy(reading::get)
@@ -138,7 +146,7 @@ class SlowSourceIT {
             System.arraycopy(mark, 0, room, 0, room.length);
 
             mount.comeBack();
-            await().until(() -> mount.open() == 0);
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
             assertThat(room).isEqualTo(mark);
         }
     }
@@ -170,7 +178,7 @@ class SlowSourceIT {
                 source.read(read, 0);
                 source.checkUnchanged();
                 assertThat(read.array()).isEqualTo(content);
-                assertThat(source.digest(content.length)).isEqualTo(dozo.file.Digest.ofContent(content));
+                assertThat(source.digest(content.length)).isEqualTo(Digest.ofContent(content));
             }
         } finally {
             open.forEach(SourceFile::close);

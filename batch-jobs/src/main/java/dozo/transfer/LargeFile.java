@@ -53,7 +53,7 @@ final class LargeFile {
     Digest send() throws SourceProblem, RemoteException, InterruptedException {
         FilePath temporary = route.temporaryName(entry);
         long size = entry.facts().sizeBytes();
-        try (SourceFile source = SourceFile.open(route.source(), entry)) {
+        try (SourceFile source = SourceFile.open(route.source(), entry, gauges.reading)) {
             Map<Integer, Digest> there = rangesThere(temporary);
             try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
                 for (long at = 0; at < size; at += RANGE_BYTES) {
@@ -104,7 +104,7 @@ final class LargeFile {
             try {
                 ByteBuffer content = block.content();
                 content.limit((int) Math.min(content.capacity(), end - at));
-                read(source, content, at);
+                source.read(content, at);
                 n = content.position();
                 if (firstReading) {
                     digest(block, whole);
@@ -135,7 +135,7 @@ final class LargeFile {
             ByteBuffer content = block.content();
             for (long at = offset; at < end; at += content.position()) {
                 content.clear().limit((int) Math.min(content.capacity(), end - at));
-                read(source, content, at);
+                source.read(content, at);
                 if (content.position() == 0) {
                     break;
                 }
@@ -146,12 +146,6 @@ final class LargeFile {
             block.giveBack();
         }
         return Digest.of(range.digest());
-    }
-
-    private void read(SourceFile source, ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
-        try (Stay _ = gauges.reading.enter()) {
-            source.read(into, offset);
-        }
     }
 
     private void digest(Block block, MessageDigest digest) {

@@ -348,7 +348,10 @@ public final class Sender implements AutoCloseable {
                         look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
                 if (there.isPresent()) {
                     return new Arrived(
-                            file, digest(source, file), finalName, there.get().mode());
+                            file,
+                            source.digest(file.facts().sizeBytes()),
+                            finalName,
+                            there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
                 try (RemoteFile remote = create(lane, temporary)) {
@@ -362,9 +365,7 @@ public final class Sender implements AutoCloseable {
     }
 
     private SourceFile open(Route route, Entry file) throws SourceProblem, InterruptedException {
-        try (Stay _ = gauges.reading.enter()) {
-            return SourceFile.open(route.source(), file);
-        }
+        return SourceFile.open(route.source(), file, gauges.reading);
     }
 
     /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
@@ -396,9 +397,7 @@ public final class Sender implements AutoCloseable {
         for (long at = 0; at < sizeBytes && n > 0; at += n) {
             n = sendBlock(source, remote, at, sizeBytes - at, read);
         }
-        try (Stay _ = gauges.reading.enter()) {
-            source.checkUnchanged();
-        }
+        source.checkUnchanged();
         return Digest.of(read.digest());
     }
 
@@ -409,9 +408,7 @@ public final class Sender implements AutoCloseable {
         try {
             ByteBuffer content = block.content();
             content.limit((int) Math.min(content.capacity(), left));
-            try (Stay _ = gauges.reading.enter()) {
-                source.read(content, offset);
-            }
+            source.read(content, offset);
             n = content.position();
             try (Stay _ = gauges.digesting.enter()) {
                 block.addTo(read);
@@ -481,7 +478,10 @@ public final class Sender implements AutoCloseable {
         if (there.isPresent()) {
             try (SourceFile source = open(route, file)) {
                 Arrived standing = new Arrived(
-                        file, digest(source, file), finalName, there.get().mode());
+                        file,
+                        source.digest(file.facts().sizeBytes()),
+                        finalName,
+                        there.get().mode());
                 Map<FilePath, Digest> found =
                         site.digests(lane, List.of(finalName), there.get().sizeBytes());
                 if (compare(standing, found.get(finalName)) instanceof Verified) {
@@ -493,12 +493,6 @@ public final class Sender implements AutoCloseable {
         Digest sent = new LargeFile(lanes, site, throttle, gauges, route, file).send();
         return new Arrived(
                 file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
-    }
-
-    private Digest digest(SourceFile source, Entry file) throws SourceProblem, InterruptedException {
-        try (Stay _ = gauges.reading.enter()) {
-            return source.digest(file.facts().sizeBytes());
-        }
     }
 
     private Outcome publishSynced(Route route, Arrived proven) throws RemoteException, InterruptedException {

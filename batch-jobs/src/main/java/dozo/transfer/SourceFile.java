@@ -6,6 +6,7 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.source.OpenFile;
+import dozo.transfer.Gauges.Gauge;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -32,6 +33,7 @@ final class SourceFile implements AutoCloseable {
     private final Entry sealed;
     private final String name;
     private final SourceThreads threads;
+    private final Gauge reading;
 
     // Used by whoever calls and by the thread that is asked, but never by both at the same time.
     private @Nullable OpenFile file;
@@ -67,7 +69,8 @@ final class SourceFile implements AutoCloseable {
         void ask() throws IOException, SourceProblem;
     }
 
-    private SourceFile(Path root, Entry sealed) {
+    private SourceFile(Path root, Entry sealed, Gauge reading) {
+        this.reading = reading;
         this.root = root;
         this.sealed = sealed;
         this.name = sealed.path().toString();
@@ -79,10 +82,11 @@ final class SourceFile implements AutoCloseable {
      *
      * @param root the source's folder
      * @param sealed what the manifest says of the file
+     * @param reading counts who waits for the source
      * @throws SourceProblem when it cannot be opened, or is not what the manifest says
      */
-    static SourceFile open(Path root, Entry sealed) throws SourceProblem, InterruptedException {
-        SourceFile source = new SourceFile(root, sealed);
+    static SourceFile open(Path root, Entry sealed, Gauge reading) throws SourceProblem, InterruptedException {
+        SourceFile source = new SourceFile(root, sealed, reading);
         try {
             source.ask(source::begin);
             return source;
@@ -230,7 +234,7 @@ final class SourceFile implements AutoCloseable {
         });
         asking();
         threads.run(asked);
-        try {
+        try (Stay _ = reading.enter()) {
             asked.get();
         } catch (ExecutionException e) {
             switch (e.getCause()) {

@@ -1,0 +1,334 @@
+package dozo.remote;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+
+/**
+ * What answers for a {@link SlowMount}, spoken to by the kernel over {@code /dev/fuse}. It is a process of its own, which ends by itself
+ * after some minutes: a process that waits for an answer of its own cannot even be killed.
+ */
+final class SlowFileServer {
+
+    private static final int LOOKUP = 1;
+    private static final int FORGET = 2;
+    private static final int GETATTR = 3;
+    private static final int OPEN = 14;
+    private static final int READ = 15;
+    private static final int RELEASE = 18;
+    private static final int INIT = 26;
+    private static final int OPENDIR = 27;
+    private static final int READDIR = 28;
+    private static final int RELEASEDIR = 29;
+    private static final int INTERRUPT = 36;
+    private static final int BATCH_FORGET = 42;
+
+    private static final int ENOENT = 2;
+    private static final int EIO = 5;
+    private static final int ENOSYS = 38;
+
+    private static final int IN_HEADER = 40;
+    private static final int OUT_HEADER = 16;
+    private static final int ASYNC_READ = 1;
+    private static final int PARALLEL_IN_FOLDERS = 1 << 18;
+    private static final int NOT_CACHED = 1;
+    private static final int REQUEST_MAX = 8 << 10;
+    private static final long ROOT = 1;
+    private static final long MS_RDONLY = 1;
+    private static final long LIFE_SECONDS = 240;
+
+    private final long delayNanos;
+    private final RandomAccessFile device;
+    private final ScheduledExecutorService answering =
+            Executors.newScheduledThreadPool(2, Thread.ofPlatform().daemon().factory());
+    private final Map<Long, Path> paths = new ConcurrentHashMap<>();
+    private final Map<Path, Long> nodes = new ConcurrentHashMap<>();
+    private final AtomicLong lastNode = new AtomicLong(ROOT);
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger most = new AtomicInteger();
+
+    // Guarded by this.
+    private final List<Request> held = new ArrayList<>();
+    private boolean holding;
+
+    private SlowFileServer(Path shown, Path at, long delayNanos) throws IOException {
+        this.delayNanos = delayNanos;
+        paths.put(ROOT, shown);
+        device = new RandomAccessFile("/dev/fuse", "rw");
+        if (mount(at, "fd=%d,rootmode=40000,user_id=0,group_id=0".formatted(numberOfDevice())) != 0) {
+            throw new IOException("only root can mount a file system");
+        }
+    }
+
+    /** The folder to show, the one to show it at, and how many nanoseconds an answer takes; then a word a line, each answered. */
+    public static void main(String[] arguments) throws Exception {
+        SlowFileServer server =
+                new SlowFileServer(Path.of(arguments[0]), Path.of(arguments[1]), Long.parseLong(arguments[2]));
+        Thread.ofPlatform().daemon().start(server::serve);
+        var orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        server.answering.schedule(() -> Runtime.getRuntime().halt(1), LIFE_SECONDS, TimeUnit.SECONDS);
+        System.out.println("mounted");
+        for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+            System.out.println(server.obey(order));
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private synchronized int obey(String order) {
+        return switch (order) {
+            case "most" -> most.get();
+            case "hanging" -> held.size();
+            case "hang" -> {
+                holding = true;
+                yield 0;
+            }
+            case "comeBack" -> {
+                holding = false;
+                held.forEach(this::answer);
+                held.clear();
+                yield 0;
+            }
+            default -> throw new IllegalArgumentException(order);
+        };
+    }
+
+    private void serve() {
+        byte[] in = new byte[REQUEST_MAX];
+        try {
+            while (true) {
+                // NB: not by the channel, which lets nobody write while it reads.
+                int n = device.read(in);
+                take(new Request(ByteBuffer.wrap(Arrays.copyOf(in, n)).order(ByteOrder.nativeOrder())));
+            }
+        } catch (IOException unmounted) {
+            // Nobody can ask any more.
+        }
+    }
+
+    private void take(Request request) throws IOException {
+        switch (request.kind()) {
+            case FORGET, BATCH_FORGET, INTERRUPT -> {}
+            case INIT -> request.answer(answerToInit());
+            case RELEASE, RELEASEDIR -> request.answer(buffer(0));
+            default -> {
+                most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+                if (!hold(request)) {
+                    answering.schedule(() -> answer(request), delayNanos, TimeUnit.NANOSECONDS);
+                }
+            }
+        }
+    }
+
+    private synchronized boolean hold(Request request) {
+        return holding && held.add(request);
+    }
+
+    private void answer(Request request) {
+        underWay.decrementAndGet();
+        try {
+            try {
+                request.answer(answerTo(request));
+            } catch (NoSuchFileException e) {
+                request.fail(ENOENT);
+            } catch (UnsupportedOperationException e) {
+                request.fail(ENOSYS);
+            } catch (IOException e) {
+                request.fail(EIO);
+            }
+        } catch (IOException unmounted) {
+            // Nobody waits any more.
+        }
+    }
+
+    private ByteBuffer answerTo(Request request) throws IOException {
+        Path path = paths.get(request.node());
+        return switch (request.kind()) {
+            case LOOKUP -> entry(path.resolve(request.name()));
+            case GETATTR -> {
+                ByteBuffer out = buffer(104);
+                out.position(out.position() + 16);
+                putFacts(out, path);
+                yield out;
+            }
+            case OPEN -> buffer(16).putLong(0).putInt(NOT_CACHED).putInt(0);
+            case OPENDIR -> buffer(16).putLong(0).putInt(0).putInt(0);
+            case READ -> content(path, request.offset(), request.length());
+            case READDIR -> names(path, request.offset(), request.length());
+            default -> throw new UnsupportedOperationException();
+        };
+    }
+
+    private ByteBuffer entry(Path path) throws IOException {
+        long node = nodes.computeIfAbsent(path, each -> lastNode.incrementAndGet());
+        paths.put(node, path);
+        ByteBuffer out = buffer(128).putLong(node);
+        out.position(out.position() + 32);
+        putFacts(out, path);
+        return out;
+    }
+
+    private static void putFacts(ByteBuffer out, Path path) throws IOException {
+        Map<String, Object> facts = Files.readAttributes(path, "unix:*", LinkOption.NOFOLLOW_LINKS);
+        long modified = ((FileTime) facts.get("lastModifiedTime")).to(TimeUnit.NANOSECONDS);
+        long changed = ((FileTime) facts.get("ctime")).to(TimeUnit.NANOSECONDS);
+        out.putLong((Long) facts.get("ino")).putLong((Long) facts.get("size")).putLong(0);
+        out.putLong(0).putLong(modified / 1_000_000_000).putLong(changed / 1_000_000_000);
+        out.putInt(0).putInt((int) (modified % 1_000_000_000)).putInt((int) (changed % 1_000_000_000));
+        out.putInt((Integer) facts.get("mode")).putInt((Integer) facts.get("nlink"));
+        out.putInt(0).putInt(0).putInt(0).putInt(4096).putInt(0);
+    }
+
+    private static ByteBuffer content(Path file, long offset, int length) throws IOException {
+        ByteBuffer out = buffer(length);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            int n = 0;
+            for (long at = offset; out.hasRemaining() && n >= 0; at += n) {
+                n = channel.read(out, at);
+            }
+        }
+        return out;
+    }
+
+    private static ByteBuffer names(Path folder, long offset, int length) throws IOException {
+        List<Path> children = new ArrayList<>();
+        try (Stream<Path> all = Files.list(folder)) {
+            all.sorted().forEach(children::add);
+        }
+        ByteBuffer out = buffer(length);
+        for (int i = (int) offset; i < children.size(); i++) {
+            byte[] name = children.get(i).getFileName().toString().getBytes(StandardCharsets.UTF_8);
+            int bytes = 24 + (name.length + 7) / 8 * 8;
+            if (out.remaining() < bytes) {
+                break;
+            }
+            int end = out.position() + bytes;
+            out.putLong(i + 2).putLong(i + 1).putInt(name.length).putInt(0).put(name);
+            out.position(end);
+        }
+        return out;
+    }
+
+    private static ByteBuffer answerToInit() {
+        ByteBuffer out = buffer(64).putInt(7).putInt(31).putInt(1 << 17).putInt(ASYNC_READ | PARALLEL_IN_FOLDERS);
+        out.putShort((short) 1000).putShort((short) 1000).putInt(4096).putInt(1);
+        out.position(out.limit());
+        return out;
+    }
+
+    /** Room for an answer, behind its header. */
+    private static ByteBuffer buffer(int bytes) {
+        return ByteBuffer.allocateDirect(OUT_HEADER + bytes)
+                .order(ByteOrder.nativeOrder())
+                .position(OUT_HEADER);
+    }
+
+    private final class Request {
+
+        private final ByteBuffer bytes;
+
+        Request(ByteBuffer bytes) {
+            this.bytes = bytes;
+        }
+
+        int kind() {
+            return bytes.getInt(4);
+        }
+
+        long node() {
+            return bytes.getLong(16);
+        }
+
+        String name() {
+            return new String(bytes.array(), IN_HEADER, bytes.limit() - IN_HEADER - 1, StandardCharsets.UTF_8);
+        }
+
+        long offset() {
+            return bytes.getLong(IN_HEADER + 8);
+        }
+
+        int length() {
+            return bytes.getInt(IN_HEADER + 16);
+        }
+
+        void answer(ByteBuffer out) throws IOException {
+            send(out.limit(kind() == READ || kind() == READDIR ? out.position() : out.limit()), 0);
+        }
+
+        void fail(int error) throws IOException {
+            send(buffer(0), -error);
+        }
+
+        private void send(ByteBuffer out, int error) throws IOException {
+            out.putInt(0, out.limit()).putInt(4, error).putLong(8, bytes.getLong(8));
+            device.getChannel().write(out.position(0));
+        }
+    }
+
+    private static int numberOfDevice() throws IOException {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.filter(each -> target(each).equals("/dev/fuse"))
+                    .mapToInt(each -> Integer.parseInt(each.getFileName().toString()))
+                    .max()
+                    .orElseThrow();
+        }
+    }
+
+    private static String target(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (IOException closed) {
+            return "";
+        }
+    }
+
+    private static int mount(Path at, String options) throws IOException {
+        Linker linker = Linker.nativeLinker();
+        MethodHandle mount = linker.downcallHandle(
+                linker.defaultLookup().findOrThrow("mount"),
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS));
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) mount.invokeExact(
+                    arena.allocateFrom("slow"),
+                    arena.allocateFrom(at.toString()),
+                    arena.allocateFrom("fuse"),
+                    MS_RDONLY,
+                    (MemorySegment) arena.allocateFrom(options));
+        } catch (Throwable e) {
+            throw new IOException(e);
+        }
+    }
+}

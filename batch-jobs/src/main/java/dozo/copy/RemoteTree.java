@@ -57,7 +57,7 @@ final class RemoteTree {
 
     /** What a source is; throws NO_SUCH_FILE when it is not there. */
     static RemoteFacts look(Lanes lanes, FilePath source) throws IOException, InterruptedException {
-        return SiteFiles.over(lanes, lane -> lane.sftp().lstat(source))
+        return lanes.over(lane -> lane.sftp().lstat(source))
                 .orElseThrow(() -> new RemoteException(
                         Reason.NO_SUCH_FILE, "there is no file or folder /" + source + " at the site"));
     }

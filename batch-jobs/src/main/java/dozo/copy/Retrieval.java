@@ -228,7 +228,7 @@ public final class Retrieval implements AutoCloseable {
 
     private List<FilePath> otherPlaces(FilePath name) throws IOException, InterruptedException {
         try {
-            return SiteFiles.over(lanes, lane -> otherPlaces(lane).of(lane, name));
+            return lanes.over(lane -> otherPlaces(lane).of(lane, name));
         } catch (RemoteException e) {
             // That there is none to be had is said of the place where it should be.
             var _ = missed(name, e);

@@ -2,7 +2,6 @@ package dozo.copy;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
-import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
@@ -28,10 +27,6 @@ final class SiteFiles {
         void take(byte[] bytes, int from, int length, long offset) throws IOException;
     }
 
-    interface Work<T> {
-        T over(Lane lane) throws IOException, InterruptedException;
-    }
-
     SiteFiles(Lanes lanes, RemoteDigest digest, Throttle throttle) {
         this.lanes = lanes;
         this.digest = digest;
@@ -52,7 +47,7 @@ final class SiteFiles {
     /** Reads a part of a file; begins anew with {@code restart} when a lane is lost. A part that is not there is not read. */
     void read(FilePath file, long offset, long length, Runnable restart, Sink sink)
             throws IOException, InterruptedException {
-        over(lane -> {
+        lanes.over(lane -> {
             restart.run();
             long[] at = {offset};
             return lane.sftp().read(file, offset, length, (bytes, from, n) -> {
@@ -65,30 +60,30 @@ final class SiteFiles {
     }
 
     Optional<RemoteFacts> facts(FilePath file) throws IOException, InterruptedException {
-        return over(lane -> lane.sftp().lstat(file));
+        return lanes.over(lane -> lane.sftp().lstat(file));
     }
 
     byte[] linkText(FilePath link) throws IOException, InterruptedException {
-        return over(lane -> lane.sftp().readlink(link));
+        return lanes.over(lane -> lane.sftp().readlink(link));
     }
 
     /** The digests of these files, of those whose digest came. */
     Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws IOException, InterruptedException {
         try {
-            return over(lane -> digest.digests(lane, files, bytes));
+            return lanes.over(lane -> digest.digests(lane, files, bytes));
         } catch (RemoteException e) {
             if (e.reason() != Reason.UNSUPPORTED) {
                 throw e;
             }
             // Offered, and not for SHA-256: reading back is always possible.
             digest = RemoteDigest.readBack();
-            return over(lane -> digest.digests(lane, files, bytes));
+            return lanes.over(lane -> digest.digests(lane, files, bytes));
         }
     }
 
     /** The digests of the first ranges of a file, where they cost less than the ranges themselves. */
     Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count) throws IOException, InterruptedException {
-        return count == 0 ? Map.of() : over(lane -> digest.ranges(lane, file, rangeBytes, count));
+        return count == 0 ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, count));
     }
 
     /** Does something while it may have a file open at the site. */
@@ -98,23 +93,6 @@ final class SiteFiles {
             task.run();
         } finally {
             lanes.files().release();
-        }
-    }
-
-    private <T> T over(Work<T> work) throws IOException, InterruptedException {
-        return over(lanes, work);
-    }
-
-    /** Does the work on a lane, and again on another one when the lane dies under it. */
-    static <T> T over(Lanes lanes, Work<T> work) throws IOException, InterruptedException {
-        for (int i = 1; ; i++) {
-            try {
-                return work.over(lanes.next());
-            } catch (RemoteException e) {
-                if (!e.worthAnotherTry(i)) {
-                    throw e;
-                }
-            }
         }
     }
 }

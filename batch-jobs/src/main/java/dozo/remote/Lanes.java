@@ -77,6 +77,22 @@ public final class Lanes implements AutoCloseable {
     private boolean closed;
 
     /**
+     * Something done over a lane.
+     *
+     * @param <X> what may go wrong beside the site
+     */
+    @FunctionalInterface
+    public interface Work<T, X extends Exception> {
+        T over(Lane lane) throws RemoteException, InterruptedException, X;
+    }
+
+    /** Something done over a lane that gives nothing back. */
+    @FunctionalInterface
+    public interface Errand<X extends Exception> {
+        void over(Lane lane) throws RemoteException, InterruptedException, X;
+    }
+
+    /**
      * What a lane has moved.
      *
      * @param lane its number: a lane that takes the place of a lost one has another
@@ -176,6 +192,27 @@ public final class Lanes implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Does the work on a lane, and again on another one when the lane dies under it: all of it may be done twice. */
+    public <T, X extends Exception> T over(Work<T, X> work) throws RemoteException, InterruptedException, X {
+        for (int i = 1; ; i++) {
+            try {
+                return work.over(next());
+            } catch (RemoteException e) {
+                if (!e.worthAnotherTry(i)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** The same with what gives nothing back. */
+    public <X extends Exception> void doOver(Errand<X> errand) throws RemoteException, InterruptedException, X {
+        var _ = this.<Boolean, X>over(lane -> {
+            errand.over(lane);
+            return true;
+        });
     }
 
     /** Why there are fewer lanes than wanted, if the last attempt to open one failed. */

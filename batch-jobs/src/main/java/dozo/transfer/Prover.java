@@ -2,6 +2,7 @@ package dozo.transfer;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
@@ -18,7 +19,8 @@ final class Prover {
 
     private static final SecureRandom LOT = new SecureRandom();
 
-    private final Crew crew;
+    private final Lanes lanes;
+    private final Workers workers;
     private final KnownSite site;
     private final Gauges gauges;
     private final int readBackOneIn;
@@ -28,8 +30,9 @@ final class Prover {
      * @param readBackOneIn which of so many digests computed at the site compares one, drawn by lot, with the bytes read back: a
      *     command there that lies now and then is caught some day (ADR 0027); 0: none
      */
-    Prover(Crew crew, KnownSite site, Gauges gauges, int readBackOneIn) {
-        this.crew = crew;
+    Prover(Lanes lanes, Workers workers, KnownSite site, Gauges gauges, int readBackOneIn) {
+        this.lanes = lanes;
+        this.workers = workers;
         this.site = site;
         this.gauges = gauges;
         this.readBackOneIn = readBackOneIn;
@@ -45,14 +48,14 @@ final class Prover {
         if (files.isEmpty()) {
             return Map.of();
         }
-        Future<@Nullable Void> synced = crew.begin(() -> {
+        Future<@Nullable Void> synced = workers.begin(() -> {
             syncAll();
             return null;
         });
         try {
             Map<FilePath, Digest> digests = computed(files, bytes);
             try (Stay _ = gauges.naming.enter()) {
-                Crew.join(synced);
+                Workers.join(synced);
             }
             return digests;
         } catch (RemoteException e) {
@@ -68,14 +71,14 @@ final class Prover {
     /** Returns when all that is acknowledged is on the site's disk; where that is done file by file, it is so already. */
     void syncAll() throws RemoteException, InterruptedException {
         if (site.syncsAtOnce()) {
-            crew.doOver(sync::sync);
+            lanes.doOver(sync::sync);
         }
     }
 
     private Map<FilePath, Digest> computed(List<FilePath> files, long bytes)
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.proving.enter()) {
-            Map<FilePath, Digest> said = new HashMap<>(crew.over(lane -> site.digests(lane, files, bytes)));
+            Map<FilePath, Digest> said = new HashMap<>(lanes.over(lane -> site.digests(lane, files, bytes)));
             checkByReadingBack(said);
             return said;
         }
@@ -97,7 +100,7 @@ final class Prover {
         if (drawn.isEmpty() || site.digest().equals(RemoteDigest.readBack())) {
             return;
         }
-        Map<FilePath, Digest> read = crew.over(lane -> RemoteDigest.readBack().digests(lane, drawn, 0));
+        Map<FilePath, Digest> read = lanes.over(lane -> RemoteDigest.readBack().digests(lane, drawn, 0));
         for (FilePath file : drawn) {
             Digest there = said.remove(file);
             Digest back = read.get(file);

@@ -11,11 +11,11 @@ import dozo.remote.Block;
 import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.Lanes.LaneTraffic;
+import dozo.remote.Lanes.Work;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
-import dozo.transfer.Crew.Work;
 import dozo.transfer.Outcome.Failed;
 import dozo.transfer.Outcome.Verified;
 import dozo.transfer.SourceFile.SourceProblem;
@@ -57,7 +57,7 @@ public final class Sender implements AutoCloseable {
     private final SiteTree tree;
     private final Throttle throttle;
     private final Gauges gauges = new Gauges();
-    private final Crew crew;
+    private final Workers workers;
     private final Prover prover;
 
     /** Writes the content of a file that Dozo makes itself. */
@@ -95,8 +95,8 @@ public final class Sender implements AutoCloseable {
         this.site = site;
         this.throttle = throttle;
         this.tree = new SiteTree(site);
-        this.crew = new Crew(lanes);
-        this.prover = new Prover(crew, site, gauges, readBackOneIn);
+        this.workers = new Workers(lanes);
+        this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
     }
 
     /** Notes that the root itself was made a moment ago: nothing can stand there yet. */
@@ -162,7 +162,7 @@ public final class Sender implements AutoCloseable {
 
     /** Reads what is stored, over the same lanes. */
     public SiteReader reader() throws RemoteException, InterruptedException {
-        return new SiteReader(lanes, crew, site);
+        return new SiteReader(lanes, workers, site);
     }
 
     /**
@@ -175,20 +175,12 @@ public final class Sender implements AutoCloseable {
         FilePath finalName = route.top().resolve(inBag);
         FilePath temporary = route.incoming()
                 .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
-        for (int i = 1; ; i++) {
-            try {
-                return place(lanes.next(), route, temporary, finalName, content);
-            } catch (RemoteException e) {
-                if (!e.worthAnotherTry(i)) {
-                    throw e;
-                }
-            }
-        }
+        return lanes.over(lane -> place(lane, route, temporary, finalName, content));
     }
 
     /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
     public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
-        crew.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
+        lanes.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
     }
 
     private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
@@ -218,7 +210,7 @@ public final class Sender implements AutoCloseable {
         for (Map.Entry<Copy, FilePath> one :
                 reader().movedAside(folders, standing).entrySet()) {
             Copy copy = one.getKey();
-            back += crew.over(lane -> {
+            back += lanes.over(lane -> {
                 if (copy.kind() == EntryKind.DIRECTORY) {
                     tree.makeFolders(lane, route, copy.path());
                     return 0;
@@ -235,7 +227,7 @@ public final class Sender implements AutoCloseable {
      * @return those that could not be given them, perhaps because somebody has removed them there
      */
     public List<Failed> setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
-        Map<Entry, Outcome> outcomes = crew.each(
+        Map<Entry, Outcome> outcomes = workers.each(
                 folders,
                 folder -> entryOutcome(folder, lane -> {
                     SiteFacts facts = SiteFacts.of(folder);
@@ -259,7 +251,7 @@ public final class Sender implements AutoCloseable {
 
     @Override
     public void close() {
-        crew.close();
+        workers.close();
         lanes.close();
     }
 
@@ -269,7 +261,8 @@ public final class Sender implements AutoCloseable {
         List<Entry> others = new ArrayList<>();
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
         // At the same time: over a long way, folders in folders take a while.
-        Future<Map<Entry, Outcome>> making = crew.begin(() -> crew.each(others, other -> makeOther(route, other)));
+        Future<Map<Entry, Outcome>> making =
+                workers.begin(() -> workers.each(others, other -> makeOther(route, other)));
         Map<Entry, Outcome> outcomes = new HashMap<>();
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
             Map<Entry, Outcome> tried = sendAndProve(route, left, proven, i == 0);
@@ -277,7 +270,7 @@ public final class Sender implements AutoCloseable {
             left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
         }
         try (Stay _ = gauges.naming.enter()) {
-            outcomes.putAll(Crew.join(making));
+            outcomes.putAll(Workers.join(making));
             prover.syncAll();
         }
         return entries.stream()
@@ -318,7 +311,7 @@ public final class Sender implements AutoCloseable {
         });
         if (!proven.isEmpty()) {
             try (Stay _ = gauges.naming.enter()) {
-                outcomes.putAll(crew.each(
+                outcomes.putAll(workers.each(
                         List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
             }
         }
@@ -329,8 +322,8 @@ public final class Sender implements AutoCloseable {
             Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.sending.enter()) {
-            crew.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
-            return crew.each(files, file -> {
+            lanes.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
+            return workers.each(files, file -> {
                 try (Stay _ = gauges.files.enter()) {
                     return asProven(sendFile(route, file, look), provenBefore);
                 }
@@ -403,6 +396,7 @@ public final class Sender implements AutoCloseable {
 
     private int sendBlock(SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read)
             throws SourceProblem, RemoteException, InterruptedException {
+        source.fetch(offset);
         Block block = remote.block();
         int n;
         try {
@@ -594,7 +588,7 @@ public final class Sender implements AutoCloseable {
                     entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there"));
         }
         try {
-            return crew.over(work);
+            return lanes.over(work);
         } catch (SourceProblem e) {
             return failure.apply(new Failed(entry, e.problem(), String.valueOf(e.getMessage())));
         } catch (RemoteException e) {

@@ -36,7 +36,7 @@ public final class SiteReader {
     private static final long READ_BACK_BYTES_MAX = 64 << 20;
 
     private final Lanes lanes;
-    private final Crew crew;
+    private final Workers workers;
     private final KnownSite site;
     private final RemoteDigest digest;
     private final Optional<SiteCache> cache;
@@ -71,9 +71,9 @@ public final class SiteReader {
         void take(FilePath path, RemoteFacts facts);
     }
 
-    SiteReader(Lanes lanes, Crew crew, KnownSite site) throws RemoteException, InterruptedException {
+    SiteReader(Lanes lanes, Workers workers, KnownSite site) throws RemoteException, InterruptedException {
         this.lanes = lanes;
-        this.crew = crew;
+        this.workers = workers;
         this.site = site;
         this.digest = site.digest();
         this.cache = site.cache();
@@ -91,7 +91,7 @@ public final class SiteReader {
             return false;
         }
         try {
-            return crew.over(lane -> cache.get().drop(lane, files, bytes(copies)));
+            return lanes.over(lane -> cache.get().drop(lane, files, bytes(copies)));
         } catch (RemoteException e) {
             if (e.reason() != Reason.STUCK) {
                 throw e;
@@ -111,7 +111,7 @@ public final class SiteReader {
         Map<Copy, Seen> seen = new HashMap<>();
         Map<FilePath, Digest> first = Map.of();
         try {
-            first = files.isEmpty() ? first : crew.over(lane -> site.digests(lane, files, bytes(copies)));
+            first = files.isEmpty() ? first : lanes.over(lane -> site.digests(lane, files, bytes(copies)));
         } catch (RemoteException e) {
             if (e.reason() != Reason.STUCK) {
                 throw e;
@@ -130,7 +130,7 @@ public final class SiteReader {
             }
         }
         Map<FilePath, Digest> said = first;
-        seen.putAll(crew.each(toLookAt, copy -> answered(look(copy, said.get(copy.path())), said)));
+        seen.putAll(workers.each(toLookAt, copy -> answered(look(copy, said.get(copy.path())), said)));
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
@@ -146,7 +146,7 @@ public final class SiteReader {
 
     /** Looks at copies one by one, and at what kind of thing they are: nothing else than a regular file can pass for one. */
     public List<Seen> lookAt(List<Copy> copies) throws RemoteException, InterruptedException {
-        Map<Copy, Seen> seen = crew.each(copies, copy -> look(copy, null));
+        Map<Copy, Seen> seen = workers.each(copies, copy -> look(copy, null));
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
@@ -162,8 +162,8 @@ public final class SiteReader {
         if (missing.isEmpty()) {
             return seen;
         }
-        OtherPlaces places = crew.over(lane -> OtherPlaces.at(lane, folders));
-        Map<Copy, Seen> elsewhere = crew.each(missing, copy -> lookElsewhere(places, copy));
+        OtherPlaces places = lanes.over(lane -> OtherPlaces.at(lane, folders));
+        Map<Copy, Seen> elsewhere = workers.each(missing, copy -> lookElsewhere(places, copy));
         return seen.stream().map(one -> elsewhere.getOrDefault(one.copy(), one)).toList();
     }
 
@@ -174,9 +174,9 @@ public final class SiteReader {
     Map<Copy, FilePath> movedAside(SiteFolders folders, List<Copy> standing)
             throws RemoteException, InterruptedException {
         Map<Copy, FilePath> aside = new LinkedHashMap<>();
-        Map<Copy, Seen> there = crew.each(
+        Map<Copy, Seen> there = workers.each(
                 standing,
-                copy -> crew.over(lane -> lane.sftp().lstat(copy.path())).isPresent()
+                copy -> lanes.over(lane -> lane.sftp().lstat(copy.path())).isPresent()
                         ? new Seen.AsProven(copy)
                         : new Seen.Unknown(copy, "is not there"));
         List<Copy> missing = standing.stream()
@@ -185,7 +185,7 @@ public final class SiteReader {
         if (missing.isEmpty()) {
             return aside;
         }
-        OtherPlaces places = crew.over(lane -> OtherPlaces.at(lane, folders));
+        OtherPlaces places = lanes.over(lane -> OtherPlaces.at(lane, folders));
         for (Copy copy : missing) {
             Optional<FilePath> lies =
                     copy.kind() == EntryKind.DIRECTORY ? Optional.of(copy.path()) : elsewhere(places, copy);
@@ -201,7 +201,7 @@ public final class SiteReader {
 
     /** What lies in a folder, by name; nothing where it is not there. */
     public Map<FilePath, RemoteFacts> names(FilePath folder) throws RemoteException, InterruptedException {
-        return crew.over(lane -> {
+        return lanes.over(lane -> {
             Map<FilePath, RemoteFacts> names = new LinkedHashMap<>();
             try {
                 lane.sftp().list(folder, names::put);
@@ -233,7 +233,7 @@ public final class SiteReader {
 
     /** Where else a copy lies, which its digest says. */
     private Optional<FilePath> elsewhere(OtherPlaces places, Copy copy) throws RemoteException, InterruptedException {
-        for (FilePath path : crew.over(lane -> places.of(lane, copy.name()))) {
+        for (FilePath path : lanes.over(lane -> places.of(lane, copy.name()))) {
             Copy there = new Copy(
                     copy.entryNumber(),
                     copy.kind(),
@@ -251,7 +251,7 @@ public final class SiteReader {
 
     private Seen look(Copy copy, @Nullable Digest first) throws RemoteException, InterruptedException {
         try {
-            Optional<RemoteFacts> there = crew.over(lane -> lane.sftp().lstat(copy.path()));
+            Optional<RemoteFacts> there = lanes.over(lane -> lane.sftp().lstat(copy.path()));
             if (there.isEmpty()) {
                 return new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
             }
@@ -278,7 +278,7 @@ public final class SiteReader {
             throws RemoteException, InterruptedException {
         RemoteDigest second = sizeBytes <= READ_BACK_BYTES_MAX ? readBack : digest;
         List<FilePath> alone = List.of(copy.path());
-        Digest found = crew.over(lane -> second.equals(readBack)
+        Digest found = lanes.over(lane -> second.equals(readBack)
                         ? readBack.digests(lane, alone, sizeBytes)
                         : site.digests(lane, alone, sizeBytes))
                 .get(copy.path());
@@ -303,7 +303,7 @@ public final class SiteReader {
     }
 
     private Seen lookAtTarget(Copy copy) throws RemoteException, InterruptedException {
-        Digest found = Digest.ofContent(crew.over(lane -> lane.sftp().readlink(copy.path())));
+        Digest found = Digest.ofContent(lanes.over(lane -> lane.sftp().readlink(copy.path())));
         return found.equals(copy.digest())
                 ? new Seen.AsProven(copy)
                 : new Seen.Damaged(copy, DamageKind.RELINKED, found, "is a link with another target");

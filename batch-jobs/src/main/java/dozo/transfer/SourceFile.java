@@ -96,6 +96,17 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
+    /** Reads ahead what is at this place, where there is room: call it before something is taken that others wait for. */
+    void fetch(long offset) throws SourceProblem, InterruptedException {
+        if (ahead == null) {
+            ahead = SourceBuffers.take();
+        }
+        ByteBuffer room = ahead;
+        if (room != null && offset < sealed.facts().sizeBytes() && !isAhead(offset)) {
+            ask(() -> readAhead(room, offset));
+        }
+    }
+
     /** Fills the buffer from this place on, as far as the file reaches. */
     void read(ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
         int n = 1;
@@ -208,9 +219,13 @@ final class SourceFile implements AutoCloseable {
         unchanged = true;
     }
 
+    private boolean isAhead(long offset) {
+        return offset >= aheadOffset && offset < aheadOffset + aheadBytes;
+    }
+
     private int takeAhead(ByteBuffer into, long offset) {
         ByteBuffer there = ahead;
-        if (there == null || offset < aheadOffset || offset >= aheadOffset + aheadBytes) {
+        if (there == null || !isAhead(offset)) {
             return 0;
         }
         int from = (int) (offset - aheadOffset);

@@ -64,6 +64,7 @@ final class SlowFileServer {
     private static final long ROOT = 1;
     private static final long MS_RDONLY = 1;
     private static final long LIFE_SECONDS = 240;
+    private static final long LATER = 256 << 10;
 
     private final long delayNanos;
     private final RandomAccessFile device;
@@ -78,6 +79,7 @@ final class SlowFileServer {
     // Guarded by this.
     private final List<Request> held = new ArrayList<>();
     private boolean holding;
+    private long holdingFrom = Long.MAX_VALUE;
 
     private SlowFileServer(Path shown, Path at, long delayNanos) throws IOException {
         this.delayNanos = delayNanos;
@@ -110,8 +112,13 @@ final class SlowFileServer {
                 holding = true;
                 yield 0;
             }
+            case "hangLater" -> {
+                holdingFrom = LATER;
+                yield 0;
+            }
             case "comeBack" -> {
                 holding = false;
+                holdingFrom = Long.MAX_VALUE;
                 held.forEach(this::answer);
                 held.clear();
                 yield 0;
@@ -148,7 +155,8 @@ final class SlowFileServer {
     }
 
     private synchronized boolean hold(Request request) {
-        return holding && held.add(request);
+        boolean wanted = holding || (request.kind() == READ && request.offset() >= holdingFrom);
+        return wanted && held.add(request);
     }
 
     private void answer(Request request) {

@@ -57,6 +57,11 @@ public final class SlowMount implements AutoCloseable {
         ask("hang");
     }
 
+    /** Answers no read of anything behind the first 256 KiB of a file from now on. */
+    public void hangLater() throws IOException {
+        ask("hangLater");
+    }
+
     /** How many requests wait for the file server to come back. */
     public int hanging() throws IOException {
         return ask("hanging");

@@ -76,6 +76,24 @@ class SlowSourceIT {
     }
 
     @Test
+    void whoeverWaitsForASourceKeepsNoRoomOnAChannelFromOthers() throws Exception {
+        List<Entry> entries = files(100, SourceBuffers.BYTES + 10_000);
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                LoopbackSite site = site();
+                Sender sender = sender(site)) {
+            mount.hangLater();
+            Future<List<Outcome>> sent = threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(entries)));
+
+            // Two channels have sixteen blocks.
+            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+            mount.comeBack();
+            assertThat(sent.get()).hasSize(100).allMatch(Verified.class::isInstance);
+        }
+    }
+
+    @Test
     void aSourceThatHangsHoldsNobodyElseAndCanBeLeft() throws Exception {
         List<Entry> entries = files(100, 10_000);
         Entry large = file(101, 3_000_001);

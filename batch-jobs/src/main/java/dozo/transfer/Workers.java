@@ -1,6 +1,5 @@
 package dozo.transfer;
 
-import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import java.util.Collection;
@@ -14,52 +13,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Works at a site over its lanes: many things at once, and each again on another lane when one dies under it. */
-final class Crew implements AutoCloseable {
+/** Threads that each work at a site, with as many files open there as it may have. */
+final class Workers implements AutoCloseable {
 
     private final Lanes lanes;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-
-    /**
-     * Something done over a lane.
-     *
-     * @param <X> what may go wrong beside the site
-     */
-    interface Work<T, X extends Exception> {
-        T over(Lane lane) throws RemoteException, InterruptedException, X;
-    }
-
-    /** Something done that gives nothing back. */
-    interface Deed<X extends Exception> {
-        void over(Lane lane) throws RemoteException, InterruptedException, X;
-    }
 
     interface Each<K, T> {
         T of(K one) throws RemoteException, InterruptedException;
     }
 
-    Crew(Lanes lanes) {
+    Workers(Lanes lanes) {
         this.lanes = lanes;
-    }
-
-    /** Does the work on a lane, and again on another one when the lane dies under it: all of it may be done twice. */
-    <T, X extends Exception> T over(Work<T, X> work) throws RemoteException, InterruptedException, X {
-        for (int i = 1; ; i++) {
-            try {
-                return work.over(lanes.next());
-            } catch (RemoteException e) {
-                if (!e.worthAnotherTry(i)) {
-                    throw e;
-                }
-            }
-        }
-    }
-
-    <X extends Exception> void doOver(Deed<X> deed) throws RemoteException, InterruptedException, X {
-        var _ = this.<Boolean, X>over(lane -> {
-            deed.over(lane);
-            return true;
-        });
     }
 
     /** Does the same with each, all at once, as far as the site may have files open. */

@@ -98,6 +98,7 @@ final class LargeFile {
             throws SourceProblem, RemoteException, InterruptedException {
         long end = offset + length;
         for (long at = offset; at < end; ) {
+            source.fetch(at);
             Stripes.Stripe stripe = stripes.next();
             Block block = stripe.file().block();
             int n;

@@ -46,8 +46,11 @@ enum Limit {
      */
     static Optional<Limit> of(Collection<Glance> glances) {
         List<Load> looks = glances.stream().map(Glance::load).toList();
-        double processors =
-                glances.stream().mapToDouble(Glance::processors).average().orElse(-1);
+        double processors = glances.stream()
+                .mapToDouble(Glance::processors)
+                .filter(busy -> busy >= 0)
+                .average()
+                .orElse(-1);
         int sending = sum(looks, Load::sending);
         Map<Limit, Integer> units = Map.of(
                 SITE, sending,

@@ -162,13 +162,15 @@ class FlywheelCollector implements Collector {
         } catch (IllegalArgumentException e) {
             throw new Refusal("secretFile", "the key in %s cannot be used: %s".formatted(shown(file), e.getMessage()));
         }
-        if (!isOf(key.base(), terms.address())) {
+        // An address of plain HTTP says by itself what the key's word __force_insecure says on the command line.
+        ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
+        if (!isOf(sent.base(), terms.address())) {
             throw new Refusal(
                     "address",
                     "the key in %s is for another address; https://HOST or https://HOST:PORT of the key is accepted"
                             .formatted(shown(file)));
         }
-        return key;
+        return sent;
     }
 
     private static boolean isOf(URI base, URI address) {

@@ -52,6 +52,7 @@ public class Ledger {
     /**
      * Which rows are wanted; null: any.
      *
+     * @param subject what it was done to; of an experiment, rows about one of its manifests ({@code P1/E1#3}) are wanted too
      * @param from appended then or later
      * @param until appended before
      */
@@ -127,7 +128,8 @@ public class Ledger {
         return jdbc.sql("""
                         select seq, at, actor, action, subject, detail::text, encode(hash, 'hex') as hash from ledger
                         where seq > :seq
-                          and (:subject::text is null or subject = :subject)
+                          and (:subject::text is null or subject = :subject
+                               or subject ~ '#[0-9]+$' and regexp_replace(subject, '#[0-9]+$', '') = :subject)
                           and (:action::text is null or action = :action)
                           and (:from::timestamptz is null or at >= :from)
                           and (:until::timestamptz is null or at < :until)

@@ -65,7 +65,7 @@ class StandingsTest {
     @BeforeEach
     void register() throws Exception {
         spool = Files.createDirectories(folder.resolve("spool"));
-        Files.writeString(folder.resolve("key"), "localhost:1:__force_insecure:a-key-for-tests");
+        Files.writeString(folder.resolve("key"), "localhost:1:a-key-as-flywheel-shows-it");
         new Sites(jdbc, ledger, CLOCK)
                 .save(
                         "dr",

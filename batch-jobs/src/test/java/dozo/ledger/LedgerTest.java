@@ -46,6 +46,25 @@ class LedgerTest {
     }
 
     @Test
+    void rowsAboutAnExperimentsManifestsAreRowsAboutTheExperiment() {
+        ledger.append("hanako", "experiment.registered", "p/E1", Map.of());
+        ledger.append("dozo", "manifest.sealed", "p/E1#1", Map.of());
+        ledger.append("dozo", "manifest.sealed", "p/E1#20", Map.of());
+        ledger.append("dozo", "manifest.sealed", "p/E10#1", Map.of());
+        ledger.append("hanako", "token.created", "p/E1#x", Map.of());
+
+        assertThat(subjects("p/E1")).containsExactly("p/E1", "p/E1#1", "p/E1#20");
+        assertThat(subjects("p/E1#1")).containsExactly("p/E1#1");
+        assertThat(subjects("p/E")).isEmpty();
+    }
+
+    private List<String> subjects(String wanted) {
+        return ledger.page(new Ledger.Wanted(wanted, null, null, null), 0, 10).stream()
+                .map(Ledger.LedgerEntry::subject)
+                .toList();
+    }
+
+    @Test
     void noConnectionIsKeptForRowsThatAreLookedUp() {
         ledger.append("a", "test.done", "x", Map.of());
 

@@ -95,7 +95,24 @@ final class Amounts {
                 .toBigInteger();
     }
 
-    /** As {@code "917 B"}, {@code "1.2 GB"}, {@code "48 TB"}; cut off, not rounded, so that nothing is told that is not there. */
+    /**
+     * Returns a size that is planned, as {@code "1.3 GB"} or {@code "335 TB"}: rounded half up to the digits that are shown.
+     * What is already done is shown by {@link #text}, which rounds down.
+     */
+    static String planned(long bytes) {
+        int unit = 0;
+        double shown = (double) bytes;
+        // NB: 999.6 MB is 1.0 GB, not 1000 MB.
+        while (Math.round(shown) >= 1000 && unit < UNITS.length - 1) {
+            shown /= 1000;
+            unit++;
+        }
+        return unit > 0 && Math.round(shown * 10) < 100
+                ? String.format(Locale.ROOT, "%.1f %s", shown, UNITS[unit])
+                : "%d %s".formatted(Math.round(shown), UNITS[unit]);
+    }
+
+    /** Returns a size as {@code "917 B"}, {@code "1.2 GB"} or {@code "48 TB"}: rounded down, so that it never shows more than there is. */
     static String text(long bytes) {
         int unit = 0;
         long whole = bytes;

@@ -31,7 +31,7 @@ final class LedgerCommand {
         @Option(
                 names = "--subject",
                 paramLabel = "S",
-                description = "What it was done to, as the ledger has it: P1/S1.")
+                description = "What it was done to, as the ledger has it: P1/S1 (with its manifests), P1/S1#3.")
         private @Nullable String subject;
 
         @Option(names = "--action", paramLabel = "A", description = "What was done, as the ledger has it: run.started.")

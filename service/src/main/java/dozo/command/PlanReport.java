@@ -42,7 +42,7 @@ final class PlanReport {
                 .formatted(
                         forecast.lots(),
                         forecast.lots() == 1 ? lot : lot + "s",
-                        Amounts.text(forecast.work().bytes()),
+                        Amounts.planned(forecast.work().bytes()),
                         files == 0 ? "" : " in %,d files".formatted(files),
                         rate(forecast.cost().bytesPerSecond()),
                         files == 0
@@ -70,7 +70,7 @@ final class PlanReport {
             for (Way way : shown) {
                 cells.add(
                         i < way.partitions().size()
-                                ? Amounts.text(
+                                ? Amounts.planned(
                                         Math.round(way.partitions().get(i).bytes()))
                                 : "");
             }

@@ -45,7 +45,10 @@ class PlanCommandTest {
                 .containsPattern("Dozo +4 +4 +1\\.000 +0\\.00 % +35\\.7 days +lanes")
                 .containsPattern("Dozo +8 +8 +1\\.000 +0\\.00 % +17\\.9 days +lanes")
                 .containsPattern("Dozo +13 +13 +1\\.000 +0\\.00 % +11\\.2 days +link")
-                .containsPattern("PARTITION +REGIONS +4 LANES +8 LANES +13 LANES\n1 +334 TB +231 TB +115 TB +71 TB");
+                .containsPattern("PARTITION +REGIONS +4 LANES +8 LANES +13 LANES\n1 +335 TB +231 TB +116 TB +71 TB")
+                .containsPattern("\n2 +249 TB ")
+                .containsPattern("\n3 +175 TB ")
+                .containsPattern("\n4 +167 TB ");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -69,7 +70,8 @@ public final class ApiKey {
         List<String> parts = new ArrayList<>(List.of(text.split(":", -1)));
         boolean insecure = parts.removeIf(INSECURE::equals);
         if (parts.size() != 2 && parts.size() != 3) {
-            throw new IllegalArgumentException("a Flywheel key has the form HOST:KEY or HOST:PORT:KEY");
+            throw new IllegalArgumentException("a Flywheel key has the form HOST:KEY or HOST:PORT:KEY"
+                    + " (for plain HTTP on this machine: localhost:PORT:%s:KEY)".formatted(INSECURE));
         }
         String host = parts.getFirst();
         String secret = parts.getLast();
@@ -81,7 +83,8 @@ public final class ApiKey {
         }
         if (insecure && !LOOPBACK.contains(host)) {
             throw new IllegalArgumentException(
-                    "%s is for localhost alone: a key does not travel without TLS".formatted(INSECURE));
+                    "%s is allowed for localhost and 127.0.0.1 only: a key is never sent without TLS over a network"
+                            .formatted(INSECURE));
         }
         int port = parts.size() == 3 ? port(parts.get(1)) : PORT_DEFAULT;
         return new ApiKey(URI.create("%s://%s:%d/api".formatted(insecure ? "http" : "https", host, port)), secret);
@@ -97,6 +100,21 @@ public final class ApiKey {
     /** The API's address, without a slash at its end. */
     public URI base() {
         return base;
+    }
+
+    /**
+     * Returns this key for an address of plain HTTP, which is possible on loopback only; nothing leaves the machine there.
+     *
+     * @return empty when the address is not plain HTTP on loopback, or has another host or port than the key
+     */
+    public Optional<ApiKey> overPlainHttp(URI address) {
+        boolean same = "http".equals(address.getScheme())
+                && LOOPBACK.contains(base.getHost())
+                && base.getHost().equals(address.getHost())
+                && base.getPort() == address.getPort();
+        return same
+                ? Optional.of(new ApiKey(URI.create(base.toString().replaceFirst("^https?:", "http:")), secret))
+                : Optional.empty();
     }
 
     String authorization() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -42,6 +43,20 @@ class ApiKeyTest {
                 .hasToString("http://localhost:8080/api");
         assertThatThrownBy(() -> ApiKey.of("flywheel.example.org:80:__force_insecure:" + SECRET))
                 .hasMessageContaining("without TLS");
+    }
+
+    @Test
+    void servesAnAddressOfPlainHttpOnLoopbackAlone() {
+        ApiKey key = ApiKey.of("localhost:8080:" + SECRET);
+
+        assertThat(key.overPlainHttp(URI.create("http://localhost:8080")).orElseThrow())
+                .satisfies(plain -> assertThat(plain.base()).hasToString("http://localhost:8080/api"))
+                .satisfies(plain -> assertThat(plain.authorization()).endsWith(SECRET));
+        assertThat(key.overPlainHttp(URI.create("http://localhost:8081"))).isEmpty();
+        assertThat(key.overPlainHttp(URI.create("http://127.0.0.1:8080"))).isEmpty();
+        assertThat(key.overPlainHttp(URI.create("https://localhost:8080"))).isEmpty();
+        assertThat(ApiKey.of("example.org:80:" + SECRET).overPlainHttp(URI.create("http://example.org:80")))
+                .isEmpty();
     }
 
     @ParameterizedTest

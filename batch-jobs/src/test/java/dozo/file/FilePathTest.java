@@ -3,16 +3,19 @@ package dozo.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.db.Campaign;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag(Campaign.TAG)
 class FilePathTest {
 
     @ParameterizedTest
@@ -37,7 +40,7 @@ class FilePathTest {
     void anyNameComesBackFromTheFileSystemByteForByte(@TempDir Path folder) throws Exception {
         long seed = 20261120;
         Random random = new Random(seed);
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < Campaign.times(300); i++) {
             byte[] name = new byte[1 + random.nextInt(255)];
             random.nextBytes(name);
             for (int j = 0; j < name.length; j++) {

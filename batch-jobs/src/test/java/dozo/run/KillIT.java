@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.remote.ChildProcess;
 import dozo.remote.LoopbackSite;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -28,12 +30,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * Promise 4: killed with {@code kill -9} again and again and started again, a run goes on where it was. What was committed
  * is not sent again; at most the units in flight are.
  */
+@Tag(Campaign.TAG)
 class KillIT {
 
     private static final int PARTITIONS = 4;
     private static final int CHUNK = 2;
     private static final int BUNDLE_ENTRIES = 5;
-    private static final int KILLS = 4;
+    private static final int KILLS = Campaign.times(4);
     private static final int UNITS_A_KILL = 50;
     private static final String[] SETTINGS = {
         "dozo.transfer.partitions=" + PARTITIONS,
@@ -119,7 +122,7 @@ class KillIT {
     private static long makeFiles(Path source) throws IOException {
         Random random = new Random(11);
         long bytes = 0;
-        for (int i = 0; i < 2_500; i++) {
+        for (int i = 0; i < Campaign.times(2_500); i++) {
             Path file = source.resolve("series%02d".formatted(i % 50)).resolve("image" + i);
             Files.createDirectories(file.getParent());
             byte[] content = new byte[random.nextInt(40_000)];

@@ -3,6 +3,7 @@ package dozo.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.remote.ChildProcess;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -27,9 +29,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * Promise 3: whatever a source does, whatever others put at the site, and however often runs are killed, every file that was
  * ever seen at the site under a final name or among the versions is still there, the same file with the same bytes.
  */
+@Tag(Campaign.TAG)
 class NothingIsLostIT {
 
-    private static final int NIGHTS = 8;
+    private static final int NIGHTS = Campaign.times(8);
     private static final int KILLED_EVERY = 2;
     private static final List<String> NAMES =
             List.of("a", "b", "a/b", "a/b/c", "b/a", "d/e/f", "d/e", "d", "a~2", "g", "h/i");

@@ -3,6 +3,7 @@ package dozo.source;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dozo.db.Campaign;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -25,12 +26,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A file list is read as it was meant, or line by line it is said what cannot be. */
+@Tag(Campaign.TAG)
 class FileListTest {
 
     private static final String FIND_FORM = "%y %s %T@ %C@ %m %n %i %P//%l\\0";
@@ -95,7 +98,7 @@ class FileListTest {
         Random dice = new Random(seed);
         Map<FilePath, Facts> entries = new LinkedHashMap<>();
         ByteArrayOutputStream list = new ByteArrayOutputStream();
-        for (int i = 0; i < 2_000; i++) {
+        for (int i = 0; i < Campaign.times(2_000); i++) {
             FilePath path = somePath(dice, i);
             Facts facts = someFacts(dice, 1, true);
             entries.put(path, facts);
@@ -115,7 +118,7 @@ class FileListTest {
         Random dice = new Random(seed);
         Map<FilePath, Facts> entries = new LinkedHashMap<>();
         ByteArrayOutputStream list = new ByteArrayOutputStream();
-        for (int i = 0; i < 2_000; i++) {
+        for (int i = 0; i < Campaign.times(2_000); i++) {
             FilePath path = somePath(dice, i);
             Facts facts = someFacts(dice, 1_000, false);
             entries.put(path, facts);
@@ -132,7 +135,7 @@ class FileListTest {
     void nothingThatCanStandInAListFailsOrLeadsOut() throws Exception {
         long seed = new Random().nextLong();
         Random dice = new Random(seed);
-        for (int i = 0; i < 3_000; i++) {
+        for (int i = 0; i < Campaign.times(3_000); i++) {
             byte[] find = asFind(somePath(dice, i).bytes(), someFacts(dice, 1, true));
             byte[] policy = asPolicy(somePath(dice, i), someFacts(dice, 1_000, false), true);
             for (int change = dice.nextInt(4); change >= 0; change--) {

@@ -3,6 +3,7 @@ package dozo.verify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
@@ -26,12 +27,14 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The ledger against the anchors at a real site: what the chain alone cannot show, and what a site can do to them. */
+@Tag(Campaign.TAG)
 class LedgerVerificationIT {
 
     private static final int ROWS = 30;
@@ -234,7 +237,7 @@ class LedgerVerificationIT {
     void threeHundredRandomTamperingsAreAllFound() throws Exception {
         // What came after the last anchor can be cut off unseen; so there is nothing after it here.
         tampered.tamper("delete from ledger where seq > " + ROWS);
-        for (int seed = 0; seed < 300; seed++) {
+        for (int seed = 0; seed < Campaign.times(300); seed++) {
             Random random = new Random(seed);
             String what = "seed " + seed;
             tampered.undone(() -> {

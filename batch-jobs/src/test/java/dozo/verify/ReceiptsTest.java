@@ -2,6 +2,7 @@ package dozo.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
@@ -15,12 +16,14 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What counts as safe is counted from receipts, and from nothing else. */
+@Tag(Campaign.TAG)
 class ReceiptsTest {
 
     private static final Digest ONE = Digest.ofContent(new byte[] {1});
@@ -138,7 +141,7 @@ class ReceiptsTest {
     /** What is carried over from one manifest to the next is what a count of all receipts gives, whatever happened. */
     @Test
     void sumsThatAreCarriedOverAreThoseThatAreCounted() {
-        for (long seed = 1; seed <= 20; seed++) {
+        for (long seed = 1; seed <= Campaign.times(20); seed++) {
             Random random = new Random(seed);
             int last = jdbc.sql("select max(entry_no) from entry_version")
                     .query((row, n) -> row.getInt(1))

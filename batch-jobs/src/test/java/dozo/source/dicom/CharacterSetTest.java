@@ -2,16 +2,19 @@ package dozo.source.dicom;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.Campaign;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Text is what its file says it is, or is shown as a guess; it is never a failure. */
+@Tag(Campaign.TAG)
 class CharacterSetTest {
 
     private static final char ESC = 0x1B;
@@ -139,7 +142,7 @@ class CharacterSetTest {
                 "ISO 2022 IR 13\\ISO 2022 IR 87",
                 "ISO_IR 166",
                 "ISO_IR 203");
-        for (int i = 0; i < 20_000; i++) {
+        for (int i = 0; i < Campaign.times(20_000); i++) {
             byte[] noise = new byte[dice.nextInt(40)];
             dice.nextBytes(noise);
             if (noise.length > 6) {

@@ -2,6 +2,7 @@ package dozo.source.dicom;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.db.Campaign;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,15 +13,17 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Real headers with bytes changed by chance: never an exception. The long form is {@code bench/run dicom --fuzz}. */
+@Tag(Campaign.TAG)
 class HeaderFuzzIT {
 
     private static final long SEED = 20261121;
-    private static final int CHANGED_FILES = 30_000;
+    private static final int CHANGED_FILES = Campaign.times(30_000);
     private static final int SEED_BYTES_MAX = 6_000;
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(Campaign.times(20));
     private static final List<String> WORTH_TRYING = List.of(
             "\u00ff\u00ff\u00ff\u00ff",
             "\u00ff\u00ff\u00ff\u007f",
@@ -52,6 +55,9 @@ class HeaderFuzzIT {
                 throw new AssertionError("change " + i + " of seed " + SEED, e);
             }
         }
+        System.out.printf(
+                "changed DICOM files read: %d as headers, %d damaged, %d not DICOM%n",
+                outcomes[0], outcomes[1], outcomes[2]);
         assertThat(Arrays.stream(outcomes).min().orElseThrow()).isGreaterThan(10);
     }
 

@@ -28,7 +28,7 @@ final class SymbolicLinks {
             }
         }
         if (text.length > 0) {
-            Path target = path(text);
+            Path target = FilePath.pathOfText(text);
             if (Arrays.equals(FilePath.rawText(target), text)) {
                 Files.createSymbolicLink(link, target);
                 return;
@@ -37,16 +37,6 @@ final class SymbolicLinks {
         if (symlink(text, FilePath.rawBytes(link)) != 0) {
             throw new FileSystemException(link.toString(), null, "the system refuses a link with its text");
         }
-    }
-
-    private static Path path(byte[] text) {
-        if (text[0] == '/') {
-            return FilePath.pathOf(text);
-        }
-        byte[] absolute = new byte[text.length + 1];
-        absolute[0] = '/';
-        System.arraycopy(text, 0, absolute, 1, text.length);
-        return Path.of("/").relativize(FilePath.pathOf(absolute));
     }
 
     @SuppressWarnings("restricted") // two texts that end in NUL, as it wants them

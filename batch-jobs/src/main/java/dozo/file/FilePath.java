@@ -117,6 +117,19 @@ public final class FilePath implements Comparable<FilePath> {
         return Path.of(new String(absolute, StandardCharsets.US_ASCII));
     }
 
+    /**
+     * The path with this text, relative or absolute; the inverse of {@link #rawText}. NB: Java tidies the text up:
+     * {@code "folder/"} loses its slash.
+     */
+    public static Path pathOfText(byte[] text) {
+        if (text.length == 0) {
+            return Path.of("");
+        }
+        // NB: Path.relativize would resolve "..".
+        Path absolute = pathOf(text[0] == '/' ? text : join(new byte[] {'/', 'x'}, text));
+        return text[0] == '/' ? absolute : absolute.subpath(1, absolute.getNameCount());
+    }
+
     /** This path below a folder of this machine. */
     public Path under(Path root) {
         if (isRoot()) {

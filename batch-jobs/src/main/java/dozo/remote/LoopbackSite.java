@@ -39,8 +39,8 @@ import org.apache.sshd.sftp.server.SftpSubsystemFactory;
  * A throw-away SFTP server on this machine's loopback address, for demonstrations and tests; never a DR site.
  *
  * <p>Its keys lie in a folder of its own and are the same after a restart. OpenSSH's {@code sshd} where it is installed, as
- * at a real site; else a server inside this process, which does not keep names that are no UTF-8. It ends with
- * {@link #close}, and with this process.
+ * at a real site; else a server inside this process. Both keep names byte for byte. It ends with {@link #close}, and with
+ * this process.
  */
 public final class LoopbackSite implements AutoCloseable {
 
@@ -150,6 +150,11 @@ public final class LoopbackSite implements AutoCloseable {
 
     /** Starts a server inside this process: SFTP only, no commands. */
     public static LoopbackSite embedded(Path state, Path root, int port) throws IOException {
+        return embedded(state, root, port, LoopbackSftp.factory());
+    }
+
+    /** Starts a server inside this process with another SFTP subsystem. */
+    public static LoopbackSite embedded(Path state, Path root, int port, SftpSubsystemFactory sftp) throws IOException {
         Files.createDirectories(state);
         Files.createDirectories(root);
         Path home = state.toRealPath();
@@ -160,7 +165,7 @@ public final class LoopbackSite implements AutoCloseable {
         sshd.setPort(port);
         sshd.setKeyPairProvider(KeyPairProvider.wrap(host));
         sshd.setPublickeyAuthenticator((name, key, session) -> KeyUtils.compareKeys(key, user.getPublic()));
-        sshd.setSubsystemFactories(List.of(new SftpSubsystemFactory.Builder().build()));
+        sshd.setSubsystemFactories(List.of(sftp));
         sshd.start();
         return new LoopbackSite(address(home, root, sshd.getPort(), host), "embedded MINA", new Embedded(sshd));
     }

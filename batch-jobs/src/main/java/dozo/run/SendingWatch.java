@@ -2,6 +2,7 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.file.Size;
 import dozo.plan.CostModel;
 import dozo.plan.Measurement;
 import dozo.plan.Work;
@@ -75,7 +76,15 @@ class SendingWatch implements StepExecutionListener {
         }
         CostModel model =
                 models.learn(run, site, new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
-        LOG.info("run {} sent {} bytes in {} entries over {} lanes in {}; {}", run, bytes, entries, lanes, took, model);
+        LOG.info(
+                "run {} sent {} entries, {}, over {} lanes in {} s; learned cost for the next plan: {}/s a lane, {} ms an entry",
+                run,
+                entries,
+                Size.text(bytes),
+                lanes,
+                took.toSeconds(),
+                Size.text((long) model.bytesPerSecond()),
+                "%.2f".formatted(1e3 * model.secondsPerEntry()));
     }
 
     /** What stood at the site already, or had to be sent twice, says nothing of what sending costs. */

@@ -36,6 +36,16 @@ class FilePathTest {
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", ".", "..", "../a", "a/../b", "/", "/a", "/a/../b", "\u00e8\u0084\u00b3", "../\u0083\u00ff/x"
+            })
+    void aTextBecomesThePathThatHasIt(String chars) {
+        byte[] text = chars.getBytes(StandardCharsets.ISO_8859_1);
+
+        assertThat(FilePath.rawText(FilePath.pathOfText(text))).isEqualTo(text);
+    }
+
     @Test
     void anyNameComesBackFromTheFileSystemByteForByte(@TempDir Path folder) throws Exception {
         long seed = 20261120;

@@ -15,9 +15,4 @@ class EmbeddedSftpIT extends SftpContract {
     String digestMethod() {
         return "check-file";
     }
-
-    @Override
-    boolean keepsNames() {
-        return false;
-    }
 }

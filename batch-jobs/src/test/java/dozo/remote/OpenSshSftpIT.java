@@ -15,9 +15,4 @@ class OpenSshSftpIT extends SftpContract {
     String digestMethod() {
         return "exec (openssl dgst -sha256 -r|sha256sum)";
     }
-
-    @Override
-    boolean keepsNames() {
-        return true;
-    }
 }

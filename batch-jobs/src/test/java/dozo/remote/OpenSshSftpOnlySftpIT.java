@@ -15,9 +15,4 @@ class OpenSshSftpOnlySftpIT extends SftpContract {
     String digestMethod() {
         return "read-back";
     }
-
-    @Override
-    boolean keepsNames() {
-        return true;
-    }
 }

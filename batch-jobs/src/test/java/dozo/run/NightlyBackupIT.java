@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
+import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -466,7 +467,8 @@ class NightlyBackupIT {
         Files.writeString(FilePath.ROOT.resolve(japanese).under(source), "x");
         Night.write(source, Map.of("plain", "y", "utf-8 脳", "z"));
         Path otherRoot = Files.createDirectory(folder.resolve("dr2"));
-        try (LoopbackSite embedded = LoopbackSite.embedded(folder.resolve("sshd2"), otherRoot, 0);
+        try (LoopbackSite embedded = LoopbackSite.embedded(
+                        folder.resolve("sshd2"), otherRoot, 0, new SftpSubsystemFactory.Builder().build());
                 Night other = Night.on(embedded.address())) {
             other.register("E1", source);
 

@@ -51,7 +51,8 @@ import tools.jackson.databind.JsonNode;
             BookingsCommand.class,
             StopCommand.class,
             TokenCommand.class,
-            UserCommand.class
+            UserCommand.class,
+            CommandLine.HelpCommand.class
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

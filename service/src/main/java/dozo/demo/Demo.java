@@ -20,6 +20,7 @@ import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -35,6 +36,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -57,10 +64,14 @@ public final class Demo implements Callable<Integer> {
 
     private static final String ACTOR = "demo";
     private static final String PROJECT = "demo";
+    private static final String EXPERIMENT = "E%04d";
     private static final int PORT_USUAL = 8080;
     private static final int FINDINGS_SHOWN = 50;
     private static final int EXPERIMENTS_PAGE = 500;
     private static final Duration POLL = Duration.ofMillis(250);
+
+    /** Whoever waits hears something at least this often. */
+    private static final Duration QUIET_MAX = Duration.ofSeconds(2);
 
     private final Service service;
 
@@ -108,20 +119,40 @@ public final class Demo implements Callable<Integer> {
         Path root = Files.createDirectories(home.resolve("dr-site"));
         try (LoopbackSite site = site(home, root)) {
             say("DR site: %s at %s, its folder is %s".formatted(site.kind(), site.address(), root));
-            try (ConfigurableApplicationContext started = service.start(settings(home))) {
-                return show(started, site, sources, home);
+            try (ConfigurableApplicationContext started =
+                    during("starting the service", () -> service.start(settings(home)))) {
+                return show(started, site, sources);
             }
         }
     }
 
-    private int show(ConfigurableApplicationContext started, LoopbackSite site, List<Path> sources, Path home)
+    /** Does something that takes a while, and says so again and again. */
+    private <T> T during(String what, Supplier<T> work) {
+        say(what + " …");
+        try (ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor()) {
+            AtomicInteger ticks = new AtomicInteger();
+            ScheduledFuture<?> saying = clock.scheduleAtFixedRate(
+                    () -> say("%s … (%d s)".formatted(what, ticks.incrementAndGet() * QUIET_MAX.toSeconds())),
+                    QUIET_MAX.toMillis(),
+                    QUIET_MAX.toMillis(),
+                    TimeUnit.MILLISECONDS);
+            try {
+                return work.get();
+            } finally {
+                saying.cancel(false);
+            }
+        }
+    }
+
+    private int show(ConfigurableApplicationContext started, LoopbackSite site, List<Path> sources)
             throws InterruptedException {
         try {
             started.getBean(Sites.class).save("dr", site.address(), ACTOR);
             register(started, sources);
             boolean safe = night(started);
+            sayWhatNext(service.address(started), safe);
             if (!once) {
-                serve(started, home);
+                awaitEnd(started);
             }
             return safe ? Exit.WELL : Exit.NOT_SAFE;
         } catch (RuntimeException e) {
@@ -136,8 +167,13 @@ public final class Demo implements Callable<Integer> {
     /** The experiments' folders: those of the given tree, or made-up ones. */
     private List<Path> sources(Path home) throws IOException {
         if (data == null) {
-            say("making synthetic experiments in " + home.resolve("source"));
-            return SyntheticExperiments.make(home.resolve("source"));
+            return during("making synthetic experiments in " + home.resolve("source"), () -> {
+                try {
+                    return SyntheticExperiments.make(home.resolve("source"));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
         }
         if (!Files.isDirectory(data)) {
             throw usage("--data: there is no folder " + data);
@@ -213,7 +249,7 @@ public final class Demo implements Callable<Integer> {
             }
             String code;
             do {
-                code = "E%04d".formatted(++number);
+                code = EXPERIMENT.formatted(++number);
             } while (experiments.find(PROJECT, code).isPresent());
             String title =
                     FilePath.render(FilePath.between(Path.of("/"), source).name());
@@ -260,14 +296,16 @@ public final class Demo implements Callable<Integer> {
     private Run follow(Runs runs, long id) throws InterruptedException {
         boolean terminal = Terminal.attached();
         String shown = "";
+        long quietSince = 0;
         Run run = runs.find(id).orElseThrow();
         while (run.goesOn()) {
             Progress progress = runs.progress(id);
             String line = RunReport.progress(run, terminal ? progress : progress.recorded());
-            if (!line.equals(shown)) {
+            if (!line.equals(shown) || System.nanoTime() - quietSince > QUIET_MAX.toNanos()) {
                 out().print(terminal ? "\r\u001b[K" + line : line + System.lineSeparator());
                 out().flush();
                 shown = line;
+                quietSince = System.nanoTime();
             }
             Thread.sleep(POLL);
             run = runs.find(id).orElseThrow();
@@ -278,11 +316,28 @@ public final class Demo implements Callable<Integer> {
         return run;
     }
 
-    private void serve(ConfigurableApplicationContext started, Path home) throws InterruptedException {
-        out().println();
-        say("The page is at %s and the REST interface below /api/v1, until Ctrl-C."
-                .formatted(service.address(started)));
-        say("Log in as admin with the password in " + home.resolve("service").resolve("admin-password"));
+    /** Where the page is, and what to try next. */
+    private void sayWhatNext(URI pages, boolean safe) {
+        say(
+                once
+                        ? "Pages: ./dozo demo (without --once) serves them at %s".formatted(pages)
+                        : "Pages: %s (REST: %sapi/v1), until Ctrl-C. Log in as admin with the password in %s"
+                                .formatted(pages, pages, work.resolve("service").resolve("admin-password")));
+        say(
+                safe
+                        ? "Next:  check a copy without Dozo: " + check()
+                        : "Next:  read the findings above; ./dozo demo again sends what is missing");
+    }
+
+    /** A command that checks the first experiment's copy. */
+    private String check() {
+        Path bag = work.resolve("dr-site").resolve(PROJECT).resolve(EXPERIMENT.formatted(1));
+        // Names that need quoting in one list are written for sha256sum in another one.
+        String list = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
+        return "(cd '%s' && sha256sum -c --quiet %s && echo all as listed)".formatted(bag, list);
+    }
+
+    private static void awaitEnd(ConfigurableApplicationContext started) throws InterruptedException {
         CountDownLatch closed = new CountDownLatch(1);
         ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
         started.addApplicationListener(atClose);

@@ -41,30 +41,30 @@ class DemoIT {
     @Test
     void madeUpExperimentsAreAllSafeAndASecondNightSendsNothing() throws Exception {
         Ended first = demo("--work", folder.resolve("work").toString());
-        assertThat(first.output()).contains("All 4 experiments are safe", "脳機能");
-        assertThat(first.exitCode()).isZero();
+        assertThat(first.output()).contains("DR site: OpenSSH", "脳機能");
+        assertEndsWell(first);
 
         Ended second = demo("--work", folder.resolve("work").toString());
         assertThat(second.output()).contains("run 2 is complete: nothing was to be sent", "All 4 experiments are safe");
         assertThat(second.exitCode()).isZero();
 
-        Path source = folder.resolve("work/source");
-        Path data = folder.resolve("work/dr-site/demo");
-        List<Path> experiments = new ArrayList<>();
-        try (var children = Files.newDirectoryStream(source)) {
-            children.forEach(experiments::add);
-        }
-        assertThat(experiments).hasSize(4);
-        try (var bags = Files.newDirectoryStream(data)) {
-            for (Path bag : bags) {
-                String list = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
-                Ended check = execute(List.of("sh", "-c", "cd '" + bag + "' && sha256sum --quiet --strict -c " + list));
-                assertThat(check.exitCode()).as(check.output()).isZero();
-                assertThat(experiments.stream().filter(experiment -> same(experiment, bag.resolve("data"))))
-                        .as("the experiment that %s is a copy of", bag)
-                        .hasSize(1);
-            }
-        }
+        assertEveryBagIsAnExperiment();
+    }
+
+    @Test
+    void onAMachineWithoutAnSshServerAllIsSafeToo() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "hides sshd by a mount, which only root may");
+        String hide = "for file in $(which -a sshd) /usr/sbin/sshd /usr/local/sbin/sshd; do"
+                + " [ ! -e $file ] || mount --bind /dev/null $file; done; exec \"$@\"";
+
+        Ended demo = demo(
+                List.of("unshare", "-m", "sh", "-c", hide, "sh"),
+                "--work",
+                folder.resolve("work").toString());
+
+        assertThat(demo.output()).contains("DR site: embedded MINA", "脳機能");
+        assertEndsWell(demo);
+        assertEveryBagIsAnExperiment();
     }
 
     @Test
@@ -130,6 +130,41 @@ class DemoIT {
         assertThat(refused(folder.resolve("data"), folder.resolve("data/w"))).contains("must not lie in each other");
     }
 
+    private void assertEveryBagIsAnExperiment() throws Exception {
+        Path source = folder.resolve("work/source");
+        Path data = folder.resolve("work/dr-site/demo");
+        List<Path> experiments = new ArrayList<>();
+        try (var children = Files.newDirectoryStream(source)) {
+            children.forEach(experiments::add);
+        }
+        assertThat(experiments).hasSize(4);
+        try (var bags = Files.newDirectoryStream(data)) {
+            for (Path bag : bags) {
+                String list = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
+                Ended check = execute(List.of("sh", "-c", "cd '" + bag + "' && sha256sum --quiet --strict -c " + list));
+                assertThat(check.exitCode()).as(check.output()).isZero();
+                assertThat(experiments.stream().filter(experiment -> same(experiment, bag.resolve("data"))))
+                        .as("the experiment that %s is a copy of", bag)
+                        .hasSize(1);
+            }
+        }
+    }
+
+    /** All is safe, nothing but words for people was printed, and the last lines say what, where and what to try next. */
+    private static void assertEndsWell(Ended demo) throws Exception {
+        List<String> lines = demo.output().lines().toList();
+        assertThat(lines.subList(lines.size() - 3, lines.size()))
+                .as(demo.output())
+                .satisfiesExactly(
+                        safe -> assertThat(safe).startsWith("All 4 experiments are safe: "),
+                        pages -> assertThat(pages).startsWith("Pages: ").contains("http://127.0.0.1:"),
+                        next -> assertThat(next).startsWith("Next:  check a copy without Dozo: "));
+        assertThat(demo.output()).contains("starting the service …").doesNotContain("[", "  SITE_REFUSED");
+        assertThat(demo.exitCode()).isZero();
+        Ended check = execute(List.of("sh", "-c", lines.getLast().split("Dozo: ")[1]));
+        assertThat(check.output()).isEqualTo("all as listed\n");
+    }
+
     /** What is said of arguments with which nothing can be done. */
     private static String refused(Path data, Path work) {
         StringWriter said = new StringWriter();
@@ -184,7 +219,12 @@ class DemoIT {
 
     /** Runs the demonstration without root's right to read everything, which would make every file readable. */
     private static Ended demo(String... arguments) throws Exception {
-        List<String> command = new ArrayList<>();
+        return demo(List.of(), arguments);
+    }
+
+    /** The same, started by another command. */
+    private static Ended demo(List<String> by, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(by);
         if (System.getProperty("user.name").equals("root")) {
             command.addAll(List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search"));
         }

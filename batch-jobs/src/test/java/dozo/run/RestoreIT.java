@@ -291,6 +291,41 @@ class RestoreIT {
     }
 
     @Test
+    void whatIsCalledLikeTheRestoresOwnFolderComesBack() throws Exception {
+        Night.write(source, Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
+        night();
+        Path copy = root.resolve("p/E1/data/f");
+        Files.writeString(copy, "x");
+        assertThat(restore(1).progress.complete()).isFalse();
+        findings.clear();
+        Files.writeString(copy, "1");
+        assertRestores(1);
+
+        Files.delete(source.resolve(".dozo-incoming"));
+        Night.write(source, Map.of(".dozo-incoming/f", "a folder now"));
+        night();
+        assertRestores(2);
+    }
+
+    @Test
+    void whatIsTooLongToComeBackIsAFindingAndNothingOfTheRestoreStays() throws Exception {
+        Path deep = Files.createDirectories(source.resolve(("d".repeat(150) + "/").repeat(24)));
+        Files.writeString(deep.resolve("f"), "too deep");
+        Night.write(source, Map.of("fine", "1"));
+        night();
+        Path target = Files.createDirectories(folder.resolve(("t".repeat(200) + "/").repeat(3)));
+
+        try (Restore restore = restoring(1, target, OPTIONS)) {
+            assertThat(restore.run(findings::add).complete()).isFalse();
+        }
+
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
+        assertThat(findings).extracting(Finding::path).contains(FilePath.between(source, deep.resolve("f")));
+        assertThat(target.resolve("fine")).hasContent("1");
+        assertThat(target).isDirectoryNotContaining("glob:**/.dozo-incoming*");
+    }
+
+    @Test
     void aFolderWithSomethingElseInItIsLeftAlone() throws Exception {
         Night.write(source, Map.of("f", "1"));
         night();
@@ -380,13 +415,17 @@ class RestoreIT {
     }
 
     private Restore restoring(int manifest, Options options) {
+        return restoring(manifest, restored(manifest), options);
+    }
+
+    private Restore restoring(int manifest, Path target, Options options) {
         return new Restore(
                 night.get(Inventories.class)
                         .of(night.get(Manifests.class).find(1, manifest).orElseThrow(), 1),
                 "p/E1",
                 manifest,
                 site.address(),
-                restored(manifest),
+                target,
                 options);
     }
 

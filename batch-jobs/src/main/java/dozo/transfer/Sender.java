@@ -26,6 +26,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -156,7 +157,7 @@ public final class Sender implements AutoCloseable {
             throws RemoteException, InterruptedException {
         return switch (unit) {
             case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), proven);
-            case Unit.Large large -> List.of(sendLarge(route, large.entry(), proven));
+            case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), proven)));
         };
     }
 
@@ -246,7 +247,27 @@ public final class Sender implements AutoCloseable {
      */
     public void sweep(Route route, Set<Integer> keep) throws RemoteException, InterruptedException {
         site.awaitLook();
-        new Leftovers(lanes.next(), route).sweep(keep);
+        Leftovers leftovers = new Leftovers(lanes.next());
+        var _ = leftovers.sweep(route.incoming(), keep);
+        if (keep.isEmpty() && route.versions().isEmpty()) {
+            // The folder that the temporary folders of copies lie in.
+            var _ = leftovers.removeIfEmpty(route.incoming().parent());
+        }
+    }
+
+    /**
+     * Removes what this run and earlier ones left under temporary names of all experiments, at the end of a run: then nothing is
+     * under way.
+     *
+     * @param keep the numbers of the files of {@code project/experiment} that the next run goes on with; empty: nobody knows the
+     *     experiment, and nothing of it is touched
+     * @param probesBefore a look at the site that began before this time is over
+     * @return a sentence for each folder that could not be emptied
+     */
+    public List<String> sweepAll(Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
+            throws RemoteException, InterruptedException {
+        tree.forget(SiteFolders.INCOMING);
+        return lanes.over(lane -> new Leftovers(lane).sweepAll(SiteFolders.INCOMING, keep, probesBefore));
     }
 
     @Override
@@ -428,6 +449,31 @@ public final class Sender implements AutoCloseable {
             outcome = tryLarge(route, file, proven);
         }
         return outcome;
+    }
+
+    /**
+     * What lies there of a large file stays only where another attempt can go on with it: not if the site refuses its name, or its
+     * content is not the one that is wanted. Of small files nothing is gone on with: the sweep takes them.
+     */
+    private Outcome withoutRemains(Route route, Outcome outcome) throws RemoteException, InterruptedException {
+        if (!(outcome instanceof Failed(Entry file, Problem problem, String message))
+                || !Set.of(Problem.SITE_REFUSED, Problem.SOURCE_DIFFERS, Problem.CHANGED)
+                        .contains(problem)) {
+            return outcome;
+        }
+        FilePath temporary = route.temporaryName(file);
+        try {
+            lanes.doOver(lane -> SiteTree.removeIfThere(lane, temporary));
+            return outcome;
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            return new Failed(
+                    file,
+                    problem,
+                    "%s; %s could not be removed at the site: %s".formatted(message, temporary, e.getMessage()));
+        }
     }
 
     /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */

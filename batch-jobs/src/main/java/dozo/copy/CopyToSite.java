@@ -199,7 +199,7 @@ public final class CopyToSite implements Copy {
     }
 
     /** The same for the same command, another for any other: runs recognise what they left, and only that. */
-    private String key() {
+    String key() {
         MessageDigest digest = Digest.algorithm();
         for (Path source : sources) {
             digest.update(FilePath.rawBytes(source));

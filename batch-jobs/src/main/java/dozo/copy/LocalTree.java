@@ -142,7 +142,7 @@ final class LocalTree {
             }
             try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
                 MessageDigest digest = Digest.algorithm();
-                LocalFile.digest(channel, digest, 0, facts.sizeBytes());
+                var _ = LocalFile.digest(channel, digest, 0, facts.sizeBytes());
                 return Optional.of(Digest.of(digest.digest()));
             }
         } catch (IOException notReadable) {

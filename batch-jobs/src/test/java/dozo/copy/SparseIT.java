@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 class SparseIT extends CopyTest {
 
     private static final long SMALL_BYTES = 20_000_000;
-    private static final long LARGE_BYTES = (200 << 20) + 12_345;
+    private static final long LARGE_BYTES = (130 << 20) + 12_345;
 
     private Path source;
     private Path back;
@@ -49,7 +49,7 @@ class SparseIT extends CopyTest {
         sparse("hole last", 3_000_000, 0);
         sparse("hole alone", SMALL_BYTES);
         sparse("tiny", 1);
-        sparse("large", LARGE_BYTES, 3, 70_000_000, 70_200_000, 150_000_000);
+        sparse("large", LARGE_BYTES, 3, 70_000_000, 70_200_000, 135_000_000);
         sparse("large, hole alone", LARGE_BYTES);
         sparse("large, hole first", LARGE_BYTES, LARGE_BYTES - 1);
         Files.write(source.resolve("dense"), new byte[300_000]);
@@ -79,7 +79,7 @@ class SparseIT extends CopyTest {
 
     @Test
     void zerosAreWrittenOverWhatAnEarlierAttemptLeft() throws Exception {
-        sparse("large", LARGE_BYTES, 3, 70_000_000, 150_000_000);
+        sparse("large", LARGE_BYTES, 3, 70_000_000, 135_000_000);
         Path file = source.resolve("large");
         try (LoopbackSite site = openSsh()) {
             there(site);
@@ -96,7 +96,7 @@ class SparseIT extends CopyTest {
             Path garbage = killedAt(site, whole, LARGE_BYTES - 5);
             try (FileChannel channel = FileChannel.open(garbage, StandardOpenOption.WRITE)) {
                 write(channel, 100_000_000, 500_000);
-                write(channel, 199 << 20, 500_000);
+                write(channel, 129 << 20, 500_000);
             }
             assertThat(there(site).complete()).isTrue();
             Trees.assertSame(source, root.resolve("to"));
@@ -106,7 +106,7 @@ class SparseIT extends CopyTest {
 
     @Test
     void zerosThatComeBackAreWrittenOverWhatAnEarlierAttemptLeft() throws Exception {
-        sparse("large", LARGE_BYTES, 3, 70_000_000, 150_000_000);
+        sparse("large", LARGE_BYTES, 3, 70_000_000, 135_000_000);
         try (LoopbackSite site = openSsh()) {
             there(site);
             FilePath name = FilePath.of("large");
@@ -118,7 +118,7 @@ class SparseIT extends CopyTest {
                 byte[] garbage = new byte[40_000_000];
                 new Random(5).nextBytes(garbage);
                 left.write(garbage, 0, garbage.length, 0);
-                left.write(garbage, 0, garbage.length, 100_000_000);
+                left.write(garbage, 0, garbage.length, 90_000_000);
             }
             assertThat(back(site).complete()).isTrue();
         }
@@ -132,6 +132,32 @@ class SparseIT extends CopyTest {
         try (FaultySite site = FaultySite.hooked(folder.resolve("state"), root, file -> {}, name -> {})) {
             // It does not make files longer by their attributes.
             assertThat(run(copyTo(site.address())).complete()).isTrue();
+        }
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, root.resolve("to"));
+    }
+
+    @Test
+    void aSiteThatRefusesGapsGetsTheZeros() throws Exception {
+        getsTheZeros((file, end, offset) -> {
+            throw new IOException("no gaps");
+        });
+    }
+
+    @Test
+    void aSiteThatFillsGapsWithSomethingElseGetsTheZeros() throws Exception {
+        getsTheZeros((file, end, offset) -> {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                write(channel, end, (int) (offset - end));
+            }
+        });
+    }
+
+    private void getsTheZeros(FaultySite.Gap gap) throws Exception {
+        sparse("gap", SMALL_BYTES, 500_000, SMALL_BYTES - 300);
+        try (FaultySite site = FaultySite.gapped(folder.resolve("state"), root, gap)) {
+            assertThat(run(copyTo(site.address())).complete()).isTrue();
+            assertThat(site.hits()).isPositive();
         }
         assertThat(findings).isEmpty();
         Trees.assertSame(source, root.resolve("to"));

@@ -7,6 +7,7 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
@@ -14,19 +15,26 @@ import dozo.transfer.Throttle;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Copies files and folders of a site to this machine. Nothing is written at the site. What a copy to that place left
- * unfinished there ({@code .dozo-incoming} in a source) is passed over.
+ * unfinished there ({@code .dozo-incoming} in a source) is a finding, and is not copied.
  */
 public final class CopyFromSite implements Copy {
+
+    /** What {@link CopyToSite#key} gives. */
+    private static final Pattern KEY = Pattern.compile("[0-9a-f]{16}");
 
     private final List<FilePath> sources;
     private final Path destination;
@@ -75,7 +83,9 @@ public final class CopyFromSite implements Copy {
 
     private void copy() throws IOException, InterruptedException {
         List<Found> roots = roots();
-        LocalTree local = LocalTree.open(top(roots.getFirst()), key());
+        Path top = top(roots.getFirst());
+        LocalTree local = LocalTree.open(
+                top, Incoming.name(key(), name -> isTopName(roots, name) || isNoFolder(name.under(top))));
         SiteFiles from =
                 new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(options.limitBytesPerSecond()));
         files = from;
@@ -137,9 +147,51 @@ public final class CopyFromSite implements Copy {
             }
         };
         for (Found root : roots) {
-            new RemoteTree(lanes, root.remote().resolve(Incoming.FOLDER), visitor).walk(root);
+            new RemoteTree(lanes, folder -> isUnfinished(root, folder), visitor).walk(root);
         }
         tally.counted();
+    }
+
+    /** Whether something of a source gets this name in the folder that is filled. */
+    private boolean isTopName(List<Found> roots, FilePath name) throws IOException, InterruptedException {
+        Found first = roots.getFirst();
+        if (!first.local().isRoot()) {
+            return roots.stream().anyMatch(root -> root.local().equals(name));
+        }
+        FilePath remote = first.remote().resolve(name);
+        Optional<RemoteFacts> there = lanes.over(lane -> lane.sftp().lstat(remote));
+        return there.isPresent() && !isUnfinished(first, new Found(name, remote, name, there.get()));
+    }
+
+    private static boolean isNoFolder(Path path) {
+        return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Whether a folder at the top of a source holds nothing but what copies to there have not finished. */
+    private boolean isUnfinished(Found root, Found folder) throws IOException, InterruptedException {
+        if (!folder.remote().parent().equals(root.remote())
+                || !Incoming.isName(folder.remote().name())
+                || folder.facts().kind() != Kind.DIRECTORY) {
+            return false;
+        }
+        try {
+            return lanes.over(lane -> {
+                int[] copies = {0};
+                int[] others = {0};
+                lane.sftp().list(folder.remote(), (path, facts) -> {
+                    boolean copy = facts.kind() == Kind.DIRECTORY
+                            && KEY.matcher(FilePath.render(path.name())).matches();
+                    (copy ? copies : others)[0]++;
+                });
+                return copies[0] > 0 && others[0] == 0;
+            });
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            // The walk says why it cannot be read.
+            return false;
+        }
     }
 
     /** The same for the same command, another for any other: runs recognise what they left, and only that. */

@@ -10,6 +10,7 @@ import dozo.remote.Lane;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
@@ -97,7 +98,7 @@ public final class CopyToSite implements Copy {
 
     private void copy() throws IOException, InterruptedException {
         boolean topIsNew = makeTop(lanes.next());
-        FilePath incoming = FilePath.of(Incoming.FOLDER).resolve(key());
+        FilePath incoming = Incoming.name(key(), top -> isTopName(top) || (!topIsNew && isNoFolder(lanes.next(), top)));
         // Files are on their way meanwhile: over a long way a look takes seconds.
         KnownSite known = KnownSite.lookedAtMeanwhile(syncsAtOnce -> look(incoming, syncsAtOnce));
         try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
@@ -180,8 +181,25 @@ public final class CopyToSite implements Copy {
         lanes.close();
     }
 
+    /** Whether something of a source gets this name in the folder that is filled. */
+    private boolean isTopName(FilePath top) {
+        return name.map(top::equals)
+                .orElseGet(() -> sources.stream()
+                        .anyMatch(source -> into
+                                ? nameOf(source).equals(top)
+                                : Files.exists(top.under(source), LinkOption.NOFOLLOW_LINKS)));
+    }
+
+    /** Whether something that is no folder has this name at the destination. */
+    private static boolean isNoFolder(Lane lane, FilePath top) throws RemoteException, InterruptedException {
+        return lane.sftp()
+                .lstat(top)
+                .filter(there -> there.kind() != Kind.DIRECTORY)
+                .isPresent();
+    }
+
     /** The same for the same command, another for any other: runs recognise what they left, and only that. */
-    private String key() {
+    String key() {
         MessageDigest digest = Digest.algorithm();
         for (Path source : sources) {
             digest.update(FilePath.rawBytes(source));

@@ -6,9 +6,12 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /** The folder that is filled, as what can fail: what one name alone is refused for is told from what ends the copy. */
 record Destination(Path top) {
@@ -29,6 +32,18 @@ record Destination(Path top) {
 
     Path path(FilePath name) {
         return name.under(top);
+    }
+
+    /** Whether a path is longer than this machine takes. */
+    boolean isTooLong(FilePath name) {
+        try {
+            Files.readAttributes(path(name), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            return false;
+        } catch (FileSystemException e) {
+            return String.valueOf(e.getReason()).startsWith("File name too long");
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** Does something with one name. */

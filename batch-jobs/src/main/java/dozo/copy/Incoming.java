@@ -1,6 +1,7 @@
 package dozo.copy;
 
 import dozo.file.Digest;
+import dozo.file.FilePath;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.DirectoryStream;
@@ -14,12 +15,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 
 /** Where files lie under temporary names until they are proven: {@code .dozo-incoming/<key>} in the folder that is filled. */
 final class Incoming {
 
     /** Lies in the destination, here as at a site, so that a rename is all that a file needs to get its name. */
-    static final String FOLDER = ".dozo-incoming";
+    private static final String FOLDER = ".dozo-incoming";
+
+    private static final Pattern NAME = Pattern.compile(Pattern.quote(FOLDER) + "(-[1-9][0-9]*)?");
 
     private static final String LARGE = "large-";
     private static final int LARGE_NAME_BYTES = 16;
@@ -33,24 +37,47 @@ final class Incoming {
     private final AtomicLong numbers = new AtomicLong();
     private final Set<Path> large = ConcurrentHashMap.newKeySet();
 
-    private Incoming(Destination destination, String key) {
+    /** Says whether something that is copied gets this name in the folder that is filled. */
+    interface Taken {
+        boolean is(FilePath name) throws IOException, InterruptedException;
+    }
+
+    private Incoming(Destination destination, FilePath name) {
         this.destination = destination;
-        this.all = destination.top().resolve(FOLDER);
-        this.folder = all.resolve(key);
+        this.all = destination.path(name.parent());
+        this.folder = destination.path(name);
+    }
+
+    /**
+     * Chooses the folder, below the one that is filled: {@code .dozo-incoming/<key>}. If something that is copied is called like
+     * that, it is the first free of {@code .dozo-incoming-1}, {@code .dozo-incoming-2} …: the same for the same content, so that a
+     * restart finds it again.
+     */
+    static FilePath name(String key, Taken taken) throws IOException, InterruptedException {
+        FilePath name = FilePath.of(FOLDER);
+        for (int i = 1; taken.is(name); i++) {
+            name = FilePath.of(FOLDER + "-" + i);
+        }
+        return name.resolve(key);
+    }
+
+    /** Whether a copy may have chosen this name for its folder. */
+    static boolean isName(byte[] name) {
+        return NAME.matcher(FilePath.render(name)).matches();
     }
 
     /** Makes the folder, if need be, and removes what an earlier run left and nobody can go on with. */
-    static Incoming open(Destination destination, String key) throws IOException {
-        Incoming incoming = new Incoming(destination, key);
+    static Incoming open(Destination destination, FilePath name) throws IOException {
+        Incoming incoming = new Incoming(destination, name);
         LocalTree.makeRealFolder(incoming.all);
         LocalTree.makeRealFolder(incoming.folder);
         incoming.sweep(false);
         return incoming;
     }
 
-    /** Whether something has begun to fill a folder with this key, and has not ended. */
-    static boolean isIn(Path folder, String key) {
-        return Files.isDirectory(folder.resolve(FOLDER).resolve(key), LinkOption.NOFOLLOW_LINKS);
+    /** Whether something has begun to fill a folder under this name, and has not ended. */
+    static boolean isIn(Path folder, FilePath name) {
+        return Files.isDirectory(name.under(folder), LinkOption.NOFOLLOW_LINKS);
     }
 
     boolean holds(Path path) {
@@ -80,9 +107,14 @@ final class Incoming {
         large.remove(temporary);
     }
 
+    /** Removes all temporary files, when nothing is coming in any more; the empty folder says that there is more to come. */
+    void clear() throws IOException {
+        sweep(true);
+    }
+
     /** Removes all temporary names, when nothing is coming in any more. */
     void end() throws IOException {
-        sweep(true);
+        clear();
         Files.delete(folder);
         try {
             Files.delete(all);

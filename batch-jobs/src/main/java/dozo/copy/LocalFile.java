@@ -1,9 +1,12 @@
 package dozo.copy;
 
 import dozo.file.Digest;
+import dozo.file.Holes;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -76,31 +79,61 @@ final class LocalFile implements AutoCloseable {
         return leftBytes;
     }
 
+    /** Writes what has come for this place; pages of zeros become holes, unless something else is there. */
     void write(byte[] bytes, int from, int length, long offset) throws IOException {
-        ByteBuffer content = ByteBuffer.wrap(bytes, from, length);
+        int end = from + length;
         try {
-            for (long at = offset; content.hasRemaining(); ) {
-                at += channel.write(content, at);
+            for (int at = from; at < end; ) {
+                int zeros = Holes.zeros(bytes, at, end, offset + at - from);
+                if (zeros > 0 && !readsAsZeros(offset + at - from, zeros)) {
+                    writeAll(bytes, at, zeros, offset + at - from);
+                }
+                at += zeros;
+                int data = Holes.data(bytes, at, end, offset + at - from);
+                writeAll(bytes, at, data, offset + at - from);
+                at += data;
             }
         } catch (IOException e) {
             throw destination.unwritable(e);
         }
     }
 
-    /** Reads a part of it, as far as it reaches, into a digest. */
-    void digest(MessageDigest into, long offset, long length) throws IOException {
-        digest(channel, into, offset, length);
+    private void writeAll(byte[] bytes, int from, int length, long offset) throws IOException {
+        ByteBuffer content = ByteBuffer.wrap(bytes, from, length);
+        for (long at = offset; content.hasRemaining(); ) {
+            at += channel.write(content, at);
+        }
     }
 
-    static void digest(FileChannel channel, MessageDigest into, long offset, long length) throws IOException {
+    /** Whether nothing but zeros is there, or nothing: an earlier attempt may have left anything. */
+    private boolean readsAsZeros(long offset, int length) throws IOException {
+        ByteBuffer there = ByteBuffer.allocate(length);
+        for (int n = 0; there.hasRemaining() && n >= 0; ) {
+            n = channel.read(there, offset + there.position());
+        }
+        return Holes.zeros(there.array(), 0, there.position(), offset) == there.position();
+    }
+
+    /** Reads a part of it into a digest: what is behind its end is a hole yet to be. */
+    void digest(MessageDigest into, long offset, long length) throws IOException {
+        long left = length - digest(channel, into, offset, length);
+        byte[] zeros = new byte[(int) Math.min(DIGEST_BYTES, left)];
+        for (; left > 0; left -= zeros.length) {
+            into.update(zeros, 0, (int) Math.min(zeros.length, left));
+        }
+    }
+
+    /** How many bytes there were. */
+    static long digest(FileChannel channel, MessageDigest into, long offset, long length) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(DIGEST_BYTES, length));
         for (long at = offset; at < offset + length; at += bytes.position()) {
             bytes.clear().limit((int) Math.min(bytes.capacity(), offset + length - at));
             if (channel.read(bytes, at) < 0) {
-                return;
+                return at - offset;
             }
             into.update(bytes.array(), 0, bytes.position());
         }
+        return length;
     }
 
     Digest digest(long offset, long length) throws IOException {
@@ -121,14 +154,29 @@ final class LocalFile implements AutoCloseable {
     /** Gives it this length, mode and time, and returns when all is on the disk. */
     void finish(Found file) throws IOException {
         try {
-            if (channel.size() > file.facts().sizeBytes()) {
-                channel.truncate(file.facts().sizeBytes());
-            }
+            setSize(file.facts().sizeBytes());
             setTime(path, file.modifiedNanos());
             Files.setPosixFilePermissions(path, permissions(file.facts().mode()));
             channel.force(true);
         } catch (IOException e) {
             throw destination.unwritable(e);
+        }
+    }
+
+    private void setSize(long sizeBytes) throws IOException {
+        if (channel.size() > sizeBytes) {
+            channel.truncate(sizeBytes);
+        } else if (channel.size() < sizeBytes) {
+            try (Arena nothing = Arena.ofConfined()) {
+                // A file can only be made longer, with a hole, by mapping what lies behind its end; here it is no byte
+                // of it.
+                var _ = channel.map(MapMode.READ_WRITE, sizeBytes, 0, nothing);
+            } catch (IOException | UnsupportedOperationException e) {
+                writeAll(new byte[1], 0, 1, sizeBytes - 1);
+            }
+        }
+        if (channel.size() != sizeBytes) {
+            throw new IOException("%s has %d bytes and not %d".formatted(path, channel.size(), sizeBytes));
         }
     }
 

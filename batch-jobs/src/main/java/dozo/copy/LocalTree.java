@@ -51,9 +51,9 @@ final class LocalTree {
      * Makes the folder that is filled, if need be; what is above it has to be there. Itself, unlike anything below it, it may
      * be a link to a folder.
      *
-     * @param key the same for the same command, another for any other
+     * @param incoming below it, where files come in: the same for the same command, another for any other
      */
-    static LocalTree open(Path folder, String key) throws IOException {
+    static LocalTree open(Path folder, FilePath incoming) throws IOException {
         try {
             Files.createDirectory(folder);
         } catch (FileAlreadyExistsException e) {
@@ -62,16 +62,16 @@ final class LocalTree {
             }
         }
         Destination destination = new Destination(folder.toRealPath());
-        return new LocalTree(destination, Incoming.open(destination, key));
+        return new LocalTree(destination, Incoming.open(destination, incoming));
     }
 
     /**
-     * Makes the folder that is filled, which must be new or empty, or what an earlier call with this key began to fill.
+     * Makes the folder that is filled, which must be new or empty, or what an earlier call like this began to fill.
      *
      * @throws IOException if it holds something else
      */
-    static LocalTree openNew(Path folder, String key) throws IOException {
-        if (Files.isDirectory(folder) && !Incoming.isIn(folder, key)) {
+    static LocalTree openNew(Path folder, FilePath incoming) throws IOException {
+        if (Files.isDirectory(folder) && !Incoming.isIn(folder, incoming)) {
             try (DirectoryStream<Path> standing = Files.newDirectoryStream(folder)) {
                 if (standing.iterator().hasNext()) {
                     throw new IOException(
@@ -79,7 +79,7 @@ final class LocalTree {
                 }
             }
         }
-        return open(folder, key);
+        return open(folder, incoming);
     }
 
     Incoming incoming() {
@@ -113,6 +113,11 @@ final class LocalTree {
         }
     }
 
+    /** Whether the path of a name is longer here than any can be: then it can never be had. */
+    boolean isTooLong(FilePath name) {
+        return destination.isTooLong(name);
+    }
+
     /** Makes sure that what this lies in is a folder of ours. */
     void checkWay(FilePath name) throws Refused {
         String why = name.isRoot() ? null : blocked.get(name.parent());
@@ -137,7 +142,7 @@ final class LocalTree {
             }
             try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
                 MessageDigest digest = Digest.algorithm();
-                LocalFile.digest(channel, digest, 0, facts.sizeBytes());
+                var _ = LocalFile.digest(channel, digest, 0, facts.sizeBytes());
                 return Optional.of(Digest.of(digest.digest()));
             }
         } catch (IOException notReadable) {

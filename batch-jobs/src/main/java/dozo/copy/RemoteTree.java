@@ -30,7 +30,7 @@ final class RemoteTree {
     private static final int TRIES = 3;
 
     private final Lanes lanes;
-    private final FilePath passedOver;
+    private final Unfinished unfinished;
     private final Visitor visitor;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -48,10 +48,14 @@ final class RemoteTree {
         void problem(FilePath path, Problem problem, String message);
     }
 
-    /** A walk that does not see what is called {@code passedOver}. */
-    RemoteTree(Lanes lanes, FilePath passedOver, Visitor visitor) {
+    /** Says whether a folder is what a copy to the site has not finished. */
+    interface Unfinished {
+        boolean is(Found folder) throws IOException, InterruptedException;
+    }
+
+    RemoteTree(Lanes lanes, Unfinished unfinished, Visitor visitor) {
         this.lanes = lanes;
-        this.passedOver = passedOver;
+        this.unfinished = unfinished;
         this.visitor = visitor;
     }
 
@@ -144,6 +148,15 @@ final class RemoteTree {
             visitor.problem(found.path(), Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
             return;
         }
+        if (found.facts().kind() == Kind.DIRECTORY && unfinished.is(found)) {
+            visitor.problem(
+                    found.path(),
+                    Problem.SPECIAL,
+                    found.path()
+                            + ": an unfinished copy to the site left this; it is not copied. Finish that copy by the same command,"
+                            + " or remove this at the site");
+            return;
+        }
         visitor.found(found);
         if (found.facts().kind() == Kind.DIRECTORY) {
             lock.lock();
@@ -168,9 +181,6 @@ final class RemoteTree {
         }
 
         void take(FilePath remote, RemoteFacts facts) throws IOException, InterruptedException {
-            if (remote.equals(passedOver)) {
-                return;
-            }
             byte[] name = remote.name();
             kept.add(new Found(
                     folder.path().resolve(name), remote, folder.local().resolve(name), facts));

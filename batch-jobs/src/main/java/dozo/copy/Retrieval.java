@@ -28,7 +28,9 @@ import java.security.MessageDigest;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,10 @@ public final class Retrieval implements AutoCloseable {
     private final Throttle throttle;
     private final Tally tally = new Tally();
     private final Units<Wanted> units = new Units<>(UNDER_WAY_MAX, this::fetch);
+
+    /** Entries that can never come to stand there: their paths would be too long. */
+    private final LongAdder tooLong = new LongAdder();
+
     private @Nullable FileLock lock;
     private @Nullable LocalTree local;
     private volatile @Nullable SiteFiles site;
@@ -71,12 +77,14 @@ public final class Retrieval implements AutoCloseable {
     /**
      * Begins to fill a folder, which must be new or empty, or what was begun before with the same key.
      *
+     * @param isTopName whether an entry that is to come has this name at the top: temporary files go where none has it
      * @throws IOException if it holds something else, or is being filled
      */
-    public void begin(Path target, String key, Consumer<Finding> findings) throws IOException, InterruptedException {
+    public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+            throws IOException, InterruptedException {
         tally.tell(findings);
         lock = RunningCopies.lock(key);
-        local = LocalTree.openNew(target, key);
+        local = LocalTree.openNew(target, Incoming.name(key, isTopName::test));
         site = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), throttle);
     }
 
@@ -139,16 +147,26 @@ public final class Retrieval implements AutoCloseable {
 
     /** Gives a folder its mode and time: when all that is in it has come, and folders in it have theirs if its mode keeps us out. */
     public void finishFolder(Entry entry) throws IOException {
+        if (local().isTooLong(entry.path())) {
+            // That was told when it could not be made.
+            return;
+        }
         inFolder(entry, FilePath.ROOT, folder -> {
             local().finishFolder(folder);
             tally.verified(folder);
         });
     }
 
-    /** Ends it: when all has come, nothing of ours is left beside it, and nothing can be gone on with. */
+    /**
+     * Ends it: when all has come that can, nothing of ours is left beside it. Else an empty folder of ours stays, by which the same
+     * restore knows that it may go on.
+     */
     public void end() throws IOException {
-        if (progress().complete()) {
+        Progress progress = progress();
+        if (progress.entriesVerified() + tooLong.sum() == progress.entries()) {
             local().incoming().end();
+        } else {
+            local().incoming().clear();
         }
     }
 
@@ -309,6 +327,9 @@ public final class Retrieval implements AutoCloseable {
     }
 
     private void refused(Found found, Refused why) {
+        if (local().isTooLong(found.local())) {
+            tooLong.increment();
+        }
         tally.failed(found, Problem.DESTINATION_REFUSED, String.valueOf(why.getMessage()));
     }
 

@@ -14,7 +14,7 @@ public enum Problem {
     VANISHED,
     /** A file that is not, or not any more while it was read, what the manifest says. */
     CHANGED,
-    /** A socket, device or fifo: nothing that can be copied. */
+    /** A socket, device or fifo, or what an unfinished copy left: nothing that can be copied. */
     SPECIAL,
     /** A folder that is one of those it lies in, by a mount: below it everything would come again without end. */
     CYCLE,

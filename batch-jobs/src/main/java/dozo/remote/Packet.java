@@ -100,6 +100,21 @@ final class Packet {
         return uint32(HAS_MODE | HAS_TIMES).uint32(mode & 07777).uint32(seconds).uint32(seconds);
     }
 
+    /** The same with a length. A file that is shorter gets a hole at its end. */
+    Packet facts(long sizeBytes, int mode, long modifiedSeconds) {
+        long seconds = Math.clamp(modifiedSeconds, 0L, 0xFFFF_FFFFL);
+        return uint32(HAS_SIZE | HAS_MODE | HAS_TIMES)
+                .uint64(sizeBytes)
+                .uint32(mode & 07777)
+                .uint32(seconds)
+                .uint32(seconds);
+    }
+
+    /** Attributes: a length alone. */
+    Packet length(long sizeBytes) {
+        return uint32(HAS_SIZE).uint64(sizeBytes);
+    }
+
     int type() {
         return type;
     }

@@ -84,6 +84,15 @@ public final class RemoteFile implements AutoCloseable {
         finish(sync);
     }
 
+    /** The same for a file that may be shorter than it is to be: what was not written at its end becomes a hole. */
+    public void finish(long sizeBytes, int mode, long modifiedSeconds, boolean sync)
+            throws RemoteException, InterruptedException {
+        checkOpen();
+        Packet attributes = Packet.of(Packet.FSETSTAT).string(handle).facts(sizeBytes, mode, modifiedSeconds);
+        watch(sftp.pipeline().send(attributes), Deed.SET_FACTS);
+        finish(sync);
+    }
+
     /** Ends a part of a file: the same without attributes. */
     public void finish(boolean sync) throws RemoteException, InterruptedException {
         checkOpen();

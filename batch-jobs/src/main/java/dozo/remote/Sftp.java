@@ -249,6 +249,17 @@ public final class Sftp {
         expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(mode, modifiedSeconds)), path, Deed.SET_FACTS);
     }
 
+    /** The same of a file, with its length: one that is shorter gets a hole at its end. */
+    public void setFacts(FilePath path, long sizeBytes, int mode, long modifiedSeconds)
+            throws RemoteException, InterruptedException {
+        expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(sizeBytes, mode, modifiedSeconds)), path, Deed.SET_FACTS);
+    }
+
+    /** Cuts a file off at this length. */
+    public void cutOff(FilePath path, long sizeBytes) throws RemoteException, InterruptedException {
+        expectOk(pipeline.ask(at(Packet.SETSTAT, path).length(sizeBytes)), path, Deed.SET_FACTS);
+    }
+
     /** Names what is in a folder, one batch of the site's at a time in memory. NO_SUCH_FILE if the folder is not there. */
     public <X extends Exception> void list(FilePath folder, Names<X> names)
             throws X, RemoteException, InterruptedException {

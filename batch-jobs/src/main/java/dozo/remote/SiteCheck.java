@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
+import java.util.regex.Pattern;
 
 /**
  * What one look at a site found. Nothing is believed that was not tried: files of known content are written below
@@ -44,6 +45,8 @@ public record SiteCheck(
         Optional<Space> space,
         Optional<Duration> clockAhead,
         List<String> findings) {
+
+    private static final Pattern PROBE = Pattern.compile(SiteProbe.FOLDER + "[0-9a-f-]{36}");
 
     /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
@@ -113,7 +116,7 @@ public record SiteCheck(
 
     /** Whether this is a folder in which a look at a site tried things out: one that a lost lane cut off leaves it behind. */
     public static boolean isProbe(FilePath folder) {
-        return FilePath.render(folder.name()).startsWith(SiteProbe.FOLDER);
+        return PROBE.matcher(FilePath.render(folder.name())).matches();
     }
 
     /** Removes such a folder and the files in it. */

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -39,6 +40,9 @@ public final class Restore implements Copy {
     private static final int HARD_LINK_GROUPS_MAX = 100_000;
 
     private static final int KEY_BYTES = 8;
+
+    /** Longer names no file system has. */
+    private static final int NAME_BYTES_MAX = 255;
 
     /** A folder whose owner may read, write and enter it. */
     private static final int OPEN = 0700;
@@ -76,7 +80,7 @@ public final class Restore implements Copy {
             retrieval.counted();
             return progress();
         }
-        retrieval.begin(target, key(), findings);
+        retrieval.begin(target, key(), this::isTopName, findings);
         each(this::first);
         retrieval.counted();
         retrieval.awaitFiles();
@@ -190,6 +194,18 @@ public final class Restore implements Copy {
             }
             after = page.getLast().entry().path();
         }
+    }
+
+    /** Whether the manifest has an entry with this name at its top. */
+    private boolean isTopName(FilePath name) {
+        byte[] before = name.bytes();
+        int length = before.length;
+        before = Arrays.copyOf(before, NAME_BYTES_MAX);
+        before[length - 1]--;
+        Arrays.fill(before, length, NAME_BYTES_MAX, (byte) 0xff);
+        // No name can come between: what comes next is the name, or nothing has it.
+        return inventory.page(FilePath.of(before), 1).stream()
+                .anyMatch(item -> item.entry().path().equals(name));
     }
 
     /** The same for the same restore, another for any other. */

@@ -31,6 +31,8 @@ import dozo.verify.Receipts;
 import dozo.verify.SiteFolders;
 import dozo.worklist.Scanners;
 import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -54,6 +56,9 @@ class NightSteps {
     private static final int COVERAGE_PAGE = 500;
     private static final int ASIDE_PAGE = 2_000;
 
+    /** No look at a site takes longer. */
+    private static final Duration PROBE_AGE_MAX = Duration.ofDays(1);
+
     private final Experiments experiments;
     private final Retries retries;
     private final Ingest ingest;
@@ -71,6 +76,7 @@ class NightSteps {
     private final CostModels costModels;
     private final Scanners scanners;
     private final TransferSettings settings;
+    private final InstantSource clock;
 
     NightSteps(
             Experiments experiments,
@@ -89,7 +95,8 @@ class NightSteps {
             Senders senders,
             CostModels costModels,
             Scanners scanners,
-            TransferSettings settings) {
+            TransferSettings settings,
+            InstantSource clock) {
         this.experiments = experiments;
         this.retries = retries;
         this.ingest = ingest;
@@ -107,6 +114,7 @@ class NightSteps {
         this.costModels = costModels;
         this.scanners = scanners;
         this.settings = settings;
+        this.clock = clock;
     }
 
     /** Looks at the source of the next experiment after one, and seals what is new there. Empty: there is none. */
@@ -280,6 +288,28 @@ class NightSteps {
                 findings.add(runId, List.of(unsettled(experiment)));
             }
         });
+    }
+
+    /**
+     * Removes what this run and those before it left under temporary names, also of experiments that are frozen or of which nothing
+     * was settled; but not what the next run goes on with. What the site refuses to remove is a finding.
+     */
+    @Transactional(rollbackFor = Exception.class)
+    void sweep(long runId, int siteId) throws IOException, InterruptedException {
+        List<String> left = senders.of(runId, siteId)
+                .sweepAll(name -> underWay(name, siteId), clock.instant().minus(PROBE_AGE_MAX));
+        findings.add(
+                runId,
+                left.stream()
+                        .map(why -> new Finding(null, Problem.SITE_REFUSED, null, why))
+                        .toList());
+    }
+
+    private Optional<Set<Integer>> underWay(String name, int siteId) {
+        int slash = name.indexOf('/');
+        return experiments
+                .find(name.substring(0, slash), name.substring(slash + 1))
+                .map(experiment -> units.underWay(experiment.id(), siteId));
     }
 
     /** Goes through the run's experiments that have a manifest and are not safe. */

@@ -35,7 +35,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, collect, ingest, plan, send in partitions, settle, compare, anchor. A job
+ * The job {@code nightlyBackup}: check the site, collect, ingest, plan, send in partitions, settle, compare, sweep, anchor. A job
  * instance is a run; its number is the only parameter that identifies it. All progress is in our own tables, so a restart
  * asks them what is left and keeps no reader's state.
  */
@@ -89,6 +89,7 @@ class NightlyBackupJob {
                 .next(send(toSend, recorder))
                 .next(eachExperiment("settle", (run, site, after) -> steps.settleNext(run, site, after)))
                 .next(compare())
+                .next(tasklet("sweep", (run, site) -> steps.sweep(run, site)))
                 .next(tasklet("anchor", anchors::write))
                 .build();
     }
@@ -186,7 +187,7 @@ class NightlyBackupJob {
     }
 
     private interface Once {
-        void of(long run, int site) throws InterruptedException;
+        void of(long run, int site) throws IOException, InterruptedException;
     }
 
     private Step tasklet(String name, Once work) {

@@ -51,6 +51,11 @@ final class Kernel implements AutoCloseable {
     /** Type, mode, number of links, times of modification and change, inode number, size. */
     private static final int STATX_WANTED = 0x01 | 0x02 | 0x04 | 0x40 | 0x80 | 0x100 | 0x200;
 
+    /** Also how much room it takes. Of open files alone: for names, some file systems would have to ask for it. */
+    private static final int STATX_BLOCKS = 0x400;
+
+    private static final int BLOCK_BYTES = 512;
+
     private static final int NAME_IN_RECORD = 19;
 
     private static final int TYPE_MASK = 0170000;
@@ -174,12 +179,13 @@ final class Kernel implements AutoCloseable {
 
     /** Looks at what that record names in its folder; no link is followed. */
     int lookAt(int folder, int at) {
-        return statx(folder, names.address() + at + NAME_IN_RECORD, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+        return statx(
+                folder, names.address() + at + NAME_IN_RECORD, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED);
     }
 
     /** Looks at an open folder or file itself. */
     int lookAtOpen(int opened) {
-        return statx(opened, empty.address(), AT_EMPTY_PATH);
+        return statx(opened, empty.address(), AT_EMPTY_PATH, STATX_WANTED | STATX_BLOCKS);
     }
 
     /** What was looked at last; empty: a socket, device or fifo. */
@@ -203,6 +209,12 @@ final class Kernel implements AutoCloseable {
                 facts.get(INT, 16),
                 inode(),
                 linkTarget);
+    }
+
+    /** Whether the open file that was looked at last takes less room than it is long: it has holes, or is compressed. */
+    boolean isSparse() {
+        return (facts.get(INT, 0) & STATX_BLOCKS) != 0
+                && facts.get(LONG, 48) < (facts.get(LONG, 40) + BLOCK_BYTES - 1) / BLOCK_BYTES;
     }
 
     long inode() {
@@ -247,9 +259,9 @@ final class Kernel implements AutoCloseable {
         return Short.toUnsignedInt(facts.get(ValueLayout.JAVA_SHORT, 28));
     }
 
-    private int statx(int folder, long name, int flags) {
+    private int statx(int folder, long name, int flags, int wanted) {
         try {
-            return (int) orErrno((int) STATX.invokeExact(errno, folder, name, flags, STATX_WANTED, facts.address()));
+            return (int) orErrno((int) STATX.invokeExact(errno, folder, name, flags, wanted, facts.address()));
         } catch (Throwable e) {
             throw defect(e);
         }

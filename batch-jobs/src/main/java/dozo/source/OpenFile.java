@@ -31,6 +31,7 @@ public final class OpenFile implements AutoCloseable {
     private final FilePath path;
     private final int opened;
     private final Facts factsWhenOpened;
+    private final boolean sparse;
     private final FileChannel channel;
 
     /** Something else has the name, or that of a folder above it: a link, a folder, a socket. */
@@ -47,10 +48,11 @@ public final class OpenFile implements AutoCloseable {
         T by(Kernel kernel) throws IOException;
     }
 
-    private OpenFile(FilePath path, int opened, Facts factsWhenOpened, FileChannel channel) {
+    private OpenFile(FilePath path, int opened, Facts factsWhenOpened, boolean sparse, FileChannel channel) {
         this.path = path;
         this.opened = opened;
         this.factsWhenOpened = factsWhenOpened;
+        this.sparse = sparse;
         this.channel = channel;
     }
 
@@ -92,9 +94,10 @@ public final class OpenFile implements AutoCloseable {
                 throw new NoFile(path);
             }
             Facts facts = kernel.facts(EntryKind.FILE, null);
+            boolean sparse = kernel.isSparse();
             // By its number and not by its name, which may be another's by now.
             FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + opened), StandardOpenOption.READ);
-            return new OpenFile(path, opened, facts, channel);
+            return new OpenFile(path, opened, facts, sparse, channel);
         } catch (IOException | RuntimeException e) {
             kernel.close(opened);
             throw e;
@@ -104,6 +107,11 @@ public final class OpenFile implements AutoCloseable {
     /** What the file system said of the file when it was opened. */
     public Facts factsWhenOpened() {
         return factsWhenOpened;
+    }
+
+    /** Whether it took less room than it is long when it was opened: it has holes, or is compressed. */
+    public boolean isSparse() {
+        return sparse;
     }
 
     /** What the file system says of the open file now. */

@@ -34,15 +34,21 @@ final class LargeFile {
     private final Gauges gauges;
     private final Route route;
     private final Entry entry;
+    private final boolean holes;
     private final MessageDigest whole = Digest.algorithm();
 
-    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry) {
+    /**
+     * @param holes whether zeros are left out. Only where nothing can be there: behind the first range that is not proven, the file is
+     *     cut off first
+     */
+    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry, boolean holes) {
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
         this.gauges = gauges;
         this.route = route;
         this.entry = entry;
+        this.holes = holes;
     }
 
     /**
@@ -50,27 +56,34 @@ final class LargeFile {
      *
      * @return the source's digest
      */
-    Digest send() throws SourceProblem, RemoteException, InterruptedException {
+    Digest send(SourceFile source) throws SourceProblem, RemoteException, InterruptedException {
         FilePath temporary = route.temporaryName(entry);
         long size = entry.facts().sizeBytes();
-        try (SourceFile source = SourceFile.open(route.source(), entry, gauges.reading)) {
-            Map<Integer, Digest> there = rangesThere(temporary);
-            try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
-                for (long at = 0; at < size; at += RANGE_BYTES) {
-                    long length = Math.min(RANGE_BYTES, size - at);
-                    Digest proven = there.get((int) (at / RANGE_BYTES));
-                    if (proven == null) {
-                        send(source, stripes, at, length, true);
-                    } else if (!proven.equals(read(source, stripes, at, length))) {
-                        send(source, stripes, at, length, false);
-                    }
+        Map<Integer, Digest> there = rangesThere(temporary);
+        try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
+            for (long at = 0; at < size; at += RANGE_BYTES) {
+                long length = Math.min(RANGE_BYTES, size - at);
+                Digest proven = there.get((int) (at / RANGE_BYTES));
+                if (proven != null && proven.equals(read(source, stripes, at, length))) {
+                    continue;
                 }
-                source.checkUnchanged();
-                stripes.finish(!site.syncsAtOnce());
+                if (holes && !there.isEmpty()) {
+                    // NB: nothing is under way yet, for all before was proven; and nothing that is there stays where a
+                    // hole is to be.
+                    lanes.next().sftp().cutOff(temporary, at);
+                    there = Map.of();
+                }
+                send(source, stripes, at, length, proven == null);
             }
+            source.checkUnchanged();
+            stripes.finish(!site.syncsAtOnce());
         }
         SiteFacts facts = SiteFacts.of(entry);
-        lanes.next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+        if (holes) {
+            lanes.next().sftp().setFacts(temporary, size, facts.mode(), facts.modifiedSeconds());
+        } else {
+            lanes.next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+        }
         return Digest.of(whole.digest());
     }
 
@@ -101,28 +114,32 @@ final class LargeFile {
             source.fetch(at);
             Stripes.Stripe stripe = stripes.next();
             Block block = stripe.file().block();
-            int n;
+            Kept kept;
             try {
                 ByteBuffer content = block.content();
                 content.limit((int) Math.min(content.capacity(), end - at));
                 source.read(content, at);
-                n = content.position();
-                if (firstReading) {
-                    digest(block, whole);
-                }
-                throttle.pass(n);
+                kept = Kept.of(block, holes, at, all -> {
+                    if (firstReading) {
+                        digest(all, whole);
+                    }
+                });
+                throttle.pass(kept.written());
             } catch (SourceProblem | InterruptedException | RuntimeException e) {
                 block.giveBack();
                 throw e;
             }
-            if (n == 0) {
+            if (kept.written() == 0) {
                 block.giveBack();
+            } else {
+                stripe.file().write(at + kept.skipped(), block);
+                gauges.bytesMoved.add(kept.written());
+            }
+            if (kept.bytes() == 0) {
                 // The file ends here: that it is shorter now is found when all is read.
                 return;
             }
-            stripe.file().write(at, block);
-            gauges.bytesMoved.add(n);
-            at += n;
+            at += kept.bytes();
         }
     }
 

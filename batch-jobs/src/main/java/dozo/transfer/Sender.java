@@ -26,6 +26,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -59,6 +60,9 @@ public final class Sender implements AutoCloseable {
     private final Gauges gauges = new Gauges();
     private final Workers workers;
     private final Prover prover;
+
+    /** The site has refused to leave holes in a file. */
+    private volatile boolean holesRefused;
 
     /** Writes the content of a file that Dozo makes itself. */
     public interface Content {
@@ -156,7 +160,7 @@ public final class Sender implements AutoCloseable {
             throws RemoteException, InterruptedException {
         return switch (unit) {
             case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), proven);
-            case Unit.Large large -> List.of(sendLarge(route, large.entry(), proven));
+            case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), proven)));
         };
     }
 
@@ -246,7 +250,27 @@ public final class Sender implements AutoCloseable {
      */
     public void sweep(Route route, Set<Integer> keep) throws RemoteException, InterruptedException {
         site.awaitLook();
-        new Leftovers(lanes.next(), route).sweep(keep);
+        Leftovers leftovers = new Leftovers(lanes.next());
+        var _ = leftovers.sweep(route.incoming(), keep);
+        if (keep.isEmpty() && route.versions().isEmpty()) {
+            // The folder that the temporary folders of copies lie in.
+            var _ = leftovers.removeIfEmpty(route.incoming().parent());
+        }
+    }
+
+    /**
+     * Removes what this run and earlier ones left under temporary names of all experiments, at the end of a run: then nothing is
+     * under way.
+     *
+     * @param keep the numbers of the files of {@code project/experiment} that the next run goes on with; empty: nobody knows the
+     *     experiment, and nothing of it is touched
+     * @param probesBefore a look at the site that began before this time is over
+     * @return a sentence for each folder that could not be emptied
+     */
+    public List<String> sweepAll(Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
+            throws RemoteException, InterruptedException {
+        tree.forget(SiteFolders.INCOMING);
+        return lanes.over(lane -> new Leftovers(lane).sweepAll(SiteFolders.INCOMING, keep, probesBefore));
     }
 
     @Override
@@ -287,7 +311,8 @@ public final class Sender implements AutoCloseable {
     /**
      * Of the files' outcomes, those that are verified have their final names.
      *
-     * @param look whether what stands under a final name may be the file; if that was found to be another, it is not
+     * @param look whether what stands under a final name may be the file, and holes may be left; if that was found to be another, or
+     *     came out wrong, it is not
      */
     private Map<Entry, Outcome> sendAndProve(
             Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
@@ -347,14 +372,50 @@ public final class Sender implements AutoCloseable {
                             there.get().mode());
                 }
                 FilePath temporary = route.temporaryName(file);
-                try (RemoteFile remote = create(lane, temporary)) {
-                    Digest sent = send(source, remote, file.facts().sizeBytes());
-                    SiteFacts facts = SiteFacts.of(file);
-                    remote.finish(facts.mode(), facts.modifiedSeconds(), !site.syncsAtOnce());
-                    return new Arrived(file, sent, temporary, facts.mode());
-                }
+                Digest sent =
+                        withHoles(look && source.isSparse(), holes -> sendNew(lane, file, source, temporary, holes));
+                return new Arrived(file, sent, temporary, SiteFacts.of(file).mode());
             }
         });
+    }
+
+    /** Sends all of a file under a name that nothing has then: what is not written there is a hole. */
+    private Digest sendNew(Lane lane, Entry file, SourceFile source, FilePath temporary, boolean holes)
+            throws SourceProblem, RemoteException, InterruptedException {
+        long sizeBytes = file.facts().sizeBytes();
+        SiteFacts facts = SiteFacts.of(file);
+        try (RemoteFile remote = create(lane, temporary)) {
+            Digest sent = send(source, remote, sizeBytes, holes);
+            if (holes) {
+                remote.finish(sizeBytes, facts.mode(), facts.modifiedSeconds(), !site.syncsAtOnce());
+            } else {
+                remote.finish(facts.mode(), facts.modifiedSeconds(), !site.syncsAtOnce());
+            }
+            return sent;
+        }
+    }
+
+    private interface Sending {
+        Digest send(boolean holes) throws SourceProblem, RemoteException, InterruptedException;
+    }
+
+    /** Sends something with holes, if that is wanted; and if the site refuses it, without, and so all that comes later. */
+    private Digest withHoles(boolean wanted, Sending sending)
+            throws SourceProblem, RemoteException, InterruptedException {
+        boolean holes = wanted && !holesRefused;
+        try {
+            return sending.send(holes);
+        } catch (RemoteException e) {
+            boolean refused = e.reason() == Reason.REFUSED
+                    || e.reason() == Reason.UNSUPPORTED
+                    || e.reason() == Reason.PERMISSION_DENIED;
+            if (!holes || !refused) {
+                throw e;
+            }
+        }
+        Digest sent = sending.send(false);
+        holesRefused = true;
+        return sent;
     }
 
     private SourceFile open(Route route, Entry file) throws SourceProblem, InterruptedException {
@@ -383,51 +444,80 @@ public final class Sender implements AutoCloseable {
                         && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
     }
 
-    private Digest send(SourceFile source, RemoteFile remote, long sizeBytes)
+    private Digest send(SourceFile source, RemoteFile remote, long sizeBytes, boolean holes)
             throws SourceProblem, RemoteException, InterruptedException {
         MessageDigest read = Digest.algorithm();
         int n = 1;
         for (long at = 0; at < sizeBytes && n > 0; at += n) {
-            n = sendBlock(source, remote, at, sizeBytes - at, read);
+            n = sendBlock(source, remote, at, sizeBytes - at, read, holes);
         }
         source.checkUnchanged();
         return Digest.of(read.digest());
     }
 
-    private int sendBlock(SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read)
+    /** How many bytes further the file is there. */
+    private int sendBlock(
+            SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read, boolean holes)
             throws SourceProblem, RemoteException, InterruptedException {
         source.fetch(offset);
         Block block = remote.block();
-        int n;
+        Kept kept;
         try {
             ByteBuffer content = block.content();
             content.limit((int) Math.min(content.capacity(), left));
             source.read(content, offset);
-            n = content.position();
-            try (Stay _ = gauges.digesting.enter()) {
-                block.addTo(read);
-            }
-            throttle.pass(n);
+            kept = Kept.of(block, holes, offset, whole -> {
+                try (Stay _ = gauges.digesting.enter()) {
+                    whole.addTo(read);
+                }
+            });
+            throttle.pass(kept.written());
         } catch (SourceProblem | InterruptedException | RuntimeException e) {
             block.giveBack();
             throw e;
         }
-        if (n == 0) {
+        if (kept.written() == 0) {
             block.giveBack();
-            return 0;
+        } else {
+            remote.write(offset + kept.skipped(), block);
+            gauges.bytesMoved.add(kept.written());
         }
-        remote.write(offset, block);
-        gauges.bytesMoved.add(n);
-        return n;
+        return kept.bytes();
     }
 
     private Outcome sendLarge(Route route, Entry file, Map<Integer, Digest> proven)
             throws RemoteException, InterruptedException {
-        Outcome outcome = tryLarge(route, file, proven);
+        Outcome outcome = tryLarge(route, file, proven, true);
         for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
-            outcome = tryLarge(route, file, proven);
+            // Perhaps its holes came out as something else than zeros.
+            outcome = tryLarge(route, file, proven, false);
         }
         return outcome;
+    }
+
+    /**
+     * What lies there of a large file stays only where another attempt can go on with it: not if the site refuses its name, or its
+     * content is not the one that is wanted. Of small files nothing is gone on with: the sweep takes them.
+     */
+    private Outcome withoutRemains(Route route, Outcome outcome) throws RemoteException, InterruptedException {
+        if (!(outcome instanceof Failed(Entry file, Problem problem, String message))
+                || !Set.of(Problem.SITE_REFUSED, Problem.SOURCE_DIFFERS, Problem.CHANGED)
+                        .contains(problem)) {
+            return outcome;
+        }
+        FilePath temporary = route.temporaryName(file);
+        try {
+            lanes.doOver(lane -> SiteTree.removeIfThere(lane, temporary));
+            return outcome;
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            return new Failed(
+                    file,
+                    problem,
+                    "%s; %s could not be removed at the site: %s".formatted(message, temporary, e.getMessage()));
+        }
     }
 
     /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */
@@ -447,12 +537,13 @@ public final class Sender implements AutoCloseable {
         return arrival;
     }
 
-    private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore)
+    private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore, boolean holes)
             throws RemoteException, InterruptedException {
         Arrival arrival;
         try (Stay _ = gauges.sending.enter();
                 Stay _ = gauges.files.enter()) {
-            arrival = asProven(entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file)), provenBefore);
+            arrival = asProven(
+                    entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, holes)), provenBefore);
         }
         return switch (arrival) {
             case Missing(Failed failed) -> failed;
@@ -465,7 +556,7 @@ public final class Sender implements AutoCloseable {
     }
 
     /** Sends a large file under its temporary name, or finds it standing under its final one, with this content. */
-    private Arrival arriveLarge(Lane lane, Route route, Entry file)
+    private Arrival arriveLarge(Lane lane, Route route, Entry file, boolean mayLeaveHoles)
             throws RemoteException, InterruptedException, SourceProblem {
         FilePath finalName = route.finalName(file);
         Optional<RemoteFacts> there = standing(lane, finalName, file);
@@ -484,9 +575,13 @@ public final class Sender implements AutoCloseable {
             }
         }
         tree.makeFolders(lane, route, route.incoming());
-        Digest sent = new LargeFile(lanes, site, throttle, gauges, route, file).send();
-        return new Arrived(
-                file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
+        try (SourceFile source = open(route, file)) {
+            Digest sent = withHoles(
+                    mayLeaveHoles && source.isSparse(),
+                    holes -> new LargeFile(lanes, site, throttle, gauges, route, file, holes).send(source));
+            return new Arrived(
+                    file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
+        }
     }
 
     private Outcome publishSynced(Route route, Arrived proven) throws RemoteException, InterruptedException {

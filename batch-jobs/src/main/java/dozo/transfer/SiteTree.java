@@ -205,6 +205,11 @@ final class SiteTree {
         return true;
     }
 
+    /** Notes that folders below this one may have been removed. */
+    void forget(FilePath folder) {
+        known.keySet().removeIf(each -> each.startsWith(folder));
+    }
+
     /** Makes a name free, if something has it. */
     void putAside(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
         if (lane.sftp().lstat(name).isPresent()) {
@@ -236,7 +241,7 @@ final class SiteTree {
             try {
                 lane.sftp().rename(name, free);
                 // What stood here may have been a folder with folders in it.
-                known.keySet().removeIf(folder -> folder.startsWith(name));
+                forget(name);
                 return;
             } catch (RemoteException e) {
                 if (e.reason() == Reason.NO_SUCH_FILE && lane.sftp().lstat(name).isEmpty()) {
@@ -269,7 +274,7 @@ final class SiteTree {
         }
     }
 
-    private static void removeIfThere(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+    static void removeIfThere(Lane lane, FilePath name) throws RemoteException, InterruptedException {
         try {
             lane.sftp().remove(name);
         } catch (RemoteException e) {

@@ -42,6 +42,7 @@ final class SourceFile implements AutoCloseable {
     private long aheadOffset;
     private int aheadBytes;
     private boolean unchanged;
+    private boolean sparse;
 
     // Guarded by this.
     private boolean asking;
@@ -123,6 +124,11 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
+    /** Whether it takes less room than it is long: there may be holes in it. */
+    boolean isSparse() {
+        return sparse;
+    }
+
     /** Reads it all, as far as {@code sizeBytes}, for its digest alone. */
     Digest digest(long sizeBytes) throws SourceProblem, InterruptedException {
         MessageDigest digest = Digest.algorithm();
@@ -173,6 +179,7 @@ final class SourceFile implements AutoCloseable {
             throw replaced(name);
         }
         file = opened;
+        sparse = opened.isSparse();
         if (!opened.factsWhenOpened().sameContentAs(sealed.facts())) {
             throw replaced(name);
         }

@@ -12,14 +12,16 @@ import dozo.file.FilePath;
 public record SiteFolders(FilePath bag, FilePath versions, FilePath incoming) {
 
     private static final FilePath OURS = FilePath.of(".dozo");
+
+    /** Where the folders of all experiments are in which files travel under temporary names. */
+    public static final FilePath INCOMING = OURS.resolve("incoming");
+
     private static final FilePath DATA = FilePath.of("data");
 
     /** Those of the experiment {@code project/experiment}. */
     public static SiteFolders of(String experiment) {
         return new SiteFolders(
-                FilePath.of(experiment),
-                OURS.resolve("versions").resolve(experiment),
-                OURS.resolve("incoming").resolve(experiment));
+                FilePath.of(experiment), OURS.resolve("versions").resolve(experiment), INCOMING.resolve(experiment));
     }
 
     /** The source's tree. */

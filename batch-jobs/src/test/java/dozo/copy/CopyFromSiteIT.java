@@ -59,6 +59,42 @@ class CopyFromSiteIT extends CopyTest {
     }
 
     @Test
+    void whatIsCalledLikeTheCopysOwnFolderComesBack() throws Exception {
+        Files.writeString(source.resolve(".dozo-incoming"), "a file");
+        Files.writeString(
+                Files.createDirectory(source.resolve(".dozo-incoming-1")).resolve("f"), "in a folder");
+        try (LoopbackSite site = openSsh()) {
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+            assertThat(findings).isEmpty();
+            Trees.assertSame(source, back);
+
+            Path into = Files.createDirectory(folder.resolve("into"));
+            FilePath file = FilePath.of("source/.dozo-incoming");
+            assertThat(run(copyOf(site, file, into, true, TWO_LANES)).complete())
+                    .isTrue();
+            assertThat(into.resolve(".dozo-incoming")).hasContent("a file");
+        }
+    }
+
+    @Test
+    void whatAnUnfinishedCopyLeftIsAFinding() throws Exception {
+        Files.writeString(
+                Files.createDirectories(source.resolve(".dozo-incoming/0123456789abcdef"))
+                        .resolve("half"),
+                "half");
+        Files.writeString(source.resolve("f"), "whole");
+        try (LoopbackSite site = openSsh()) {
+            assertThat(copy(site, TWO_LANES).complete()).isFalse();
+        }
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.path()).isEqualTo(FilePath.of(".dozo-incoming"));
+            assertThat(finding.message()).contains("unfinished copy");
+        });
+        assertThat(back.resolve("f")).hasContent("whole");
+        assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
     void theSameAgainMovesNothingAndMendsWhatIsMissing() throws Exception {
         makeTree();
         try (LoopbackSite site = openSsh()) {
@@ -105,8 +141,9 @@ class CopyFromSiteIT extends CopyTest {
                 0);
         FilePath name = FilePath.of("large");
         try (CopyFromSite copy = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
-                LocalFile left =
-                        LocalTree.open(back, copy.key()).incoming().create(new Found(name, name, name, facts))) {
+                LocalFile left = LocalTree.open(back, Incoming.name(copy.key(), top -> false))
+                        .incoming()
+                        .create(new Found(name, name, name, facts))) {
             byte[] content = Files.readAllBytes(large);
             int range = (int) LargeFetch.RANGE_BYTES;
             left.write(content, 0, range, 0);
@@ -355,7 +392,7 @@ class CopyFromSiteIT extends CopyTest {
         RemoteFacts before = new RemoteFacts(RemoteFacts.Kind.FILE, 3, 0644, 1, 0, 0);
         Told told = new Told(atFirstChange);
         try (Lanes lanes = Lanes.to(site.address(), 1)) {
-            LocalTree local = LocalTree.open(back, "key");
+            LocalTree local = LocalTree.open(back, Incoming.name("key", name -> false));
             SiteFiles files = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(0));
             FilePath a = FilePath.of("a");
             new Fetch(files, local, told).files(List.of(new Found(a, FilePath.of("source/a"), a, before)));

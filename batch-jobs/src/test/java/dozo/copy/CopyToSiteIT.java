@@ -77,6 +77,28 @@ class CopyToSiteIT extends CopyTest {
     }
 
     @Test
+    void whatIsCalledLikeTheCopysOwnFolderArrives() throws Exception {
+        Files.writeString(source.resolve(".dozo-incoming"), "a file");
+        Files.writeString(
+                Files.createDirectory(source.resolve(".dozo-incoming-1")).resolve("f"), "in a folder");
+
+        assertThat(copy().complete()).isTrue();
+
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, root.resolve("to"));
+        Path file = source.resolve(".dozo-incoming");
+        assertThat(run(new CopyToSite(site.address(), List.of(file), FilePath.of("in"), true, lanes(1)))
+                        .complete())
+                .isTrue();
+        assertThat(root.resolve("in/.dozo-incoming")).hasContent("a file");
+        FilePath named = FilePath.of("in/.dozo-incoming-1");
+        assertThat(run(new CopyToSite(site.address(), List.of(file), named, false, lanes(1)))
+                        .complete())
+                .isTrue();
+        assertThat(root.resolve("in")).isDirectoryNotContaining("glob:**/.dozo-incoming-2");
+    }
+
+    @Test
     void whatIsNotTheSameAtTheSiteIsReplacedWhateverItsSizeAndTime() throws Exception {
         for (String name : List.of("same", "changed", "liar", "mode", "link")) {
             Path file = source.resolve(name);

@@ -23,7 +23,9 @@ import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Result;
 import dozo.verify.Receipts;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -37,6 +39,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.assertj.core.data.Percentage;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -291,6 +294,76 @@ class RestoreIT {
     }
 
     @Test
+    void whatIsCalledLikeTheRestoresOwnFolderComesBack() throws Exception {
+        Night.write(source, Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
+        night();
+        Path copy = root.resolve("p/E1/data/f");
+        Files.writeString(copy, "x");
+        assertThat(restore(1).progress.complete()).isFalse();
+        findings.clear();
+        Files.writeString(copy, "1");
+        assertRestores(1);
+
+        Files.delete(source.resolve(".dozo-incoming"));
+        Night.write(source, Map.of(".dozo-incoming/f", "a folder now"));
+        night();
+        assertRestores(2);
+    }
+
+    @Test
+    void sparseFilesLieAtTheSiteAndComeBackWithTheirHoles() throws Exception {
+        sparse("small", 1_500_000, 700_001);
+        sparse("hole", 1_000_000);
+        sparse("large", 64 << 20, 1, 30_000_003, 30_900_000);
+        sparse("large hole", 64 << 20);
+        night();
+
+        assertThat(room(root.resolve("p/E1/data"))).isCloseTo(room(source), Percentage.withPercentage(1));
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        assertRestores(1);
+        assertThat(room(restored(1))).isCloseTo(room(source), Percentage.withPercentage(1));
+    }
+
+    /** A file with a hole all over, but for some bytes at each of these places. */
+    private void sparse(String name, long bytes, long... islands) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(source.resolve(name).toString(), "rw")) {
+            file.setLength(bytes);
+            for (long island : islands) {
+                byte[] content = new byte[100_000];
+                new Random(island).nextBytes(content);
+                file.seek(island);
+                file.write(content);
+            }
+        }
+    }
+
+    /** What all files of a folder take on the disk. */
+    private static long room(Path folder) throws Exception {
+        Process du = new ProcessBuilder("du", "-s", "-B1", folder.toString()).start();
+        String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(du.waitFor()).isZero();
+        return Long.parseLong(said.substring(0, said.indexOf('\t')));
+    }
+
+    @Test
+    void whatIsTooLongToComeBackIsAFindingAndNothingOfTheRestoreStays() throws Exception {
+        Path deep = Files.createDirectories(source.resolve(("d".repeat(150) + "/").repeat(24)));
+        Files.writeString(deep.resolve("f"), "too deep");
+        Night.write(source, Map.of("fine", "1"));
+        night();
+        Path target = Files.createDirectories(folder.resolve(("t".repeat(200) + "/").repeat(3)));
+
+        try (Restore restore = restoring(1, target, OPTIONS)) {
+            assertThat(restore.run(findings::add).complete()).isFalse();
+        }
+
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
+        assertThat(findings).extracting(Finding::path).contains(FilePath.between(source, deep.resolve("f")));
+        assertThat(target.resolve("fine")).hasContent("1");
+        assertThat(target).isDirectoryNotContaining("glob:**/.dozo-incoming*");
+    }
+
+    @Test
     void aFolderWithSomethingElseInItIsLeftAlone() throws Exception {
         Night.write(source, Map.of("f", "1"));
         night();
@@ -380,13 +453,17 @@ class RestoreIT {
     }
 
     private Restore restoring(int manifest, Options options) {
+        return restoring(manifest, restored(manifest), options);
+    }
+
+    private Restore restoring(int manifest, Path target, Options options) {
         return new Restore(
                 night.get(Inventories.class)
                         .of(night.get(Manifests.class).find(1, manifest).orElseThrow(), 1),
                 "p/E1",
                 manifest,
                 site.address(),
-                restored(manifest),
+                target,
                 options);
     }
 

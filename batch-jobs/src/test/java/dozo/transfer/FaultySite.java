@@ -47,6 +47,11 @@ public final class FaultySite implements AutoCloseable {
         void at(Path file) throws IOException;
     }
 
+    /** What becomes of the bytes of a file between its end and what is written behind it. */
+    public interface Gap {
+        void at(Path file, long end, long offset) throws IOException;
+    }
+
     /** Flips one bit of each of the next {@code times} files with a matching name as soon as they are written. */
     public static FaultySite flipping(Path state, Path root, int times, Predicate<String> where) throws Exception {
         return new FaultySite(state, root, times, where, file -> {}, file -> {});
@@ -60,7 +65,17 @@ public final class FaultySite implements AutoCloseable {
         return new FaultySite(state, root, 0, name -> false, making, naming);
     }
 
+    /** Calls this before it writes something behind the end of a file; what it throws goes wrong there. */
+    public static FaultySite gapped(Path state, Path root, Gap gap) throws Exception {
+        return new FaultySite(state, root, 0, name -> false, file -> {}, file -> {}, gap);
+    }
+
     private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming)
+            throws Exception {
+        this(state, root, times, where, making, naming, (file, end, offset) -> {});
+    }
+
+    private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming, Gap gap)
             throws Exception {
         this.left = new AtomicInteger(times);
         this.where = where;
@@ -130,6 +145,23 @@ public final class FaultySite implements AutoCloseable {
             @Override
             public void received(ServerSession session, int type, int id) {
                 requests.merge(SftpConstants.getCommandMessageName(type), 1, Integer::sum);
+            }
+
+            @Override
+            public void writing(
+                    ServerSession session,
+                    String handle,
+                    FileHandle file,
+                    long offset,
+                    byte[] data,
+                    int from,
+                    int length)
+                    throws IOException {
+                long end = Files.size(file.getFile());
+                if (offset > end) {
+                    hits.incrementAndGet();
+                    gap.at(file.getFile(), end, offset);
+                }
             }
 
             @Override

@@ -162,8 +162,8 @@ public class Gaps {
                         lines as (
                             select b.scheduled_on::text || ' b ' || b.accession as key, b.accession, b.project_id,
                                    b.scheduled_on as day, b.scheduled_time as time, st.scanner, b.ae_title, b.modality, b.procedure,
-                                   b.subject, t.subjects_acquired, b.series_expected, t.studies, t.series, t.instances, t.first_at, t.last_at,
-                                   t.copied, t.verified,
+                                   b.subject, t.subjects_acquired, b.series_expected, t.studies, t.series, t.instances, t.first_at,
+                                   t.last_at, t.copied, t.verified,
                                    array_remove(array[
                                        case when t.booking_id is null and d.due_at < :at then 'NEVER_SCANNED' end,
                                        case when t.first_at > d.due_at then 'LATE' end,

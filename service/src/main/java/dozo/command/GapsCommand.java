@@ -43,8 +43,9 @@ final class GapsCommand implements Callable<Integer> {
     @Option(
             names = "--kind",
             paramLabel = "K",
-            description = "Only never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day"
-                    + " or unplanned.")
+            description =
+                    "Only never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day"
+                            + " or unplanned.")
     private @Nullable String kind;
 
     @Option(names = "--all", description = "Every booking, also those without a gap.")

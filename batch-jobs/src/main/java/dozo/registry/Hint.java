@@ -22,6 +22,8 @@ public record Hint(Kind kind, String what, String message) {
         SEVERAL_PROJECTS("it could be of several projects: %s"),
         BOOKED_ELSEWHERE("its visit is booked for a project that is not yours%s"),
         UNKNOWN_STATION("no scanner is known by this title, so it stands for itself: %s"),
+        STATION_NOT_A_CODE("the name of the station cannot be a scanner's code: %s"),
+        ONLY_MODEL("its files name no station, only a model: %s"),
         DAMAGED("so many of its DICOM files are damaged: %s"),
         UNREADABLE("so many of its files and folders cannot be read: %s"),
         PART("only a part of it was looked into, so many files: %s"),

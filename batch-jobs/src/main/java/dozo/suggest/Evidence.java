@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
  *
  * @param studies StudyInstanceUIDs; of one that is none, a code that stands for it
  * @param stations what the scanners call themselves, by the modality of the files that say so
+ * @param models of the scanners, by the modality of the files that name no station
  * @param accessions accession numbers of bookings: for looking these up, and for nothing else
  * @param filesSeen names of files that were seen
  * @param filesRead those of them of which the begin was read
@@ -26,6 +27,7 @@ record Evidence(
         Set<LocalDate> days,
         Set<String> modalities,
         Map<String, Set<String>> stations,
+        Map<String, Set<String>> models,
         Set<String> accessions,
         int filesSeen,
         int filesRead,
@@ -47,8 +49,17 @@ record Evidence(
 
     /** What scanners of the main modalities call themselves. */
     List<String> mainStations() {
+        return main(stations);
+    }
+
+    /** The models of scanners of the main modalities. */
+    List<String> mainModels() {
+        return main(models);
+    }
+
+    private List<String> main(Map<String, Set<String>> said) {
         Set<String> main = mainModalities();
-        return stations.entrySet().stream()
+        return said.entrySet().stream()
                 .filter(each -> main.isEmpty() || main.contains(each.getKey()))
                 .map(Map.Entry::getValue)
                 .flatMap(Collection::stream)
@@ -59,6 +70,11 @@ record Evidence(
 
     /** Whether nothing says anything. */
     boolean isSilent() {
-        return studies.isEmpty() && subjects.isEmpty() && days.isEmpty() && modalities.isEmpty() && stations.isEmpty();
+        return studies.isEmpty()
+                && subjects.isEmpty()
+                && days.isEmpty()
+                && modalities.isEmpty()
+                && stations.isEmpty()
+                && models.isEmpty();
     }
 }

@@ -34,6 +34,7 @@ final class FolderLook {
     /** So many files of each folder are read before any folder's others are. */
     private static final int FIRST_OF_FOLDER = 20;
 
+    private static final String MEG = "MEG";
     private static final int SIDECAR_BYTES_MAX = 256 * 1024;
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -97,6 +98,9 @@ final class FolderLook {
         names += glimpse.files().size() + glimpse.folders().size();
         filesSeen += glimpse.files().size();
         cut |= !glimpse.whole();
+        if (isBti(glimpse.files())) {
+            witness.modality(MEG);
+        }
         glimpse.folders().forEach(name -> folders.addLast(folder.resolve(name)));
         List<FilePath> files = new ArrayList<>();
         glimpse.files().stream()
@@ -117,8 +121,7 @@ final class FolderLook {
     /** Whether a file of this name could say anything; of most names nobody knows. */
     private static boolean mayTell(FilePath file) {
         String name = lower(file.name());
-        return List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg", ".meg4")
-                .stream()
+        return List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg").stream()
                 .noneMatch(name::endsWith);
     }
 
@@ -128,18 +131,24 @@ final class FolderLook {
         try (OpenFile file = OpenFile.open(root, path)) {
             if (name.endsWith(".json")) {
                 readSidecar(name, file);
-            } else if (name.endsWith(".fif")) {
-                if (Fif.isFif(file)) {
-                    witness.modality("MEG");
-                    Fif.measuredAt(file)
-                            .ifPresent(at -> witness.day(at.atZone(zone).toLocalDate()));
-                }
-            } else if (!witness.hear(reader.read(file))) {
+            } else if (!hearRecording(name, file) && !witness.hear(reader.read(file))) {
                 hearName(path, name);
             }
         } catch (IOException goneOrNotToBeRead) {
             unreadable++;
         }
+    }
+
+    private boolean hearRecording(String name, OpenFile file) throws IOException {
+        Recording recording = Recording.of(name, file, zone).orElse(null);
+        if (recording == null) {
+            return false;
+        }
+        witness.modality(MEG);
+        if (recording.day() != null) {
+            witness.day(recording.day());
+        }
+        return true;
     }
 
     private void readSidecar(String name, OpenFile file) throws IOException {
@@ -159,14 +168,23 @@ final class FolderLook {
 
     /** Recordings of which the kind is in the name: CTF's folders, KIT, BrainVision, and what BIDS calls so. */
     private void hearName(FilePath path, String name) {
-        boolean inCtf = !path.isRoot()
-                && !path.parent().isRoot()
-                && lower(path.parent().name()).endsWith(".ds");
-        if (name.endsWith("_meg.json") || name.endsWith(".sqd") || (inCtf && name.endsWith(".res4"))) {
-            witness.modality("MEG");
+        if (name.endsWith("_meg.json")
+                || name.endsWith(".sqd")
+                || (name.endsWith(".res4") && !path.isRoot() && isCtf(path.parent()))) {
+            witness.modality(MEG);
         } else if (name.endsWith("_eeg.json") || name.endsWith(".vhdr")) {
             witness.modality("EEG");
         }
+    }
+
+    private boolean isCtf(FilePath folder) {
+        return lower(folder.isRoot() ? FilePath.rawBytes(root) : folder.name()).endsWith(".ds");
+    }
+
+    /** Whether these are the names of a folder of BTi's or 4D's: data, and the configuration of the system. */
+    private static boolean isBti(List<byte[]> names) {
+        return names.stream().anyMatch(name -> lower(name).equals("config"))
+                && names.stream().anyMatch(name -> Recording.isBtiName(lower(name)));
     }
 
     private static String lower(byte[] name) {

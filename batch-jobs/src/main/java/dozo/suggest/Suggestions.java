@@ -20,6 +20,7 @@ import dozo.worklist.Scanners;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.sql.Types;
+import java.text.Normalizer;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,6 +49,9 @@ public class Suggestions {
 
     /** Of what there are several, so many are named: who has to sort them out looks into the folder. */
     private static final int NAMED_MAX = 5;
+
+    private static final Pattern NOT_IN_CODES = Pattern.compile("[^A-Za-z0-9_-]+");
+    private static final Pattern EDGES = Pattern.compile("^[-_]+|-+$");
 
     private final JdbcClient jdbc;
     private final SourcePlaces places;
@@ -254,20 +259,49 @@ public class Suggestions {
 
     private @Nullable String scanner(Evidence evidence, List<Hint> hints) {
         List<String> stations = evidence.mainStations();
+        if (stations.isEmpty()) {
+            return scannerByModel(evidence.mainModels(), hints);
+        }
         Set<String> found = stations.stream()
-                .map(station -> scanners.ofStation(station).orElse(station))
+                .map(station -> scanners.ofStation(station).orElseGet(() -> asCode(station)))
                 .collect(Collectors.toCollection(TreeSet::new));
-        if (found.size() > 1) {
-            hints.add(new Hint(
-                    Kind.SEVERAL_SCANNERS,
-                    some(found.stream().filter(Suggestions::isCode).toList())));
+        String scanner = one(found, Kind.SEVERAL_SCANNERS, hints);
+        if (scanner == null) {
             return null;
         }
-        String scanner = found.stream().filter(Suggestions::isCode).findFirst().orElse(null);
-        if (scanner != null && scanners.ofStation(stations.getFirst()).isEmpty()) {
-            hints.add(new Hint(Kind.UNKNOWN_STATION, scanner));
+        if (!isCode(scanner)) {
+            hints.add(new Hint(Kind.STATION_NOT_A_CODE, scanner));
+            return null;
+        }
+        stations.stream()
+                .filter(station -> scanners.ofStation(station).isEmpty())
+                .findFirst()
+                .ifPresent(station -> hints.add(new Hint(Kind.UNKNOWN_STATION, station)));
+        return scanner;
+    }
+
+    /** Which scanner it is a model does not say, as there may be two of it: only somebody who has given it to one as a title. */
+    private @Nullable String scannerByModel(List<String> models, List<Hint> hints) {
+        String model = one(models, Kind.ONLY_MODEL, hints);
+        if (model == null) {
+            return null;
+        }
+        String scanner = scanners.ofStation(model).orElse(null);
+        if (scanner == null) {
+            hints.add(new Hint(Kind.ONLY_MODEL, model));
         }
         return scanner;
+    }
+
+    /** {@code Galan-3T} for {@code Galan 3T}; as it is where no code can be made of it. */
+    private static String asCode(String station) {
+        String plain = Normalizer.normalize(station, Normalizer.Form.NFKC);
+        if (isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
+            return station;
+        }
+        String code = NOT_IN_CODES.matcher(plain).replaceAll("-");
+        code = EDGES.matcher(code).replaceAll("");
+        return isCode(code) ? code : station;
     }
 
     private static boolean isCode(String text) {

@@ -32,6 +32,7 @@ final class Witness {
     private final Set<LocalDate> days = new TreeSet<>();
     private final Set<String> modalities = new TreeSet<>();
     private final Map<String, Set<String>> stations = new TreeMap<>();
+    private final Map<String, Set<String>> models = new TreeMap<>();
     private final Set<String> accessions = new TreeSet<>();
     private int damaged;
 
@@ -61,7 +62,10 @@ final class Witness {
         header.day(Tag.STUDY_DATE).ifPresent(this::day);
         String modality = header.text(Tag.MODALITY).orElse(null);
         modality(modality);
-        station(modality, header.text(Tag.STATION_NAME).orElse(null));
+        station(
+                modality,
+                header.text(Tag.STATION_NAME).orElse(null),
+                header.text(Tag.MANUFACTURER_MODEL_NAME).orElse(null));
         accession(header.text(Tag.ACCESSION_NUMBER).orElse(null));
     }
 
@@ -75,7 +79,7 @@ final class Witness {
                 .ifPresent(this::day);
         String modality = text(sidecar, "Modality");
         modality(modality);
-        station(modality, text(sidecar, "StationName"));
+        station(modality, text(sidecar, "StationName"), text(sidecar, "ManufacturersModelName"));
         accession(text(sidecar, "AccessionNumber"));
     }
 
@@ -101,10 +105,19 @@ final class Witness {
         codes.of(patientId).ifPresent(code -> add(subjects, code));
     }
 
-    private void station(@Nullable String modality, @Nullable String station) {
-        if (station != null && !station.isBlank() && stations.size() < VALUES_MAX) {
-            String of = modality != null && MODALITY.matcher(modality).matches() ? modality : "";
-            add(stations.computeIfAbsent(of, key -> new TreeSet<>()), cut(station.strip()));
+    /** The station; if there is none, the model. */
+    private void station(@Nullable String modality, @Nullable String station, @Nullable String model) {
+        if (station != null && !station.isBlank()) {
+            add(stations, modality, station);
+        } else if (model != null && !model.isBlank()) {
+            add(models, modality, model);
+        }
+    }
+
+    private static void add(Map<String, Set<String>> said, @Nullable String modality, String value) {
+        String of = modality != null && MODALITY.matcher(modality).matches() ? modality : "";
+        if (said.size() < VALUES_MAX || said.containsKey(of)) {
+            add(said.computeIfAbsent(of, key -> new TreeSet<>()), cut(value.strip()));
         }
     }
 
@@ -121,6 +134,7 @@ final class Witness {
                 days,
                 modalities,
                 stations,
+                models,
                 accessions,
                 filesSeen,
                 filesRead,

@@ -19,6 +19,10 @@ public enum GapKind {
     SAME_UID_TWICE,
     /** It came from another scanner than it is booked at. */
     WRONG_STATION,
+    /** Something of it was acquired of another subject than it is booked for. */
+    WRONG_SUBJECT,
+    /** It was acquired on another day than it is booked for. */
+    WRONG_DAY,
     /** A study that belongs to no booking. */
     UNPLANNED;
 

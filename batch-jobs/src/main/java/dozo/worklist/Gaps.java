@@ -20,7 +20,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
  * that belongs to none.
  *
  * <p>A series belongs to the booking whose accession number it has; if it has none that is booked, to the one whose
- * StudyInstanceUID it has; else to that of the other series of its study. Nothing is guessed from subjects, days or scanners.
+ * StudyInstanceUID it has; else to that of the other series of its study. Subjects, days and scanners are compared once it
+ * belongs to a booking; no booking is guessed from them.
  */
 public class Gaps {
 
@@ -58,6 +59,8 @@ public class Gaps {
      *
      * @param key its place in the list
      * @param day that it is booked for; of an unplanned study, when it was scanned
+     * @param subject that it is booked for; of an unplanned study, that was scanned
+     * @param subjectsAcquired of whom what arrived is, as its images say
      * @param studies the StudyInstanceUIDs under which it arrived
      * @param experiments that they lie in, as project/code
      * @param copied whether all that arrived lies in the source of an experiment, and all of that at the site
@@ -74,6 +77,7 @@ public class Gaps {
             @Nullable String modality,
             String procedure,
             @Nullable String subject,
+            List<String> subjectsAcquired,
             @Nullable Integer seriesExpected,
             List<String> studies,
             int series,
@@ -136,10 +140,16 @@ public class Gaps {
                                    min(a.study_day) as day, min(a.study_time) as time, min(a.accession) as accession,
                                    min(a.scanner) as scanner, min(a.ae_title) as ae_title, min(a.modality) as modality,
                                    min(a.subject) as subject,
+                                   array_agg(distinct a.subject) filter (where a.subject is not null) as subjects_acquired,
                                    bool_or(a.instances < a.instances_expected) as cut_short,
                                    bool_or(w.study_uid is not null) as twice,
                                    bool_or(case when a.scanner is not null and bs.scanner is not null
                                                 then a.scanner = bs.scanner else a.ae_title = b.ae_title end) as from_there,
+                                   -- Only of what names the booking itself; what lies beside that is another visit under its UID.
+                                   bool_or(a.named_id is not null and a.subject <> b.subject) as of_another,
+                                   -- Before six in the morning it is the night of the day before.
+                                   bool_or(b.scheduled_on in (a.study_day, (a.study_day + coalesce(a.study_time, time '12:00')
+                                                                             - interval '6 hours')::date)) as on_that_day,
                                    bool_and(coalesce(k.copied, false)) as copied,
                                    bool_and(coalesce(k.verified, false)) as verified
                             from arrived a
@@ -152,15 +162,17 @@ public class Gaps {
                         lines as (
                             select b.scheduled_on::text || ' b ' || b.accession as key, b.accession, b.project_id,
                                    b.scheduled_on as day, b.scheduled_time as time, st.scanner, b.ae_title, b.modality, b.procedure,
-                                   b.subject, b.series_expected, t.studies, t.series, t.instances, t.first_at, t.last_at,
-                                   t.copied, t.verified,
+                                   b.subject, t.subjects_acquired, b.series_expected, t.studies, t.series, t.instances, t.first_at,
+                                   t.last_at, t.copied, t.verified,
                                    array_remove(array[
                                        case when t.booking_id is null and d.due_at < :at then 'NEVER_SCANNED' end,
                                        case when t.first_at > d.due_at then 'LATE' end,
                                        case when d.due_at < :at and (t.series < b.series_expected or t.cut_short) then 'PARTLY' end,
                                        case when cardinality(t.studies) > 1 then 'SPLIT' end,
                                        case when t.twice then 'SAME_UID_TWICE' end,
-                                       case when not t.from_there then 'WRONG_STATION' end], null) as gaps
+                                       case when not t.from_there then 'WRONG_STATION' end,
+                                       case when t.of_another then 'WRONG_SUBJECT' end,
+                                       case when not t.on_that_day then 'WRONG_DAY' end], null) as gaps
                             from booking b
                             cross join lateral (
                                 select (b.scheduled_on + coalesce(b.scheduled_time, time '24:00')) at time zone :zone
@@ -171,8 +183,8 @@ public class Gaps {
                             union all
                             -- What was scanned before the first booking that is known was not unplanned.
                             select coalesce(t.day, date '9999-12-31')::text || ' s ' || t.unplanned_uid, t.accession, null, t.day,
-                                   t.time, t.scanner, t.ae_title, t.modality, '', t.subject, null, t.studies, t.series, t.instances,
-                                   t.first_at, t.last_at, t.copied, t.verified, array['UNPLANNED']
+                                   t.time, t.scanner, t.ae_title, t.modality, '', t.subject, t.subjects_acquired, null, t.studies, t.series,
+                                   t.instances, t.first_at, t.last_at, t.copied, t.verified, array['UNPLANNED']
                             from told t
                             where t.booking_id is null
                               and coalesce(t.day, (t.first_at at time zone :zone)::date)
@@ -227,6 +239,7 @@ public class Gaps {
                 row.getString("modality"),
                 row.getString("procedure"),
                 row.getString("subject"),
+                texts(row.getArray("subjects_acquired")),
                 row.getObject("series_expected", Integer.class),
                 texts(row.getArray("studies")),
                 row.getInt("series"),

@@ -119,6 +119,65 @@ class SuggestionsTest {
         assertThat(kinds(suggestion)).containsExactly(Kind.UNKNOWN_STATION);
     }
 
+    /** As Canon's consoles are called: what is in the header is shown, though a scanner's code has no space. */
+    @Test
+    void aStationWithSpacesIsSuggestedAsACodeAndWithItsTitleOnceSomebodyHasSaidWhoseItIs() throws IOException {
+        image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "Galan 3T", "A1");
+
+        Suggestion suggestion = suggestions.of(LAB, visit);
+        assertThat(suggestion.guess().scanner()).isEqualTo("Galan-3T");
+        assertThat(suggestion.guess().modality()).isEqualTo("MR");
+        assertThat(suggestion.hints()).containsExactly(new Hint(Kind.UNKNOWN_STATION, "Galan 3T"));
+
+        scanners.put(new Scanner("S3TC", List.of("Galan 3T"), null), "test");
+        assertThat(suggestions.of(LAB, visit).guess().scanner()).isEqualTo("S3TC");
+        assertThat(suggestions.of(LAB, visit).hints()).isEmpty();
+    }
+
+    @Test
+    void aStationThatCannotBeACodeIsToldAndNotLeftOutInSilence() throws IOException {
+        image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "***", "A1");
+
+        assertThat(suggestions.of(LAB, visit).guess().scanner()).isNull();
+        assertThat(suggestions.of(LAB, visit).hints()).containsExactly(new Hint(Kind.STATION_NOT_A_CODE, "***"));
+        // Beside one that can be: two scanners, both told.
+        image(visit.resolve("2"), STUDY, "0123", "20261001", "MR", "Galan 3T", "A1");
+        assertThat(suggestions.of(LAB, visit).guess().scanner()).isNull();
+        assertThat(suggestions.of(LAB, visit).hints())
+                .containsExactly(new Hint(Kind.SEVERAL_SCANNERS, "***, Galan-3T"));
+    }
+
+    @Test
+    void aModelIsNotAScannerUnlessSomebodyHasSaidSo() throws IOException {
+        model(visit.resolve("1"), "Vantage Galan 3T");
+        Files.writeString(visit.resolve("a.json"), """
+                {"Modality": "MR", "ManufacturersModelName": "Vantage Galan 3T"}
+                """);
+
+        Suggestion suggestion = suggestions.of(LAB, visit);
+        assertThat(suggestion.guess().scanner()).isNull();
+        assertThat(suggestion.guess().modality()).isEqualTo("MR");
+        assertThat(suggestion.hints()).containsExactly(new Hint(Kind.ONLY_MODEL, "Vantage Galan 3T"));
+
+        scanners.put(new Scanner("S3TC", List.of("Vantage Galan 3T"), null), "test");
+        assertThat(suggestions.of(LAB, visit).guess().scanner()).isEqualTo("S3TC");
+        assertThat(suggestions.of(LAB, visit).hints()).isEmpty();
+        // A station says more than a model.
+        image(visit.resolve("2"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");
+        assertThat(suggestions.of(LAB, visit).guess().scanner()).isEqualTo("AWP7");
+    }
+
+    private static void model(Path file, String model) throws IOException {
+        Files.write(
+                file,
+                Dataset.file(Dataset.explicit()
+                        .text(0x0008_0020, "DA", "20261001")
+                        .text(0x0008_0060, "CS", "MR")
+                        .text(0x0008_1090, "LO", even(model))
+                        .text(0x0020_000D, "UI", STUDY.length() % 2 == 0 ? STUDY : STUDY + "\0")
+                        .bytes()));
+    }
+
     @Test
     void whatIsSaidInTwoWaysIsToldAndNotGuessed() throws IOException {
         image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
+import java.time.LocalTime;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -197,6 +198,67 @@ class GapsTest {
     }
 
     @Test
+    void anotherSubjectThanBookedIsNamedWithBothCodes() throws IOException {
+        bookFor("A1,2026-11-10,10:00,0123");
+        bookFor("A2,2026-11-10,11:00,0456");
+        bookFor("A3,2026-11-10,12:00,");
+        bookFor("A4,2026-11-10,13:00,0789");
+        acquire("2.25.1", "2.25.1.1", "A1", "0999", VISIT);
+        acquire("2.25.1", "2.25.1.2", "A1", "0999", VISIT);
+        acquire("2.25.2", "2.25.2.1", "A2", " ０４５６ ", VISIT);
+        acquire("2.25.3", "2.25.3.1", "A3", "0999", VISIT);
+        acquire("2.25.4", "2.25.4.1", "A4", null, VISIT);
+
+        // What the booking or the images do not say agrees with everything.
+        assertThat(list(LATER)).singleElement().satisfies(line -> {
+            assertThat(line.accession()).isEqualTo("A1");
+            assertThat(line.gaps()).containsExactly(GapKind.WRONG_SUBJECT);
+            assertThat(line.subject()).isEqualTo(code("0123"));
+            assertThat(line.subjectsAcquired()).containsExactly(code("0999"));
+        });
+        // One series of somebody else is enough, under the visit's UID or another.
+        acquire("2.25.22", "2.25.22.1", "A2", "0999", VISIT);
+        assertThat(found(LATER, "A2")).containsExactly(GapKind.SPLIT, GapKind.WRONG_SUBJECT);
+        acquire("2.25.4", "2.25.4.2", "A4", "0789", VISIT);
+        assertThat(found(LATER, "A4")).isEmpty();
+        acquire("2.25.4", "2.25.4.3", "A4", "0999", VISIT);
+        assertThat(found(LATER, "A4")).containsExactly(GapKind.SAME_UID_TWICE, GapKind.WRONG_SUBJECT);
+    }
+
+    @Test
+    void theSubjectOfAScanWithoutANumberIsTheBookingsWhoseUidItHasAndNotThatOfItsNeighbours() throws IOException {
+        book("A1,2026-11-10,10:00,MR1,,2.25.1,");
+        bookFor("A1,2026-11-10,10:00,0123");
+        bookFor("A2,2026-11-10,11:00,0456");
+        acquire("2.25.1", "2.25.1.1", null, "0999", VISIT);
+        assertThat(found(LATER, "A1")).containsExactly(GapKind.WRONG_SUBJECT);
+        acquire("2.25.2", "2.25.2.1", "A2", "0456", VISIT);
+        acquire("2.25.2", "2.25.2.2", null, "0999", VISIT);
+        // Nothing names the booking but the study beside: two visits under one UID.
+        assertThat(found(LATER, "A2")).containsExactly(GapKind.SAME_UID_TWICE);
+    }
+
+    @Test
+    void anotherDayThanBookedIsNamedAndTheHoursAfterMidnightAreTheNightBefore() throws IOException {
+        book("A1,2026-11-10,10:00,MR1,,,");
+        book("A2,2026-11-10,23:30,MR1,,,");
+        book("A3,2026-11-10,,MR1,,,");
+        book("A4,2026-11-10,10:00,MR1,,,");
+        acquire("2.25.1", "A1", "2026-11-08", "10:00");
+        acquire("2.25.2", "A2", "2026-11-11", "00:20");
+        acquire("2.25.3", "A3", "2026-11-11", "06:00");
+        acquire("2.25.4", "A4", null, "10:00");
+        Instant soon = VISIT.plusSeconds(60);
+        assertThat(found(soon, "A1")).containsExactly(GapKind.WRONG_DAY);
+        assertThat(found(soon, "A2")).isEmpty();
+        assertThat(found(soon, "A3")).containsExactly(GapKind.WRONG_DAY);
+        assertThat(found(soon, "A4")).isEmpty();
+        // Scanned again on the right day.
+        acquire("2.25.11", "A1", "2026-11-10", "10:00");
+        assertThat(found(soon, "A1")).containsExactly(GapKind.SPLIT);
+    }
+
+    @Test
     void whatNobodyPlannedIsNamedFromTheFirstBookingOn() throws IOException {
         receive("2.25.1", "2.25.1.1", null, "MR1", VISIT);
         assertThat(list(LATER)).isEmpty();
@@ -351,6 +413,49 @@ class GapsTest {
     private void receive(String study, String series, @Nullable String accession, String station, Instant at) {
         studies.received(new ReceivedSeries(
                 study, series, accession, null, LocalDate.of(2026, 11, 10), null, station, "MR", 10, null, at, at));
+    }
+
+    private void bookFor(String line) throws IOException {
+        String csv = "accession,date,time,patient\n" + line + "\n";
+        bookings.keep(
+                Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(StandardCharsets.UTF_8)), null, false, "test");
+    }
+
+    private String code(String patient) {
+        return codes.of(patient).orElseThrow();
+    }
+
+    private void acquire(
+            String study, String series, @Nullable String accession, @Nullable String patient, Instant at) {
+        studies.received(new ReceivedSeries(
+                study,
+                series,
+                accession,
+                patient == null ? null : code(patient),
+                LocalDate.of(2026, 11, 10),
+                null,
+                "MR1",
+                "MR",
+                10,
+                null,
+                at,
+                at));
+    }
+
+    private void acquire(String study, String accession, @Nullable String day, String time) {
+        studies.received(new ReceivedSeries(
+                study,
+                study + ".1",
+                accession,
+                null,
+                day == null ? null : LocalDate.parse(day),
+                LocalTime.parse(time),
+                "MR1",
+                "MR",
+                10,
+                null,
+                VISIT,
+                VISIT));
     }
 
     private List<GapKind> found(Instant at, String accession) {

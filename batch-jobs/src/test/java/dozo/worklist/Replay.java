@@ -42,6 +42,8 @@ public final class Replay {
             GapKind.SPLIT,
             GapKind.SAME_UID_TWICE,
             GapKind.WRONG_STATION,
+            GapKind.WRONG_SUBJECT,
+            GapKind.WRONG_DAY,
             GapKind.NEVER_SCANNED,
             GapKind.LATE);
     private static final int SERIES_EXPECTED = 5;
@@ -226,8 +228,9 @@ public final class Replay {
                 uid,
                 uid + "." + visit.number + "." + series,
                 withoutNumber ? null : visit.accession(),
-                codes.of(visit.patient()).orElseThrow(),
-                visit.day,
+                codes.of(visit.fault == GapKind.WRONG_SUBJECT ? "P99999" : visit.patient())
+                        .orElseThrow(),
+                visit.fault == GapKind.WRONG_DAY ? visit.day.minusDays(1) : visit.day,
                 visit.time,
                 "MR%dT%02d".formatted(station, 1 + random.nextInt(2)),
                 series == SERIES_EXPECTED ? "SR" : "MR",

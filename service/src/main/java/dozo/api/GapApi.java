@@ -35,6 +35,7 @@ class GapApi {
             new Column<>("modality", Line::modality),
             new Column<>("procedure", Line::procedure),
             new Column<>("subject", Line::subject),
+            new Column<>("subjectsAcquired", line -> String.join(" ", line.subjectsAcquired())),
             new Column<>("seriesExpected", Line::seriesExpected),
             new Column<>("series", Line::series),
             new Column<>("instances", Line::instances),
@@ -53,10 +54,12 @@ class GapApi {
     /**
      * A booking, or a study that belongs to none, and where what arrived differs from it.
      *
-     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, unplanned; none: it is as planned, or not
-     *     due yet
+     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day, unplanned; none: it
+     *     is as planned, or not due yet
      * @param accession missing where it was not planned and the images have none
      * @param date that it is booked for; of an unplanned study, when it was scanned
+     * @param subject the code of the subject that it is booked for; of an unplanned study, that was scanned
+     * @param subjectsAcquired the codes of the subjects whose images arrived, as these say
      * @param seriesExpected missing where the booking does not say
      * @param copied whether all that arrived lies at the site
      * @param verified whether every entry of its experiment's current manifest has a receipt there; what is not known is false
@@ -72,6 +75,7 @@ class GapApi {
             @Nullable String modality,
             String procedure,
             @Nullable String subject,
+            List<String> subjectsAcquired,
             @Nullable Integer seriesExpected,
             int series,
             long instances,
@@ -94,6 +98,7 @@ class GapApi {
                     line.modality(),
                     line.procedure(),
                     line.subject(),
+                    line.subjectsAcquired(),
                     line.seriesExpected(),
                     line.series(),
                     line.instances(),

@@ -43,7 +43,9 @@ final class GapsCommand implements Callable<Integer> {
     @Option(
             names = "--kind",
             paramLabel = "K",
-            description = "Only never-scanned, late, partly, split, same-uid-twice, wrong-station or unplanned.")
+            description =
+                    "Only never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day"
+                            + " or unplanned.")
     private @Nullable String kind;
 
     @Option(names = "--all", description = "Every booking, also those without a gap.")
@@ -76,7 +78,7 @@ final class GapsCommand implements Callable<Integer> {
         Table table = new Table("DAY", "ACCESSION", "PROJECT", "STATION", ">SERIES", "KEPT", "GAP");
         for (JsonNode line : lines) {
             List<String> gaps = new ArrayList<>();
-            line.path("gaps").forEach(gap -> gaps.add(gap.asString()));
+            line.path("gaps").forEach(gap -> gaps.add(told(gap.asString(), line)));
             table.row(
                     (text(line, "date") + " " + text(line, "time")).strip(),
                     text(line, "accession"),
@@ -97,6 +99,16 @@ final class GapsCommand implements Callable<Integer> {
         }
         long open = lines.stream().filter(line -> !line.path("gaps").isEmpty()).count();
         out.println("%,d with a gap".formatted(open));
+    }
+
+    /** A gap in a table; of a wrong subject with both codes. */
+    private static String told(String gap, JsonNode line) {
+        if (!gap.equals("wrong-subject")) {
+            return gap;
+        }
+        List<String> acquired = new ArrayList<>();
+        line.path("subjectsAcquired").forEach(code -> acquired.add(Connection.visible(code.asString())));
+        return "%s (booked %s, acquired %s)".formatted(gap, text(line, "subject"), String.join(" ", acquired));
     }
 
     private static String text(JsonNode line, String field) {

@@ -1,0 +1,108 @@
+package dozo;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.command.Exit;
+import dozo.ledger.Sight;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.worklist.Bookings;
+import dozo.worklist.Studies;
+import dozo.worklist.Studies.ReceivedSeries;
+import java.io.ByteArrayInputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.http.HttpClient;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Whoever looks at a visit with another subject than booked sees both codes: by REST, in CSV, on the command line and on the page. */
+class WrongSubjectTest {
+
+    private static final LocalDate DAY = LocalDate.now(ZoneId.systemDefault()).minusDays(5);
+
+    @TempDir
+    Path folder;
+
+    private RunningService service;
+    private String booked = "";
+    private String acquired = "";
+
+    @BeforeEach
+    void start() throws Exception {
+        service = RunningService.start(folder.resolve("work"));
+        System.setProperty("dozo.password.file", service.passwordFile().toString());
+        PseudonymousCode codes = service.bean(PseudonymousCode.class);
+        booked = codes.of("0123").orElseThrow();
+        acquired = codes.of("0999").orElseThrow();
+        String csv = "accession,date,patient\nA1,%s,0123\nA2,%s,0456\n".formatted(DAY, DAY);
+        service.bean(Bookings.class)
+                .keep(Sight.EVERYTHING, new ByteArrayInputStream(csv.getBytes(UTF_8)), null, false, "test");
+        receive("2.25.1", "A1", acquired);
+        receive("2.25.2", "A2", codes.of("0456").orElseThrow());
+    }
+
+    @AfterEach
+    void stop() {
+        System.clearProperty("dozo.password.file");
+        service.close();
+    }
+
+    @Test
+    void bothCodesAreShownWhereverTheGapIs() {
+        RunningService.Answer list = service.get("/api/v1/gaps?kind=wrong-subject");
+        assertThat(list.at("/items").size()).isEqualTo(1);
+        assertThat(list.at("/items/0/gaps/0").asString()).isEqualTo("wrong-subject");
+        assertThat(list.at("/items/0/accession").asString()).isEqualTo("A1");
+        assertThat(list.at("/items/0/subject").asString()).isEqualTo(booked);
+        assertThat(list.at("/items/0/subjectsAcquired/0").asString()).isEqualTo(acquired);
+
+        String sheet = service.get("/api/v1/gaps?format=csv").text();
+        assertThat(sheet.lines().toList().getFirst()).contains(",subject,subjectsAcquired,");
+        assertThat(sheet.lines().toList().get(1))
+                .startsWith("wrong-subject,")
+                .contains("," + booked + "," + acquired + ",");
+
+        StringWriter out = new StringWriter();
+        int code = dozo(out, "gaps", "--kind", "wrong-subject");
+        assertThat(code).isEqualTo(Exit.NOT_SAFE);
+        assertThat(out.toString())
+                .contains("wrong-subject (booked %s, acquired %s)".formatted(booked, acquired))
+                .contains("1 with a gap");
+
+        HttpClient browser = service.browser();
+        String english = service.look(browser, "/gaps", "en").body();
+        assertThat(english)
+                .contains("Wrong subject", "booked %s, acquired %s".formatted(booked, acquired))
+                .doesNotContain("??");
+        String japanese =
+                service.look(browser, "/gaps?kind=wrong-subject", "ja").body();
+        assertThat(japanese).contains("被験者違い", "予約 %s、撮像 %s".formatted(booked, acquired));
+        // A visit as it was booked has no second code beside it.
+        assertThat(service.look(browser, "/gaps?all=true", "en").body().split("acquired S", -1))
+                .hasSize(2);
+    }
+
+    private void receive(String study, String accession, String subject) {
+        Instant at = DAY.atTime(10, 0).atZone(ZoneId.systemDefault()).toInstant();
+        service.bean(Studies.class)
+                .received(new ReceivedSeries(
+                        study, study + ".1", accession, subject, DAY, null, "MR7T01", "MR", 10, null, at, at));
+    }
+
+    private int dozo(StringWriter out, String... arguments) {
+        CommandLine commandLine = Application.commandLine();
+        commandLine.setOut(new PrintWriter(out, true));
+        String[] all = java.util.Arrays.copyOf(arguments, arguments.length + 2);
+        all[arguments.length] = "--url";
+        all[arguments.length + 1] = service.url();
+        return commandLine.execute(all);
+    }
+}

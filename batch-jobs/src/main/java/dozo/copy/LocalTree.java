@@ -6,6 +6,7 @@ import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.source.DirectoryTree;
+import dozo.source.OpenFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
@@ -71,15 +72,28 @@ final class LocalTree {
      * @throws IOException if it holds something else
      */
     static LocalTree openNew(Path folder, FilePath incoming) throws IOException {
-        if (Files.isDirectory(folder) && !Incoming.isIn(folder, incoming)) {
-            try (DirectoryStream<Path> standing = Files.newDirectoryStream(folder)) {
-                if (standing.iterator().hasNext()) {
-                    throw new IOException(
-                            "%s is not empty: name a folder that is, or that is not there yet".formatted(folder));
-                }
-            }
+        if (!isNew(folder, incoming)) {
+            throw new IOException("%s is not empty: name a folder that is, or that is not there yet".formatted(folder));
         }
         return open(folder, incoming);
+    }
+
+    /**
+     * A folder that is held open, and that is known to hold nothing else: what its path leads to meanwhile does not matter.
+     */
+    static LocalTree open(OpenFolder folder, FilePath incoming) throws IOException {
+        Destination destination = new Destination(folder.path());
+        return new LocalTree(destination, Incoming.open(destination, incoming));
+    }
+
+    /** Whether a folder is not there, or empty, or what was begun with this folder of temporary names. */
+    static boolean isNew(Path folder, FilePath incoming) throws IOException {
+        if (!Files.isDirectory(folder) || Incoming.isIn(folder, incoming)) {
+            return true;
+        }
+        try (DirectoryStream<Path> standing = Files.newDirectoryStream(folder)) {
+            return !standing.iterator().hasNext();
+        }
     }
 
     Incoming incoming() {

@@ -18,6 +18,7 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFacts.Kind;
 import dozo.remote.SiteAddress;
+import dozo.source.OpenFolder;
 import dozo.transfer.OtherPlaces;
 import dozo.transfer.Throttle;
 import dozo.verify.SiteFolders;
@@ -82,9 +83,30 @@ public final class Retrieval implements AutoCloseable {
      */
     public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
             throws IOException, InterruptedException {
-        tally.tell(findings);
         lock = RunningCopies.lock(key);
-        local = LocalTree.openNew(target, Incoming.name(key, isTopName::test));
+        begin(LocalTree.openNew(target, Incoming.name(key, isTopName::test)), findings);
+    }
+
+    /**
+     * The same in a folder that is held open; see {@link #mayFill}.
+     *
+     * @throws IOException if it is being filled
+     */
+    public void begin(OpenFolder target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+            throws IOException, InterruptedException {
+        lock = RunningCopies.lock(key);
+        begin(LocalTree.open(target, Incoming.name(key, isTopName::test)), findings);
+    }
+
+    /** Whether a folder, as far as it is there, may be filled with this key: it is empty, or what was begun with it. */
+    public static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName)
+            throws IOException, InterruptedException {
+        return LocalTree.isNew(target, Incoming.name(key, isTopName::test));
+    }
+
+    private void begin(LocalTree tree, Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
+        local = tree;
         site = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), throttle);
     }
 

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -31,6 +32,7 @@ public class Projects {
             row.getString("title"),
             new Threshold(row.getInt("tripwire_percent"), row.getInt("tripwire_entries")),
             paths(row.getArray("source_roots")),
+            paths(row.getArray("restore_roots")),
             row.getTimestamp("created_at").toInstant());
 
     private final JdbcClient jdbc;
@@ -66,8 +68,16 @@ public class Projects {
      * A project owns experiments; its code names its folder at a site.
      *
      * @param roots the folders below which its sources lie, as they were said
+     * @param restoreRoots the folders below which its experiments may be restored, as they were said
      */
-    public record Project(int id, String code, String title, Threshold tripwire, List<Path> roots, Instant createdAt) {}
+    public record Project(
+            int id,
+            String code,
+            String title,
+            Threshold tripwire,
+            List<Path> roots,
+            List<Path> restoreRoots,
+            Instant createdAt) {}
 
     public Projects(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;
@@ -140,23 +150,56 @@ public class Projects {
      */
     @Transactional
     public Optional<Project> setRoots(String code, List<Path> roots, String actor) {
-        if (roots.size() > SourceRoots.ROOTS_MAX) {
-            throw new Refusal("roots", "%d: at most %d are accepted".formatted(roots.size(), SourceRoots.ROOTS_MAX));
-        }
-        List<Path> checked = roots.stream()
-                .map(root -> Experiments.checkedFolder("roots", Experiments.checkedPath("roots", root)))
-                .distinct()
+        List<Path> checked = SourceRoots.checked(roots);
+        List<Path> restoreRoots = jdbc
+                .sql("select restore_roots from project where restore_roots <> '{}'")
+                .query((row, n) -> paths(row.getArray("restore_roots")))
+                .stream()
+                .flatMap(List::stream)
                 .toList();
+        SourceRoots.overlap(checked, restoreRoots).ifPresent(root -> {
+            throw new Refusal(
+                    "roots",
+                    "%s overlaps with a folder that experiments are restored into".formatted(Experiments.shown(root)));
+        });
+        return change(
+                code,
+                "source roots ",
+                Project::roots,
+                checked,
+                "update project set source_roots = :roots::bytea[] where code = :code returning *",
+                actor);
+    }
+
+    /** Sets below which folders the experiments of a project may be restored; {@link RestorePlaces} has checked them. */
+    @Transactional
+    Optional<Project> setRestoreRoots(String code, List<Path> checked, String actor) {
+        return change(
+                code,
+                "restore folders ",
+                Project::restoreRoots,
+                checked,
+                "update project set restore_roots = :roots::bytea[] where code = :code returning *",
+                actor);
+    }
+
+    private Optional<Project> change(
+            String code,
+            String what,
+            Function<Project, List<Path>> roots,
+            List<Path> wanted,
+            String update,
+            String actor) {
         // Locked, so that the ledger's "before" is what this change replaces.
         Optional<Project> before = jdbc.sql("select * from project where code = :code for no key update")
                 .param("code", code)
                 .query(PROJECT)
                 .optional();
-        if (before.isEmpty() || before.get().roots().equals(checked)) {
+        if (before.isEmpty() || roots.apply(before.get()).equals(wanted)) {
             return before;
         }
-        Project after = jdbc.sql("update project set source_roots = :roots::bytea[] where code = :code returning *")
-                .param("roots", checked.stream().map(FilePath::rawBytes).toArray(byte[][]::new))
+        Project after = jdbc.sql(update)
+                .param("roots", wanted.stream().map(FilePath::rawBytes).toArray(byte[][]::new))
                 .param("code", code)
                 .query(PROJECT)
                 .single();
@@ -165,10 +208,8 @@ public class Projects {
                 "project.changed",
                 code,
                 Map.of(
-                        "before",
-                        "source roots " + SourceRoots.text(before.get().roots()),
-                        "after",
-                        "source roots " + SourceRoots.text(checked)));
+                        "before", what + SourceRoots.text(roots.apply(before.get())),
+                        "after", what + SourceRoots.text(wanted)));
         return Optional.of(after);
     }
 

@@ -4,6 +4,8 @@ import dozo.ledger.Sight;
 import dozo.registry.FileQuestion.Unanswered;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -86,6 +88,11 @@ final class SourceRoots {
                 field, "%s is not below a source root of project %s: %s".formatted(shown(path), project, accepted()));
     }
 
+    /** Whether a path without links lies below a root, and is none itself. One that does not answer holds nothing. */
+    boolean holds(Path resolved) {
+        return real.stream().anyMatch(root -> resolved.startsWith(root) && !resolved.equals(root));
+    }
+
     /**
      * How many folders deep the deepest root is that a path is below of, as {@link #place} says it; -1: it is below none.
      *
@@ -111,6 +118,56 @@ final class SourceRoots {
         return said.isEmpty()
                 ? "it has none yet, and an administrator sets them"
                 : "a folder in %s is accepted".formatted(text(said));
+    }
+
+    /**
+     * Roots that somebody wants to set, checked and each once.
+     *
+     * @throws Refusal when one of them is no folder of the service's machine, or they are too many
+     */
+    static List<Path> checked(List<Path> roots) {
+        if (roots.size() > ROOTS_MAX) {
+            throw new Refusal("roots", "%d: at most %d are accepted".formatted(roots.size(), ROOTS_MAX));
+        }
+        return roots.stream()
+                .map(root -> Experiments.checkedFolder("roots", Experiments.checkedPath("roots", root)))
+                .distinct()
+                .toList();
+    }
+
+    /**
+     * The first of these folders that one of the others lies in, or that lies in one of the others, also by way of links. Another
+     * one that does not answer, or is not there, counts as it was said: what does answer is in another file system.
+     */
+    static Optional<Path> overlap(Collection<Path> folders, Collection<Path> others) {
+        return overlap(folders, others, List.of());
+    }
+
+    /**
+     * The same.
+     *
+     * @param plain more of the others, of which it is known that there is no link on the way to them: they are not asked
+     */
+    static Optional<Path> overlap(Collection<Path> folders, Collection<Path> others, Collection<Path> plain) {
+        Set<Path> all = new HashSet<>(plain);
+        all.addAll(others);
+        List<Path> asked = others.stream().distinct().toList();
+        for (int at = 0; at < asked.size(); at += ROOTS_MAX) {
+            // So many at a time: one that hangs keeps its thread.
+            REAL.aboutEach("roots", asked.subList(at, Math.min(asked.size(), at + ROOTS_MAX)), FileQuestion.PERSON)
+                    .values()
+                    .forEach(answer -> answer.ifPresent(all::add));
+        }
+        return folders.stream()
+                .filter(folder -> {
+                    Path resolved = real("roots", folder).orElse(folder);
+                    return all.stream().anyMatch(other -> isIn(folder, other) || isIn(resolved, other));
+                })
+                .findFirst();
+    }
+
+    private static boolean isIn(Path one, Path other) {
+        return one.startsWith(other) || other.startsWith(one);
     }
 
     /** The roots for people and the ledger. */

@@ -10,6 +10,7 @@ import dozo.file.Problem;
 import dozo.remote.SiteAddress;
 import dozo.restore.Inventory.Item;
 import dozo.restore.Inventory.StoredCopy;
+import dozo.source.OpenFolder;
 import dozo.verify.SiteFolders;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -81,6 +82,25 @@ public final class Restore implements Copy {
             return progress();
         }
         retrieval.begin(target, key(), this::isTopName, findings);
+        return bringBack();
+    }
+
+    /**
+     * Restores into the target, which is held open: whatever its path leads to meanwhile, nothing else is filled.
+     *
+     * @param held may be filled: {@link #mayFill}
+     */
+    public Progress run(OpenFolder held, Consumer<Finding> findings) throws IOException, InterruptedException {
+        retrieval.begin(held, key(), this::isTopName, findings);
+        return bringBack();
+    }
+
+    /** Whether a folder, as far as it is there, may be the target: it is empty, or what this restore left. */
+    public boolean mayFill(Path folder) throws IOException, InterruptedException {
+        return Retrieval.mayFill(folder, key(), this::isTopName);
+    }
+
+    private Progress bringBack() throws IOException, InterruptedException {
         each(this::first);
         retrieval.counted();
         retrieval.awaitFiles();

@@ -1,6 +1,7 @@
-/** Brings any manifest of an experiment back into a folder, every file proven. */
+/** Brings any manifest of an experiment back into a folder, every file proven; and does so in the service for whoever asks. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"copy", "file", "manifest", "remote", "verify"})
+@ApplicationModule(
+        allowedDependencies = {"copy", "file", "ledger", "manifest", "registry", "remote", "source", "verify"})
 package dozo.restore;
 
 import org.jspecify.annotations.NullMarked;

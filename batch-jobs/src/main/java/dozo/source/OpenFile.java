@@ -26,7 +26,7 @@ public final class OpenFile implements AutoCloseable {
     /** One is taken for each call and given back: there are no more than threads that call at the same time. */
     private static final Queue<Kernel> KERNELS = new ConcurrentLinkedQueue<>();
 
-    private static final Path TOP = Path.of("/");
+    static final Path TOP = Path.of("/");
 
     private final FilePath path;
     private final int opened;
@@ -44,7 +44,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    private interface Call<T> {
+    interface Call<T> {
         T by(Kernel kernel) throws IOException;
     }
 
@@ -142,6 +142,10 @@ public final class OpenFile implements AutoCloseable {
         } catch (IOException e) {
             // It was only read: nothing can be lost.
         }
+        close(opened);
+    }
+
+    static void close(int opened) {
         try {
             call(kernel -> {
                 kernel.close(opened);
@@ -152,7 +156,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    private static <T> T call(Call<T> call) throws IOException {
+    static <T> T call(Call<T> call) throws IOException {
         Kernel free = KERNELS.poll();
         Kernel kernel = free == null ? new Kernel(Arena.ofShared()) : free;
         try {
@@ -162,7 +166,7 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    private static int checked(int result, FilePath path) throws IOException {
+    static int checked(int result, FilePath path) throws IOException {
         if (result < 0 && Errno.of(-result) == Errno.NO_FOLDER) {
             throw new NoFile(path);
         }

@@ -7,6 +7,7 @@ import dozo.file.FilePath;
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
 import dozo.registry.Experiments;
+import dozo.registry.OwnFolders;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
@@ -47,6 +48,11 @@ final class Night implements AutoCloseable {
         @Bean
         InstantSource clock() {
             return InstantSource.system();
+        }
+
+        @Bean
+        OwnFolders ownFolders() {
+            return new OwnFolders(List.of());
         }
 
         @Bean

@@ -6,6 +6,7 @@ import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
+import dozo.registry.RestorePlaces;
 import dozo.security.Users;
 import dozo.security.Users.User;
 import dozo.ui.Cut;
@@ -16,8 +17,8 @@ import java.security.Principal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
+import java.util.function.Function;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -26,7 +27,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 
-/** Projects: whose own they are, below which folders their sources lie, and when the tripwire holds. */
+/** Projects: whose own they are, below which folders their sources lie and restores go, and when the tripwire holds. */
 @Controller
 @RequestMapping("/administration/projects")
 class ProjectsPage {
@@ -35,10 +36,12 @@ class ProjectsPage {
     private static final int MEMBERS_SHOWN = 500;
 
     private final Projects projects;
+    private final RestorePlaces restorePlaces;
     private final Users users;
 
-    ProjectsPage(Projects projects, Users users) {
+    ProjectsPage(Projects projects, RestorePlaces restorePlaces, Users users) {
         this.projects = projects;
+        this.restorePlaces = restorePlaces;
         this.users = users;
     }
 
@@ -72,7 +75,7 @@ class ProjectsPage {
 
     @GetMapping("/{project}")
     String one(@PathVariable String project, Model model) {
-        return shown(find(project), Map.of(), null, model);
+        return shown(find(project), Map.of(), Map.of(), model);
     }
 
     @PostMapping("/{project}/tripwire")
@@ -96,18 +99,39 @@ class ProjectsPage {
     /** One folder a line. */
     @PostMapping("/{project}/roots")
     String setRoots(@PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
-        Project before = find(project);
+        return set(
+                find(project), "roots", roots, paths -> projects.setRoots(project, paths, actor.getName()), model);
+    }
+
+    /** One folder a line. */
+    @PostMapping("/{project}/restore-roots")
+    String setRestoreRoots(
+            @PathVariable String project, @RequestParam String restoreRoots, Principal actor, Model model) {
+        return set(
+                find(project),
+                "restoreRoots",
+                restoreRoots,
+                paths -> restorePlaces.setRoots(project, paths, actor.getName()),
+                model);
+    }
+
+    private String set(
+            Project before,
+            String field,
+            String folders,
+            Function<List<Path>, Optional<Project>> set,
+            Model model) {
         try {
-            List<Path> paths = roots.lines()
+            List<Path> paths = folders.lines()
                     .map(String::strip)
                     .filter(line -> !line.isEmpty())
                     .map(ProjectsPage::path)
                     .toList();
-            return to(projects.setRoots(project, paths, actor.getName())
-                    .orElseThrow(() -> noProject(project))
-                    .code());
+            return to(set.apply(paths).orElseThrow(() -> noProject(before.code())).code());
         } catch (Refusal refused) {
-            return shown(before, Map.of("roots", roots), refused, model);
+            // Both lists are refused as roots; the form has a field for each.
+            return shown(
+                    before, Map.of(field, folders), Map.of(field, String.valueOf(refused.getMessage())), model);
         }
     }
 
@@ -137,24 +161,31 @@ class ProjectsPage {
         return to(project);
     }
 
-    private String shown(Project project, Map<String, String> typed, @Nullable Refusal refused, Model model) {
+    private String shown(Project project, Map<String, String> typed, Refusal refused, Model model) {
+        return shown(project, typed, Form.refused(typed, refused).errors(), model);
+    }
+
+    private String shown(Project project, Map<String, String> typed, Map<String, String> errors, Model model) {
         Map<String, String> values = new HashMap<>();
         values.put("percent", String.valueOf(project.tripwire().percent()));
         values.put("entries", String.valueOf(project.tripwire().entries()));
-        values.put("roots", shownRoots(project).stream().collect(Collectors.joining("\n")));
+        values.put("roots", String.join("\n", shown(project.roots())));
+        values.put("restoreRoots", String.join("\n", shown(project.restoreRoots())));
         values.putAll(typed);
         model.addAttribute("project", project);
-        model.addAttribute("roots", shownRoots(project));
+        model.addAttribute("roots", shown(project.roots()));
         model.addAttribute("plainRoots", project.roots().stream().allMatch(ProjectsPage::isText));
+        model.addAttribute("restoreRoots", shown(project.restoreRoots()));
+        model.addAttribute("plainRestoreRoots", project.restoreRoots().stream().allMatch(ProjectsPage::isText));
         model.addAttribute("members", users.members(project.code(), "", MEMBERS_SHOWN));
         model.addAttribute(
                 "names", users.page("", MEMBERS_SHOWN).stream().map(User::name).toList());
-        model.addAttribute("form", refused == null ? new Form(values, Map.of()) : Form.refused(values, refused));
+        model.addAttribute("form", new Form(values, errors));
         return "project";
     }
 
-    private static List<String> shownRoots(Project project) {
-        return project.roots().stream()
+    private static List<String> shown(List<Path> roots) {
+        return roots.stream()
                 .map(root -> FilePath.render(FilePath.rawBytes(root)))
                 .toList();
     }

@@ -8,6 +8,7 @@ import dozo.registry.Projects;
 import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
+import dozo.registry.RestorePlaces;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -35,6 +36,7 @@ import org.springframework.web.bind.annotation.RestController;
 class ProjectApi {
 
     private final Projects projects;
+    private final RestorePlaces restorePlaces;
     private final Editions editions;
 
     record NewProject(
@@ -56,7 +58,7 @@ class ProjectApi {
         }
     }
 
-    /** Source roots in whole: absolute paths as text, or in base64 where one is no UTF-8. */
+    /** Source roots or restore folders in whole: absolute paths as text, or in base64 where one is no UTF-8. */
     record NewRoots(@Nullable List<String> roots, @Nullable List<byte[]> rootsBytes) {
 
         List<Path> paths() {
@@ -77,6 +79,7 @@ class ProjectApi {
      * A project.
      *
      * @param roots the folders below which its sources lie, as text
+     * @param restoreRoots the folders below which its experiments may be restored, as text
      */
     record ShownProject(
             String code,
@@ -84,24 +87,33 @@ class ProjectApi {
             Threshold tripwire,
             List<String> roots,
             List<byte[]> rootsBytes,
+            List<String> restoreRoots,
+            List<byte[]> restoreRootsBytes,
             Instant createdAt)
             implements Edited {
 
         static ShownProject of(Project project) {
-            List<byte[]> roots =
-                    project.roots().stream().map(FilePath::rawBytes).toList();
+            List<byte[]> roots = bytes(project.roots());
+            List<byte[]> restoreRoots = bytes(project.restoreRoots());
             return new ShownProject(
                     project.code(),
                     project.title(),
                     project.tripwire(),
                     roots.stream().map(FilePath::render).toList(),
                     roots,
+                    restoreRoots.stream().map(FilePath::render).toList(),
+                    restoreRoots,
                     project.createdAt());
+        }
+
+        private static List<byte[]> bytes(List<Path> roots) {
+            return roots.stream().map(FilePath::rawBytes).toList();
         }
     }
 
-    ProjectApi(Projects projects, Editions editions) {
+    ProjectApi(Projects projects, RestorePlaces restorePlaces, Editions editions) {
         this.projects = projects;
+        this.restorePlaces = restorePlaces;
         this.editions = editions;
     }
 
@@ -148,6 +160,20 @@ class ProjectApi {
                         () -> projects.lock(project),
                         () -> shown(project),
                         () -> projects.setRoots(project, roots, actor.getName()))
+                .map(ShownProject::of)
+                .orElseThrow(Missing.thing("project", project));
+    }
+
+    /** Sets below which folders the project's experiments may be restored by the service. */
+    @PutMapping("/{project}/restore-roots")
+    ShownProject setRestoreRoots(
+            @PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
+        List<Path> roots = asked.paths();
+        return editions.change(
+                        seen,
+                        () -> projects.lock(project),
+                        () -> shown(project),
+                        () -> restorePlaces.setRoots(project, roots, actor.getName()))
                 .map(ShownProject::of)
                 .orElseThrow(Missing.thing("project", project));
     }

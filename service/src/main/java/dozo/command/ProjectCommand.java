@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
 /** Projects. */
-@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list, roots, tripwire.")
+@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list, roots, restore-roots, tripwire.")
 final class ProjectCommand {
 
     @Spec
@@ -89,25 +89,64 @@ final class ProjectCommand {
                     @Nullable
                     List<String> folders,
             @Option(names = "--none", description = "There is to be none.") boolean none) {
+        return folders(
+                service,
+                code,
+                "roots",
+                "roots",
+                folders,
+                none,
+                "%s has no source roots: lab managers register nothing there".formatted(code));
+    }
+
+    @Command(
+            name = "restore-roots",
+            mixinStandardHelpOptions = true,
+            description = "Shows below which folders the service restores experiments, or sets them in whole.")
+    int restoreRoots(
+            @Mixin Connection service,
+            @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
+            @Parameters(
+                            index = "1..*",
+                            arity = "0..*",
+                            paramLabel = "FOLDER",
+                            description = "All of them, on the service's machine; none: they are shown.")
+                    @Nullable
+                    List<String> folders,
+            @Option(names = "--none", description = "There is to be none.") boolean none) {
+        return folders(
+                service,
+                code,
+                "restore-roots",
+                "restoreRoots",
+                folders,
+                none,
+                "%s has no restore folders: the service restores nothing of it".formatted(code));
+    }
+
+    /** @param address the end of where they are set, {@code field} what shows them */
+    private int folders(
+            Connection service,
+            String code,
+            String address,
+            String field,
+            @Nullable List<String> folders,
+            boolean none,
+            String without) {
         if (none && folders != null) {
             throw new Failure(Exit.USAGE, "either folders or --none");
         }
-        String address = "/api/v1/projects/" + Connection.encoded(code);
+        String project = "/api/v1/projects/" + Connection.encoded(code);
         List<byte[]> wanted = folders == null
                 ? List.of()
                 : folders.stream().map(RawArgument::path).toList();
-        JsonNode project = wanted.isEmpty() && !none
-                ? service.get(address)
-                : service.put(address + "/roots", Map.of("rootsBytes", wanted));
+        JsonNode answer = wanted.isEmpty() && !none
+                ? service.get(project)
+                : service.put(project + "/" + address, Map.of("rootsBytes", wanted));
         List<String> shown = new ArrayList<>();
-        project.path("roots").forEach(root -> shown.add(Connection.visible(root.asString())));
+        answer.path(field).forEach(root -> shown.add(Connection.visible(root.asString())));
         Dozo.say(
-                out(),
-                service,
-                project,
-                shown.isEmpty()
-                        ? "%s has no source roots: lab managers register nothing there".formatted(code)
-                        : String.join(System.lineSeparator(), shown));
+                out(), service, answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
         return Exit.WELL;
     }
 

@@ -14,13 +14,17 @@ import dozo.remote.SiteAddress;
 import dozo.restore.Inventory.Item;
 import dozo.restore.Inventory.StoredCopy;
 import dozo.restore.Restore;
+import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,13 +44,20 @@ import tools.jackson.databind.JsonNode;
 @Command(
         name = "restore",
         mixinStandardHelpOptions = true,
-        description = "Brings an experiment back from the site into a folder of this machine, every file proven.",
+        description = "Brings an experiment back from the site into a folder of this machine, every file proven;"
+                + " with --in-service, into a folder of the service's machine.",
         footer = {
+            "",
+            "With --in-service the service fetches the files, with its own key for the site, into a folder below one that",
+            "an administrator allowed (dozo project restore-roots). The files belong to the user it runs as. The command",
+            "follows it to its end; the service goes on if the command is ended.",
             "",
             "Nothing is overwritten. After it was cut off, or something could not be had, the same command again",
             "finishes the rest. Exit code 0: all of the manifest is there; 1: not all, the findings say what."
         })
 final class RestoreCommand implements Callable<Integer> {
+
+    private static final Duration POLL = Duration.ofSeconds(1);
 
     @Spec
     private @Nullable CommandSpec spec;
@@ -65,6 +76,11 @@ final class RestoreCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description = "Private key for the site (the service's own, if it can be read here).")
     private @Nullable Path identity;
+
+    @Option(
+            names = "--in-service",
+            description = "The service restores, into TARGET on its own machine: an absolute path.")
+    private boolean inService;
 
     @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
     private String experiment = "";
@@ -93,8 +109,12 @@ final class RestoreCommand implements Callable<Integer> {
         if (codes.length != 2) {
             throw new Failure(Exit.USAGE, "%s: an experiment is named PROJECT/EXPERIMENT".formatted(experiment));
         }
-        String manifests = "/api/v1/experiments/%s/%s/manifests"
+        String address = "/api/v1/experiments/%s/%s"
                 .formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
+        if (inService) {
+            return inService(address + "/restores");
+        }
+        String manifests = address + "/manifests";
         JsonNode manifest = manifest(manifests);
         int number = manifest.path("number").asInt();
         JsonNode from = site();
@@ -114,6 +134,73 @@ final class RestoreCommand implements Callable<Integer> {
         } catch (IOException e) {
             throw new Failure(Exit.REFUSED, Login.visible(String.valueOf(e.getMessage())));
         }
+    }
+
+    private int inService(String restores) throws InterruptedException {
+        if (identity != null) {
+            throw new Failure(Exit.USAGE, "--identity: with --in-service the service uses its own key");
+        }
+        Map<String, Object> wanted = new HashMap<>();
+        wanted.put("folderBytes", RawArgument.path(target));
+        if (site != null) {
+            wanted.put("site", site);
+        }
+        if (version != null && version.number != null) {
+            wanted.put("manifest", version.number);
+        }
+        if (version != null && version.asOf != null) {
+            wanted.put("asOf", version.asOf);
+        }
+        PrintWriter out = requireNonNull(spec).commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        JsonNode restore = service.post(restores, wanted);
+        String one = restores + "/" + restore.path("id").asLong();
+        String last = "";
+        while (state(restore).goesOn()) {
+            String line = line(restore);
+            if (!line.equals(last)) {
+                err.println(line);
+                err.flush();
+            }
+            last = line;
+            Thread.sleep(POLL);
+            restore = service.get(one);
+        }
+        if (service.json()) {
+            out.println(Connection.JSON.writeValueAsString(restore));
+        } else {
+            out.println(line(restore));
+            if (!restore.path("message").asString().isEmpty()) {
+                out.println("  " + Connection.visible(restore.path("message").asString()));
+            }
+            service.all(one + "/findings")
+                    .forEach(finding -> out.println("  %s  %s  %s"
+                            .formatted(
+                                    finding.path("reason").asString(),
+                                    Connection.visible(finding.path("path").asString()),
+                                    Connection.visible(finding.path("message").asString()))));
+        }
+        out.flush();
+        return state(restore) == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
+    }
+
+    private static RestoreState state(JsonNode restore) {
+        return RestoreState.valueOf(restore.path("state").asString());
+    }
+
+    private static String line(JsonNode restore) {
+        return "restore %d of %s, manifest %d, into %s: %s, %,d of %,d entries, %s of %s, findings: %d"
+                .formatted(
+                        restore.path("id").asLong(),
+                        restore.path("experiment").asString(),
+                        restore.path("manifest").asInt(),
+                        Connection.visible(restore.path("folder").asString()),
+                        restore.path("state").asString().toLowerCase(Locale.ROOT),
+                        restore.path("entriesVerified").asLong(),
+                        restore.path("entries").asLong(),
+                        Amounts.text(restore.path("bytesVerified").asLong()),
+                        Amounts.text(restore.path("bytes").asLong()),
+                        restore.path("findings").asLong());
     }
 
     private int run(Restore restore, JsonNode manifest, JsonNode from) throws IOException, InterruptedException {

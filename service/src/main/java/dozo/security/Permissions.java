@@ -31,6 +31,8 @@ public final class Permissions {
             GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
             GET    /experiments/{project}/{code}/release                           -           all      -       all   -
             POST   /experiments/{project}/{code}/release                           -           all      -       all   -
+            GET    /experiments/{project}/{code}/restore                           own         all      -       all   -
+            POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
             GET    /register                                                       own         all      -       all   -
             POST   /register                                                       own         all      -       all   -
             GET    /register/suggestions                                           own         all      -       all   -
@@ -100,6 +102,7 @@ public final class Permissions {
             GET    /administration/projects/{project}                               own         all      all     all   -
             POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
             POST   /administration/projects/{project}/roots                         -           -        -       all   -
+            POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
             POST   /administration/projects/{project}/members                       -           -        -       all   -
             POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
             POST   /api/v1/bookings/bulk                                           own         all      -       all   write
@@ -129,6 +132,11 @@ public final class Permissions {
             GET    /api/v1/experiments/{project}/{code}/manifests/{number}/sha256sums own         all      all     all   read
             GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
             POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}/restores                   own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/restores                   own         all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}/restores/{id}              own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/restores/{id}/findings     own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/restores/{id}/stop         own         all      -       all   write
             GET    /api/v1/findings                                                own         all      all     all   read
             POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
             GET    /api/v1/gaps                                                    own         all      all     all   read
@@ -151,6 +159,7 @@ public final class Permissions {
             PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
             PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
+            PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
             PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
             GET    /api/v1/runs                                                    own         all      all     all   read
             POST   /api/v1/runs                                                    -           all      -       all   write

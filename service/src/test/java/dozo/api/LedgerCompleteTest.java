@@ -13,6 +13,7 @@ import dozo.ledger.Ledger.LedgerEntry;
 import dozo.registry.Sites;
 import dozo.remote.LoopbackSite;
 import dozo.remote.SiteAddress;
+import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
 import dozo.security.Role;
@@ -60,6 +61,10 @@ class LedgerCompleteTest {
 
     @TempDir
     static Path folder;
+
+    /** Where nothing is a source. */
+    @TempDir
+    static Path restored;
 
     private static RunningService service;
     private static HttpServer ris;
@@ -205,6 +210,16 @@ class LedgerCompleteTest {
                         () -> put("/projects/P1/roots", "{\"roots\": [\"%s\"]}".formatted(folder)),
                         row("project.changed", "P1", "before", "source roots none", "after", "source roots " + folder)),
                 change(
+                        "PUT /api/v1/projects/{project}/restore-roots",
+                        () -> put("/projects/P1/restore-roots", "{\"roots\": [\"%s\"]}".formatted(restored)),
+                        row(
+                                "project.changed",
+                                "P1",
+                                "before",
+                                "restore folders none",
+                                "after",
+                                "restore folders " + restored)),
+                change(
                         "POST /api/v1/experiments",
                         () -> post(
                                 "/experiments",
@@ -345,6 +360,32 @@ class LedgerCompleteTest {
                         () -> post("/experiments/P1/E1/release", null),
                         false,
                         List.of(row("experiment.released", "P1/E1", "entries_lost", "3", "bytes_lost", "30"))),
+                starting(
+                        "POST /api/v1/experiments/{project}/{code}/restores",
+                        LedgerCompleteTest::awaitNoRun,
+                        () -> post(
+                                "/experiments/P1/E1/restores",
+                                "{\"folder\": \"%s\"}".formatted(restored.resolve("of-" + PATIENT))),
+                        row(
+                                "restore.requested",
+                                "P1/E1",
+                                "restore",
+                                ANY,
+                                "manifest",
+                                "1",
+                                "site",
+                                "dr",
+                                "folder",
+                                sha256(restored.resolve("of-" + PATIENT).toString()),
+                                "files",
+                                "1",
+                                "bytes",
+                                "3")),
+                starting(
+                        "POST /api/v1/experiments/{project}/{code}/restores/{id}/stop",
+                        LedgerCompleteTest::leaveARestore,
+                        () -> post("/experiments/P1/E1/restores/%d/stop".formatted(latestRestore()), null),
+                        row("restore.stopping", "P1/E1", "restore", ANY)),
                 change(
                         "POST /api/v1/users",
                         () -> post(
@@ -534,7 +575,27 @@ class LedgerCompleteTest {
 
     private static void awaitNoRun() {
         await().atMost(Duration.ofMinutes(5))
-                .until(() -> service.bean(Runs.class).running().isEmpty());
+                .until(() -> service.bean(Runs.class).running().isEmpty()
+                        && jdbc.sql("select from restore where ended_at is null")
+                                .query()
+                                .listOfRows()
+                                .isEmpty());
+    }
+
+    /** One that waits, and that nobody begins. */
+    private static void leaveARestore() {
+        awaitNoRun();
+        service.bean(RestoreQueue.class).stop();
+        jdbc.sql("""
+                        insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
+                        select experiment_id, manifest_no, site_id, '/nowhere', requested_by, requested_at from restore
+                        """).update();
+    }
+
+    private static long latestRestore() {
+        return jdbc.sql("select max(restore_id) from restore")
+                .query((row, n) -> row.getLong(1))
+                .single();
     }
 
     private static long latestRun() {

@@ -12,9 +12,12 @@ import dozo.registry.ExperimentSearch;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.restore.RestoreQueue;
+import dozo.restore.Restores.KeptRestore;
 import dozo.ui.PageProblems.NotThere;
 import dozo.verify.Milestones;
 import dozo.verify.Milestones.Reached;
@@ -22,7 +25,9 @@ import java.security.Principal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
@@ -30,6 +35,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 
 /** One experiment: how far it has come at each site, what was found, and its manifests. */
 @Controller
@@ -38,6 +44,7 @@ class ExperimentPage {
 
     private static final int FINDINGS_SHOWN = 20;
     private static final int MANIFESTS_SHOWN = 30;
+    private static final int RESTORES_SHOWN = 10;
 
     private final Experiments experiments;
     private final ExperimentSearch search;
@@ -47,6 +54,8 @@ class ExperimentPage {
     private final Freezes freezes;
     private final Findings findings;
     private final Manifests manifests;
+    private final Projects projects;
+    private final RestoreQueue restores;
 
     /** How it stands at a site. */
     record AtSite(Site site, State state, @Nullable ExperimentCoverage coverage, List<Step> way) {}
@@ -62,7 +71,9 @@ class ExperimentPage {
             Milestones milestones,
             Freezes freezes,
             Findings findings,
-            Manifests manifests) {
+            Manifests manifests,
+            Projects projects,
+            RestoreQueue restores) {
         this.experiments = experiments;
         this.search = search;
         this.sites = sites;
@@ -71,6 +82,8 @@ class ExperimentPage {
         this.freezes = freezes;
         this.findings = findings;
         this.manifests = manifests;
+        this.projects = projects;
+        this.restores = restores;
     }
 
     @GetMapping
@@ -86,6 +99,13 @@ class ExperimentPage {
         model.addAttribute("findings", findings.latest(experiment.id(), FINDINGS_SHOWN));
         model.addAttribute("manifests", sealed.subList(0, Math.min(sealed.size(), MANIFESTS_SHOWN)));
         model.addAttribute("manifestsCount", sealed.size());
+        List<KeptRestore> restored = restores.page(experiment, Long.MAX_VALUE, RESTORES_SHOWN);
+        model.addAttribute("restores", restored);
+        model.addAttribute(
+                "folders",
+                restored.stream()
+                        .collect(Collectors.toMap(
+                                KeptRestore::id, each -> FilePath.render(FilePath.rawBytes(each.folder())))));
         return "experiment";
     }
 
@@ -119,6 +139,73 @@ class ExperimentPage {
     String release(@PathVariable String project, @PathVariable String code, Principal actor) {
         freezes.release(found(experiments, project, code), actor.getName());
         return "redirect:/experiments/{project}/{code}";
+    }
+
+    /** What a restore will do, and where to. */
+    @GetMapping("/restore")
+    String askRestore(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam(defaultValue = "") String manifest,
+            Model model) {
+        return askRestore(
+                found(experiments, project, code), new Form(Map.of("manifest", manifest), Map.of()), model);
+    }
+
+    @PostMapping("/restore")
+    String restore(
+            @PathVariable String project,
+            @PathVariable String code,
+            @RequestParam(defaultValue = "") String folder,
+            @RequestParam(defaultValue = "") String manifest,
+            @RequestParam(defaultValue = "") String site,
+            Principal actor,
+            Model model) {
+        Experiment experiment = found(experiments, project, code);
+        try {
+            restores.request(
+                    experiment,
+                    sealed(experiment, manifest.strip()),
+                    site(site.strip()),
+                    RegistrationPage.path("folder", folder),
+                    actor.getName());
+            return "redirect:/experiments/{project}/{code}";
+        } catch (Refusal refused) {
+            return askRestore(
+                    experiment,
+                    Form.refused(Map.of("folder", folder, "manifest", manifest, "site", site), refused),
+                    model);
+        }
+    }
+
+    private String askRestore(Experiment experiment, Form form, Model model) {
+        model.addAttribute("experiment", experiment);
+        model.addAttribute(
+                "roots",
+                projects.find(experiment.project()).orElseThrow().restoreRoots().stream()
+                        .map(root -> FilePath.render(FilePath.rawBytes(root)))
+                        .toList());
+        model.addAttribute("sites", sites.all().stream().map(Site::name).toList());
+        model.addAttribute("form", form);
+        return "restore";
+    }
+
+    private Manifest sealed(Experiment experiment, String number) {
+        Optional<Manifest> found;
+        try {
+            found = number.isEmpty()
+                    ? manifests.all(experiment.id()).stream().findFirst()
+                    : manifests.find(experiment.id(), Integer.parseInt(number));
+        } catch (NumberFormatException noNumber) {
+            found = Optional.empty();
+        }
+        return found.orElseThrow(
+                () -> new Refusal("manifest", "%s has no such manifest".formatted(experiment.name())));
+    }
+
+    private Site site(String name) {
+        return (name.isEmpty() ? sites.only() : sites.find(name))
+                .orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {

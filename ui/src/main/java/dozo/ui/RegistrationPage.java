@@ -113,11 +113,16 @@ class RegistrationPage {
     }
 
     private static Path source(String text) {
+        return path("source", text);
+    }
+
+    /** The absolute path that was typed into a field. */
+    static Path path(String field, String text) {
         String path = text.strip();
         if (path.startsWith("/") && path.indexOf('\0') < 0) {
             return FilePath.pathOf(path.getBytes(StandardCharsets.UTF_8));
         }
-        throw new Refusal("source", "\"%s\" is no absolute path: one that begins with / is accepted".formatted(text));
+        throw new Refusal(field, "\"%s\" is no absolute path: one that begins with / is accepted".formatted(text));
     }
 
     private static @Nullable String known(String text) {

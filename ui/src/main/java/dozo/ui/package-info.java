@@ -8,6 +8,7 @@
             "ledger",
             "manifest",
             "remote",
+            "restore",
             "run",
             "suggest",
             "transfer",

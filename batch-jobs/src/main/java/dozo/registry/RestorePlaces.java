@@ -1,0 +1,99 @@
+package dozo.registry;
+
+import dozo.file.FilePath;
+import dozo.registry.Projects.Project;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Where the service may restore to: below the folders that an administrator allowed a project, and never into a source or into what
+ * Dozo itself needs (ADR 0049).
+ */
+@Component
+public class RestorePlaces {
+
+    private final JdbcClient jdbc;
+    private final Projects projects;
+    private final OwnFolders own;
+
+    public RestorePlaces(JdbcClient jdbc, Projects projects, OwnFolders own) {
+        this.jdbc = jdbc;
+        this.projects = projects;
+        this.own = own;
+    }
+
+    /**
+     * Sets below which folders the experiments of a project may be restored. What is being restored goes on if its folder is still
+     * below one.
+     *
+     * @return the project as it is now, nothing if there is none of this code
+     * @throws Refusal when one of them is no folder of the service's machine or overlaps with a source, or they are too many
+     */
+    public Optional<Project> setRoots(String project, List<Path> roots, String actor) {
+        List<Path> checked = SourceRoots.checked(roots);
+        refuseOverlap("roots", checked);
+        return projects.setRestoreRoots(project, checked, actor);
+    }
+
+    /**
+     * The folder without links, if an experiment of the project may be restored into it now. It need not be there, but what it is
+     * in has to be.
+     *
+     * @throws Refusal when it is not below a restore folder, or overlaps with a source
+     */
+    public Path find(String project, Path folder) {
+        Path path = Experiments.checkedPath("folder", folder);
+        Path parent = path.getParent();
+        List<Path> said = projects.find(project)
+                .orElseThrow(() -> Experiments.noProject(project))
+                .restoreRoots();
+        if (said.isEmpty()) {
+            throw new Refusal(
+                    "folder", "project %s has no restore folder yet: an administrator sets them".formatted(project));
+        }
+        SourceRoots roots = SourceRoots.of(project, said);
+        Optional<Path> above = parent == null ? Optional.empty() : SourceRoots.real("folder", parent);
+        Path resolved = SourceRoots.real("folder", path)
+                .or(() -> above.map(real -> real.resolve(Objects.requireNonNull(path.getFileName()))))
+                .orElse(path);
+        if (!roots.holds(resolved)) {
+            roots.refuseSilence("folder");
+            throw new Refusal(
+                    "folder",
+                    "%s is not below a restore folder of project %s: name a folder below %s"
+                            .formatted(Experiments.shown(path), project, SourceRoots.text(said)));
+        }
+        Experiments.checkedFolder("folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
+        refuseOverlap("folder", List.of(resolved));
+        return resolved;
+    }
+
+    private void refuseOverlap(String field, List<Path> folders) {
+        SourceRoots.overlap(folders, own.folders()).ifPresent(folder -> {
+            throw new Refusal(
+                    field,
+                    "%s overlaps with the folder that Dozo keeps its own files in"
+                            .formatted(Experiments.shown(folder)));
+        });
+        List<Path> sources = new ArrayList<>();
+        List<Path> plain = new ArrayList<>();
+        jdbc.sql("""
+                        select unnest(source_roots) as folder, false as bound from project
+                        union select source_root, source_bound from experiment
+                        union select spool, false from origin
+                        """).query(row -> {
+            (row.getBoolean("bound") ? plain : sources).add(FilePath.pathOf(row.getBytes("folder")));
+        });
+        SourceRoots.overlap(folders, sources, plain).ifPresent(folder -> {
+            throw new Refusal(
+                    field,
+                    "%s overlaps with a source, and nothing is written into a source"
+                            .formatted(Experiments.shown(folder)));
+        });
+    }
+}

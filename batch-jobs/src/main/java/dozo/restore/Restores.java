@@ -1,0 +1,319 @@
+package dozo.restore;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Progress;
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Ledger;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The restores that the service was asked for: by whom, into which folder, how far they are, how they ended (ADR 0049). */
+@Component
+public class Restores {
+
+    /** So many findings of a restore are kept; all are counted. */
+    public static final int FINDINGS_MAX = 1_000;
+
+    /** So many restores wait or run at most. */
+    static final int OPEN_MAX = 100;
+
+    private static final RowMapper<KeptRestore> RESTORE = (row, n) -> new KeptRestore(
+            row.getLong("restore_id"),
+            row.getInt("experiment_id"),
+            row.getString("project"),
+            row.getString("experiment"),
+            row.getInt("manifest_no"),
+            row.getInt("site_id"),
+            row.getString("site"),
+            FilePath.pathOf(row.getBytes("folder")),
+            RestoreState.valueOf(row.getString("state")),
+            row.getString("requested_by"),
+            row.getTimestamp("requested_at").toInstant(),
+            instant(row, "started_at"),
+            instant(row, "ended_at"),
+            row.getLong("entries"),
+            row.getLong("bytes"),
+            row.getLong("entries_verified"),
+            row.getLong("bytes_verified"),
+            row.getLong("findings"),
+            row.getString("message"));
+
+    private static final String SELECT = """
+            select r.*, p.code as project, p.code || '/' || e.code as experiment, s.name as site
+            from restore r join experiment e using (experiment_id) join project p using (project_id) join site s using (site_id)
+            """;
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    /** How a restore is, or ended. */
+    public enum RestoreState {
+        WAITING,
+        RUNNING,
+        /** All that the manifest holds is in the folder, proven. */
+        COMPLETE,
+        /** It came to its end, and not everything could be brought back. */
+        FINDINGS,
+        /** It came to no end: the site or the folder could not be used. */
+        FAILED,
+        /** Somebody stopped it. */
+        STOPPED;
+
+        public boolean goesOn() {
+            return this == WAITING || this == RUNNING;
+        }
+    }
+
+    /**
+     * A restore. What is counted is zero until it has ended; {@link RestoreQueue#find} knows how far it is.
+     *
+     * @param folder without links
+     * @param entries files, folders and links that were found in the manifest
+     * @param bytes of its files
+     * @param message why it failed
+     */
+    public record KeptRestore(
+            long id,
+            int experimentId,
+            String project,
+            String experiment,
+            int manifest,
+            int siteId,
+            String site,
+            Path folder,
+            RestoreState state,
+            String requestedBy,
+            Instant requestedAt,
+            @Nullable Instant startedAt,
+            @Nullable Instant endedAt,
+            long entries,
+            long bytes,
+            long entriesVerified,
+            long bytesVerified,
+            long findings,
+            String message) {
+
+        KeptRestore at(Progress progress, long found) {
+            return new KeptRestore(
+                    id,
+                    experimentId,
+                    project,
+                    experiment,
+                    manifest,
+                    siteId,
+                    site,
+                    folder,
+                    state,
+                    requestedBy,
+                    requestedAt,
+                    startedAt,
+                    endedAt,
+                    progress.entries(),
+                    progress.bytes(),
+                    progress.entriesVerified(),
+                    progress.bytesVerified(),
+                    found,
+                    message);
+        }
+    }
+
+    /** Something that was not brought back. */
+    public record KeptFinding(int number, FilePath path, Problem reason, String message) {}
+
+    public Restores(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /**
+     * Notes a restore that is to be done.
+     *
+     * @param folder without links
+     * @throws Refusal when too many wait, or one that goes on fills this folder, one in it or one that it is in
+     */
+    @Transactional
+    KeptRestore add(Experiment experiment, Manifest manifest, Site site, Path folder, String actor) {
+        List<KeptRestore> open = jdbc.sql(SELECT + "where r.ended_at is null order by r.restore_id")
+                .query(RESTORE)
+                .list();
+        if (open.size() >= OPEN_MAX) {
+            throw Refusal.taken("restore", "%d restores wait already: ask again later".formatted(OPEN_MAX));
+        }
+        open.stream()
+                .filter(other -> other.folder().startsWith(folder) || folder.startsWith(other.folder()))
+                .findFirst()
+                .ifPresent(other -> {
+                    throw Refusal.taken(
+                            "folder",
+                            "restore %d fills this folder, one in it or one that it is in: wait until it has ended"
+                                    .formatted(other.id()));
+                });
+        long id = jdbc.sql("""
+                        insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
+                        values (:experiment, :manifest, :site, :folder, :actor, :now) returning restore_id
+                        """)
+                .param("experiment", experiment.id())
+                .param("manifest", manifest.number())
+                .param("site", site.id())
+                .param("folder", FilePath.rawBytes(folder))
+                .param("actor", actor)
+                .param("now", Timestamp.from(clock.instant()))
+                .query((row, n) -> row.getLong(1))
+                .single();
+        KeptRestore added = find(id).orElseThrow();
+        Map<String, Object> detail = told(added);
+        detail.put("files", manifest.files());
+        detail.put("bytes", manifest.bytes());
+        ledger.append(actor, "restore.requested", experiment.name(), detail);
+        return added;
+    }
+
+    Optional<KeptRestore> find(long id) {
+        return jdbc.sql(SELECT + "where r.restore_id = :id")
+                .param("id", id)
+                .query(RESTORE)
+                .optional();
+    }
+
+    /** The one to go on with: what a dead process left comes before what waits. */
+    Optional<KeptRestore> next() {
+        return jdbc.sql(SELECT + "where r.ended_at is null order by r.state = 'WAITING', r.restore_id limit 1")
+                .query(RESTORE)
+                .optional();
+    }
+
+    /** At most {@code limit} restores of an experiment before one, the latest first. */
+    List<KeptRestore> page(int experimentId, long before, int limit) {
+        return jdbc.sql(
+                        SELECT
+                                + "where r.experiment_id = :experiment and r.restore_id < :before order by r.restore_id desc limit :limit")
+                .param("experiment", experimentId)
+                .param("before", before)
+                .param("limit", limit)
+                .query(RESTORE)
+                .list();
+    }
+
+    /** At most {@code limit} findings of a restore that has ended after one, in the order they were found. */
+    public List<KeptFinding> findings(long id, int after, int limit) {
+        return jdbc.sql("""
+                        select * from restore_finding where restore_id = :id and finding_no > :after
+                        order by finding_no limit :limit
+                        """)
+                .param("id", id)
+                .param("after", after)
+                .param("limit", limit)
+                .query((row, n) -> new KeptFinding(
+                        row.getInt("finding_no"),
+                        FilePath.of(row.getBytes("path")),
+                        Problem.valueOf(row.getString("reason")),
+                        row.getString("message")))
+                .list();
+    }
+
+    /** Whether it is begun, or gone on with: it has not ended meanwhile. */
+    @Transactional
+    boolean begin(long id) {
+        return jdbc.sql("""
+                        update restore set state = 'RUNNING', started_at = coalesce(started_at, :now)
+                        where restore_id = :id and ended_at is null
+                        """)
+                        .param("now", Timestamp.from(clock.instant()))
+                        .param("id", id)
+                        .update()
+                == 1;
+    }
+
+    /**
+     * Notes that somebody wants a restore to be stopped.
+     *
+     * @throws Refusal when it has ended
+     */
+    @Transactional
+    void stopping(long id, String actor) {
+        KeptRestore going = find(id).filter(kept -> kept.state().goesOn())
+                .orElseThrow(() -> new Refusal("restore", "restore %d has ended".formatted(id)));
+        ledger.append(actor, "restore.stopping", going.experiment(), Map.of("restore", id));
+    }
+
+    /**
+     * Notes how a restore ended; of one that has ended already nothing is changed.
+     *
+     * @param findings at most {@link #FINDINGS_MAX} of the {@code found} ones
+     */
+    @Transactional
+    void end(long id, RestoreState state, String message, Progress progress, long found, List<Finding> findings) {
+        int ended = jdbc.sql("""
+                        update restore set state = :state, message = :message, entries = :entries, bytes = :bytes,
+                            entries_verified = :entriesVerified, bytes_verified = :bytesVerified, findings = :found,
+                            ended_at = :now
+                        where restore_id = :id and ended_at is null
+                        """)
+                .param("state", state.name())
+                .param("message", message)
+                .param("entries", progress.entries())
+                .param("bytes", progress.bytes())
+                .param("entriesVerified", progress.entriesVerified())
+                .param("bytesVerified", progress.bytesVerified())
+                .param("found", found)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("id", id)
+                .update();
+        if (ended == 0) {
+            return;
+        }
+        int number = 0;
+        for (Finding finding : findings) {
+            number++;
+            jdbc.sql("insert into restore_finding values (:id, :number, :path, :reason, :message)")
+                    .param("id", id)
+                    .param("number", number)
+                    .param("path", finding.path().bytes())
+                    .param("reason", finding.problem().name())
+                    .param("message", finding.message().replace("\0", "\\0"))
+                    .update();
+        }
+        KeptRestore kept = find(id).orElseThrow();
+        Map<String, Object> detail = told(kept);
+        detail.put("state", state);
+        detail.put("entries_verified", progress.entriesVerified());
+        detail.put("bytes_verified", progress.bytesVerified());
+        detail.put("findings", found);
+        ledger.append(Ledger.SYSTEM, "restore.ended", kept.experiment(), detail);
+    }
+
+    /** The folder by its digest: people name folders after people, and what is in the ledger stays. */
+    private static Map<String, Object> told(KeptRestore restore) {
+        return new HashMap<>(Map.of(
+                "restore", restore.id(),
+                "manifest", restore.manifest(),
+                "site", restore.site(),
+                "folder", Digest.ofContent(FilePath.rawBytes(restore.folder()))));
+    }
+
+    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        Timestamp time = row.getTimestamp(column);
+        return time == null ? null : time.toInstant();
+    }
+}

@@ -1,0 +1,47 @@
+package dozo.source;
+
+import dozo.file.FilePath;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * A folder that is held open: the one that had the path when it was opened, whatever becomes of the path. No link is followed on
+ * the way to it. Linux only, as {@link Crawl}; needs {@code /proc}.
+ */
+public final class OpenFolder implements AutoCloseable {
+
+    private final int opened;
+
+    private OpenFolder(int opened) {
+        this.opened = opened;
+    }
+
+    /**
+     * Opens a folder.
+     *
+     * @param folder absolute
+     * @throws java.nio.file.NoSuchFileException when nothing has the name
+     * @throws IOException when something else has it, there is a link on the way, or it must not be entered
+     */
+    public static OpenFolder open(Path folder) throws IOException {
+        FilePath path = FilePath.between(OpenFile.TOP, folder);
+        return OpenFile.call(kernel -> {
+            int top = OpenFile.checked(kernel.openTop(), path);
+            try {
+                return new OpenFolder(OpenFile.checked(new FolderOpener(kernel, top).openToPass(path), path));
+            } finally {
+                kernel.close(top);
+            }
+        });
+    }
+
+    /** By which all that is in it is reached until it is closed. */
+    public Path path() {
+        return Path.of("/proc/self/fd/" + opened);
+    }
+
+    @Override
+    public void close() {
+        OpenFile.close(opened);
+    }
+}

@@ -1,0 +1,16 @@
+package dozo.start;
+
+import dozo.registry.OwnFolders;
+import java.util.List;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Which folders of this machine are ours. */
+@Configuration
+class Folders {
+
+    @Bean
+    OwnFolders ownFolders(Settings settings) {
+        return new OwnFolders(List.of(settings.workFolder()));
+    }
+}

@@ -1,0 +1,306 @@
+package dozo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService.Answer;
+import dozo.command.Exit;
+import dozo.ledger.Ledger;
+import dozo.remote.LoopbackSite;
+import dozo.security.Role;
+import dozo.security.Tokens;
+import dozo.security.Users;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** A lab manager has the service restore experiments of the own projects, into folders that an administrator allowed. */
+class RestoreInServiceTest {
+
+    private static final String PASSWORD = "a password for tests";
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    @TempDir
+    static Path temporary;
+
+    private static Path folder;
+    private static Path allowed;
+    private static RunningService service;
+    private static LoopbackSite site;
+
+    @BeforeAll
+    static void start() throws Exception {
+        folder = temporary.toRealPath();
+        allowed = Files.createDirectory(folder.resolve("allowed"));
+        service = RunningService.start(folder.resolve("work"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
+        service.register("dr", site.address());
+        service.bean(Users.class).create("lab", PASSWORD, Set.of(Role.LAB_MANAGER), "test");
+        service.bean(Users.class).create("operator", PASSWORD, Set.of(Role.OPERATOR), "test");
+        service.bean(Users.class).create("auditor", PASSWORD, Set.of(Role.AUDITOR), "test");
+        for (String project : List.of("OWN", "ALIEN")) {
+            Path source = Files.createDirectory(folder.resolve("source-" + project));
+            Files.writeString(source.resolve("脳 scan"), "of " + project);
+            assertThat(service.post("/api/v1/projects", "{\"code\": \"%s\"}".formatted(project))
+                            .status())
+                    .isEqualTo(201);
+            assertThat(service.post(
+                                    "/api/v1/experiments",
+                                    "{\"project\": \"%s\", \"code\": \"E1\", \"source\": \"%s\"}"
+                                            .formatted(project, source))
+                            .status())
+                    .isEqualTo(201);
+            allow(project, allowed);
+        }
+        service.bean(Users.class).join("OWN", "lab", "test");
+        String run = service.post("/api/v1/runs", "{}").at("/id").asString();
+        await().atMost(LIMIT)
+                .until(() -> service.get("/api/v1/runs/" + run).at("/state").asString(), "COMPLETE"::equals);
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+        site.close();
+    }
+
+    @Test
+    void anExperimentOfAnOwnProjectComesBackAndTheLedgerSaysWho() throws Exception {
+        long before = service.bean(Ledger.class).last();
+        Answer asked = service.askAs(
+                as("lab"),
+                "POST",
+                "/api/v1/experiments/OWN/E1/restores",
+                "{\"folderBytes\": \"%s\", \"manifest\": 1, \"site\": \"dr\"}"
+                        .formatted(Base64.getEncoder()
+                                .encodeToString(allowed.resolve("研究")
+                                        .toString()
+                                        .getBytes(StandardCharsets.UTF_8))));
+
+        assertThat(asked.status()).as(asked.text()).isEqualTo(202);
+        Answer ended = ended("lab", String.valueOf(asked.location()));
+        assertThat(ended.at("/state").asString()).as(ended.text()).isEqualTo("COMPLETE");
+        assertThat(ended.at("/requestedBy").asString()).isEqualTo("lab");
+        assertThat(ended.at("/bytesVerified").asLong()).isEqualTo(6);
+        assertThat(allowed.resolve("研究/脳 scan")).hasContent("of OWN");
+        assertThat(names(allowed.resolve("研究"))).hasSize(1);
+        for (String user : List.of("lab", "operator", "auditor")) {
+            assertThat(ask(user, "GET", "/OWN/E1/restores", null).text()).contains("研究");
+            assertThat(ask(user, "GET", "/OWN/E1/restores/%s/findings".formatted(id(ended)), null)
+                            .at("/items")
+                            .size())
+                    .isZero();
+        }
+        assertThat(ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id(ended)), null)
+                        .status())
+                .isEqualTo(409);
+        assertThat(service.bean(Ledger.class).after(before, 100))
+                .filteredOn(row -> row.action().startsWith("restore."))
+                .anyMatch(row -> row.actor().equals("lab")
+                        && row.action().equals("restore.requested")
+                        && row.subject().equals("OWN/E1"))
+                .anyMatch(row -> row.action().equals("restore.ended") && row.subject().equals("OWN/E1"));
+    }
+
+    @Test
+    void aForeignExperimentIsAsOneThatIsNotThere() {
+        Answer operators = restore("operator", "ALIEN", allowed.resolve("alien"));
+        assertThat(operators.status()).as(operators.text()).isEqualTo(202);
+        String id = id(operators);
+
+        assertThat(restore("lab", "ALIEN", allowed.resolve("never")).status()).isEqualTo(404);
+        assertThat(ask("lab", "GET", "/ALIEN/E1/restores", null).status()).isEqualTo(404);
+        assertThat(ask("lab", "GET", "/ALIEN/E1/restores/" + id, null).status()).isEqualTo(404);
+        assertThat(ask("lab", "GET", "/OWN/E1/restores/" + id, null).status())
+                .as("by the address of an own one")
+                .isEqualTo(404);
+        assertThat(ask("lab", "POST", "/OWN/E1/restores/%s/stop".formatted(id), null)
+                        .status())
+                .isEqualTo(404);
+        assertThat(restore("auditor", "OWN", allowed.resolve("never")).status()).isEqualTo(403);
+        assertThat(allowed.resolve("never")).doesNotExist();
+        assertThat(ended("operator", String.valueOf(operators.location()))
+                        .at("/state")
+                        .asString())
+                .isEqualTo("COMPLETE");
+    }
+
+    @Test
+    void aTokenThatOnlyReadsRestoresNothing() {
+        String reads = "Bearer "
+                + service.bean(Tokens.class).create("lab", "r", null, true, 1).secret();
+        String writes = "Bearer "
+                + service.bean(Tokens.class).create("lab", "w", null, false, 1).secret();
+        String body = "{\"folder\": \"%s\"}".formatted(allowed.resolve("by-token"));
+        String address = "/api/v1/experiments/OWN/E1/restores";
+
+        assertThat(service.askAs(reads, "POST", address, body).status()).isEqualTo(403);
+        assertThat(service.askAs(reads, "GET", address, null).status()).isEqualTo(200);
+        assertThat(service.askAs(writes, "POST", address, body).status()).isEqualTo(202);
+    }
+
+    @Test
+    void whatIsNotAllowedIsRefusedInWordsThatSayWhatIs() throws Exception {
+        Path outside = Files.createDirectory(folder.resolve("outside"));
+        Files.createSymbolicLink(allowed.resolve("link"), outside);
+        Path inside = Files.createDirectories(allowed.resolve("not-empty"));
+        Files.writeString(inside.resolve("mine"), "mine");
+
+        for (String user : List.of("lab", "operator", "admin")) {
+            for (Path refused : List.of(
+                    outside.resolve("new"),
+                    allowed,
+                    allowed.resolve("link/new"),
+                    folder.resolve("source-OWN/new"),
+                    folder.resolve("work/new"))) {
+                Answer answer = restore(user, "OWN", refused);
+                assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+                assertThat(answer.at("/errors/0/field").asString()).isEqualTo("folder");
+                assertThat(answer.text()).contains("name a folder below " + allowed);
+            }
+        }
+        assertThat(restore("lab", "OWN", inside).text()).contains("is not empty");
+        assertThat(names(outside)).isEmpty();
+        assertThat(ask("lab", "POST", "/OWN/E1/restores", "{}").status()).isEqualTo(422);
+        assertThat(ask("lab", "POST", "/OWN/E1/restores", "{\"folder\": \"%s\", \"manifest\": 7}"
+                                .formatted(allowed.resolve("new")))
+                        .text())
+                .contains("has no such manifest");
+    }
+
+    @Test
+    void anAdministratorSetsTheFoldersAndNoneOverlapsWithASourceOrWithOurs() throws Exception {
+        assertThat(service.post("/api/v1/projects", "{\"code\": \"NEW\"}").status())
+                .isEqualTo(201);
+        for (Path refused : List.of(
+                folder.resolve("source-ALIEN"), folder, folder.resolve("work"), folder.resolve("nothing"))) {
+            Answer answer = allow("NEW", refused);
+            assertThat(answer.status()).as(answer.text()).isEqualTo(422);
+            assertThat(answer.at("/errors/0/field").asString()).isEqualTo("roots");
+        }
+        assertThat(service.askAs(as("operator"), "PUT", "/api/v1/projects/NEW/restore-roots", "{\"roots\": []}")
+                        .status())
+                .isEqualTo(403);
+        Answer set = allow("NEW", allowed);
+        assertThat(set.at("/restoreRoots/0").asString()).isEqualTo(allowed.toString());
+        assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
+                        .text())
+                .contains("overlaps with a folder that experiments are restored into");
+        assertThat(command("project", "restore-roots", "NEW").out).contains(allowed.toString());
+        assertThat(command("project", "restore-roots", "NEW", "--none").out).contains("has no restore folders");
+    }
+
+    @Test
+    void theCommandFollowsItToItsEnd() {
+        Done done = command("restore", "OWN/E1", "--in-service", allowed.resolve("by-command").toString());
+        Done refused = command("restore", "OWN/E1", "--in-service", folder.resolve("no").toString());
+        Done json = command("restore", "OWN/E1", "--json", "--in-service", allowed.resolve("json").toString());
+
+        assertThat(done.code).as(done.err).isEqualTo(Exit.WELL);
+        assertThat(done.out).contains("of OWN/E1, manifest 1", "complete", "findings: 0");
+        assertThat(allowed.resolve("by-command/脳 scan")).hasContent("of OWN");
+        assertThat(refused.code).isEqualTo(Exit.REFUSED);
+        assertThat(refused.err).contains("is not below a restore folder");
+        assertThat(json.out).contains("\"state\":\"COMPLETE\"");
+    }
+
+    @Test
+    void aPageAsksWhereToAndListsWhatCameOfIt() {
+        var browser = service.browser("lab", PASSWORD);
+        String page = "/experiments/OWN/E1";
+
+        assertThat(service.look(browser, page, "en").body()).contains(page + "/restore");
+        assertThat(service.look(browser, page + "/restore", "ja").body())
+                .contains(allowed.toString())
+                .contains("OWN/E1 を復元しますか");
+        assertThat(service.submit(browser, page + "/restore", "folder=" + folder.resolve("no"))
+                        .body())
+                .contains("is not below a restore folder");
+        assertThat(service.submit(browser, page + "/restore", "manifest=x&folder=" + allowed.resolve("no"))
+                        .body())
+                .contains("has no such manifest");
+        assertThat(service.submit(browser, page + "/restore", "folder=" + allowed.resolve("by-page"))
+                        .statusCode())
+                .isEqualTo(200);
+        await().atMost(LIMIT)
+                .until(() -> ask("lab", "GET", "/OWN/E1/restores", null).text(), text -> !text.contains("WAITING")
+                        && !text.contains("RUNNING"));
+        for (String language : List.of("en", "ja")) {
+            assertThat(service.look(browser, page, language).body())
+                    .contains(allowed.resolve("by-page").toString())
+                    .contains(language.equals("en") ? "complete" : "完了");
+        }
+        String projects = "/administration/projects/OWN";
+        assertThat(service.look(browser, projects, "en").body()).contains("Restore folders", allowed.toString());
+        assertThat(service.submit(service.browser(), projects + "/restore-roots", "restoreRoots=" + folder)
+                        .body())
+                .contains("overlaps with");
+        assertThat(service.submit(service.browser(), projects + "/restore-roots", "restoreRoots=" + allowed)
+                        .statusCode())
+                .isEqualTo(200);
+    }
+
+    private record Done(int code, String out, String err) {}
+
+    /** As the administrator. */
+    private static Done command(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        System.setProperty("dozo.password.file", service.passwordFile().toString());
+        try {
+            CommandLine line = Application.commandLine();
+            int code = line.setOut(new PrintWriter(out))
+                    .setErr(new PrintWriter(err))
+                    .execute(Stream.concat(Stream.of(arguments), Stream.of("--url", service.url()))
+                            .toArray(String[]::new));
+            return new Done(code, out.toString(), err.toString());
+        } finally {
+            System.clearProperty("dozo.password.file");
+        }
+    }
+
+    private static Answer restore(String user, String project, Path target) {
+        return ask(user, "POST", "/" + project + "/E1/restores", "{\"folder\": \"%s\"}".formatted(target));
+    }
+
+    private static Answer ask(String user, String method, String path, String body) {
+        return service.askAs(as(user), method, "/api/v1/experiments" + path, body);
+    }
+
+    private static Answer ended(String user, String location) {
+        return await().atMost(LIMIT)
+                .until(() -> service.askAs(as(user), "GET", location, null), answer -> !Set.of("WAITING", "RUNNING")
+                        .contains(answer.at("/state").asString()));
+    }
+
+    private static Answer allow(String project, Path root) {
+        return service.put(
+                "/api/v1/projects/%s/restore-roots".formatted(project), "{\"roots\": [\"%s\"]}".formatted(root));
+    }
+
+    private static String id(Answer restore) {
+        return String.valueOf(restore.at("/id").asLong());
+    }
+
+    private static String as(String user) {
+        return RunningService.basic(user, user.equals("admin") ? service.password() : PASSWORD);
+    }
+
+    private static List<String> names(Path folder) throws Exception {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.map(each -> String.valueOf(each.getFileName())).toList();
+        }
+    }
+}

@@ -72,7 +72,9 @@ final class Serve implements Callable<Integer> {
             CountDownLatch closed = new CountDownLatch(1);
             ApplicationListener<ContextClosedEvent> atClose = event -> closed.countDown();
             service.addApplicationListener(atClose);
-            closed.await();
+            if (service.isActive()) {
+                closed.await();
+            }
             // A signal ends the process with its own code; else the service has closed itself, see Watch.
             return Exit.UNAVAILABLE;
         } catch (RuntimeException e) {

@@ -4,11 +4,14 @@ import dozo.ledger.Ledger;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import java.time.LocalDateTime;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.ExitStatus;
 import org.springframework.batch.core.job.Job;
 import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.JobExecutionException;
@@ -16,6 +19,7 @@ import org.springframework.batch.core.job.parameters.JobParameters;
 import org.springframework.batch.core.job.parameters.JobParametersBuilder;
 import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
+import org.springframework.batch.core.step.StepExecution;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
@@ -125,10 +129,35 @@ class Executions {
             ledger.append(Ledger.SYSTEM, "run.recovered", String.valueOf(run.id()), Map.of());
         }
         try {
-            operator.restart(operator.recover(last));
+            operator.restart(restartable(last));
         } catch (JobExecutionException e) {
             runs.close(run.id(), RunState.FAILED, "could not be gone on with: " + e.getMessage());
         }
+    }
+
+    /**
+     * An execution that may be restarted. Where the database was lost within a transaction, the framework does not know how
+     * far it came, and neither recovers nor restarts it. Our own rows know: what was not committed is not done (ADR 0048).
+     */
+    private JobExecution restartable(JobExecution last) {
+        if (last.getStatus() != BatchStatus.UNKNOWN
+                && last.getStepExecutions().stream().noneMatch(step -> step.getStatus() == BatchStatus.UNKNOWN)) {
+            return operator.recover(last);
+        }
+        LocalDateTime end = Objects.requireNonNullElse(last.getEndTime(), last.getCreateTime());
+        for (StepExecution step : last.getStepExecutions()) {
+            if (step.getStatus() == BatchStatus.UNKNOWN || step.getStatus().isRunning()) {
+                step.setStatus(BatchStatus.FAILED);
+                step.setExitStatus(ExitStatus.FAILED);
+                step.setEndTime(end);
+                repository.update(step);
+            }
+        }
+        last.setStatus(BatchStatus.FAILED);
+        last.setExitStatus(ExitStatus.FAILED);
+        last.setEndTime(end);
+        repository.update(last);
+        return last;
     }
 
     private Job job(RunKind kind) {

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.db.LostDatabase;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -27,6 +28,9 @@ class RunEnd implements JobExecutionListener {
     /** What is said of a run that was stopped. */
     static final String STOPPED = "stopped; the next run goes on where it was";
 
+    /** A run that ends the database again and again would do so for ever. */
+    private static final int LOSSES_MAX = 3;
+
     private static final Logger LOG = LoggerFactory.getLogger(RunEnd.class);
 
     private final Runs runs;
@@ -34,6 +38,11 @@ class RunEnd implements JobExecutionListener {
     private final Senders senders;
     private volatile boolean leaving;
     private volatile long stopping;
+
+    /** The run that lost the database last, and how often. Only the one job's thread has them. */
+    private volatile long lost;
+
+    private volatile int losses;
 
     RunEnd(Runs runs, Findings findings, Senders senders) {
         this.runs = runs;
@@ -70,8 +79,10 @@ class RunEnd implements JobExecutionListener {
             // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
             // resumed.
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
-        } else if (paused || (stops(run) && obeyed(execution))) {
+        } else if (paused || (stops(run) && (obeyed(execution) || lostDatabase(execution)))) {
             runs.close(run, RunState.STOPPED, STOPPED);
+        } else if (lostDatabase(execution) && mayGoOn(run)) {
+            LOG.warn("run {} lost the database; it is gone on with within a minute", run);
         } else {
             Throwable failure = telling(execution.getAllFailureExceptions());
             RemoteException site = cause(failure, RemoteException.class);
@@ -92,6 +103,17 @@ class RunEnd implements JobExecutionListener {
         return execution.getStatus() == BatchStatus.STOPPED
                 || execution.getStatus() == BatchStatus.STOPPING
                 || cause(telling(execution.getAllFailureExceptions()), OptimisticLockingFailureException.class) != null;
+    }
+
+    /** Whether a job ended because it lost the database: what it left is as what a dead process left. */
+    private static boolean lostDatabase(JobExecution execution) {
+        return execution.getAllFailureExceptions().stream().anyMatch(LostDatabase::isBehind);
+    }
+
+    private boolean mayGoOn(long run) {
+        losses = lost == run ? losses + 1 : 1;
+        lost = run;
+        return losses <= LOSSES_MAX;
     }
 
     private boolean paused(long run) {

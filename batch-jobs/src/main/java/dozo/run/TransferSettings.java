@@ -21,8 +21,8 @@ public record TransferSettings(
 
         @Setting(
                 value =
-                        "worker steps at once; each holds one database connection. The pool has this many and 12 more; the embedded"
-                                + " server allows 100 in all",
+                        "worker steps at once; each holds one database connection. Their pool has this many and 12 more, that of"
+                                + " requests 16; the embedded server allows 100 in all",
                 min = "1",
                 max = "64")
         @DefaultValue("4")

@@ -1,6 +1,8 @@
 package dozo.db;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.zonky.test.db.postgres.util.LinuxUtils;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -13,32 +15,57 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A PostgreSQL server of our own on loopback, with real server binaries, that keeps its data folder when it is closed.
  * For demonstrations, tests and small sites; a centre gives the address of its own server instead.
  *
  * <p>One process at a time may use a folder. A server that a killed process left behind on it is stopped first. The
- * login needs the password kept in the folder, readable by its owner only.
+ * login needs the password kept in the folder, readable by its owner only. Supervised, a server that ends by itself is started
+ * again on the same port (ADR 0048).
  */
 public final class EmbeddedDatabase implements AutoCloseable {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
+
+    /** A server that was killed first reads what it had not yet written to its tables: that may take minutes. */
+    private static final Duration RESTART_LIMIT = Duration.ofMinutes(10);
+
+    private static final int RESTARTS_MAX = 5;
+
+    /** Before the first restart; before each further one twice as long. */
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+
+    /** A server that has worked for so long since its last start has all its restarts again. */
+    private static final Duration STEADY = Duration.ofMinutes(1);
+
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final int LINES_KEPT = 20;
     private static final String USER = "postgres";
 
+    private final Path data;
     private final FileChannel lock;
     private final EmbeddedPostgres server;
+    private final Path control;
     private final String password;
+    private volatile boolean closed;
+    private @Nullable Thread supervisor;
 
-    private EmbeddedDatabase(FileChannel lock, EmbeddedPostgres server, String password) {
+    private EmbeddedDatabase(Path data, FileChannel lock, EmbeddedPostgres server, Path control, String password) {
+        this.data = data;
         this.lock = lock;
         this.server = server;
+        this.control = control;
         this.password = password;
     }
 
@@ -69,7 +96,11 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 demandPassword(server, data, password);
                 Files.createFile(home.resolve("locked"));
             }
-            return new EmbeddedDatabase(lock, server, password);
+            return new EmbeddedDatabase(data, lock, server, control(data), password);
+        } catch (InterruptedException e) {
+            lock.close();
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while the embedded PostgreSQL was started", e);
         } catch (IOException | IllegalStateException | IllegalArgumentException | SQLException e) {
             lock.close();
             throw new IOException(
@@ -90,11 +121,149 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return password;
     }
 
+    /**
+     * Starts the server again whenever it ends without being closed: at most five times in a row, with growing pauses.
+     *
+     * @param lost called once, with the reason, when it could not be started again; then nobody supervises it any more
+     */
+    public synchronized void supervise(Consumer<IOException> lost) {
+        if (supervisor == null) {
+            supervisor =
+                    Thread.ofPlatform().daemon().name("postgres-supervisor").start(() -> keepRunning(lost));
+        }
+    }
+
     /** Stops the server; the data stays. */
     @Override
     public void close() throws IOException {
-        server.close();
-        lock.close();
+        closed = true;
+        try {
+            endSupervision();
+        } finally {
+            server.close();
+            lock.close();
+        }
+    }
+
+    private synchronized void endSupervision() {
+        Thread watching = supervisor;
+        if (watching == null) {
+            return;
+        }
+        watching.interrupt();
+        try {
+            watching.join(STOP_LIMIT);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void keepRunning(Consumer<IOException> lost) {
+        int restarts = 0;
+        try {
+            while (!closed) {
+                long since = System.nanoTime();
+                while (running(data).isPresent()) {
+                    Thread.sleep(POLL);
+                }
+                if (System.nanoTime() - since > STEADY.toNanos()) {
+                    restarts = 0;
+                }
+                String failure = "it ended again and again within %d s of its start".formatted(STEADY.toSeconds());
+                for (boolean started = false; !started; restarts++) {
+                    if (closed) {
+                        return;
+                    }
+                    if (restarts == RESTARTS_MAX) {
+                        lost.accept(new IOException(
+                                "the embedded PostgreSQL on %s ended and could not be kept running in %d tries: %s"
+                                        .formatted(data, RESTARTS_MAX, failure)));
+                        return;
+                    }
+                    Thread.sleep(FIRST_PAUSE.multipliedBy(1L << restarts));
+                    try {
+                        restart();
+                        started = true;
+                    } catch (IOException e) {
+                        failure = String.valueOf(e.getMessage());
+                    }
+                }
+            }
+        } catch (InterruptedException closing) {
+            // Whoever closes stops the server.
+        }
+    }
+
+    /** Starts the server as it was started before: its options, and so its port, stand in its data folder. */
+    private void restart() throws IOException, InterruptedException {
+        stopLeftBehind(data);
+        List<String> command = new ArrayList<>();
+        if (LinuxUtils.isUnshareAvailable()) {
+            // As the library does: the server refuses to be started by root.
+            command.addAll(List.of("unshare", "-U"));
+        }
+        command.addAll(List.of(
+                control.toString(),
+                "restart",
+                "-D",
+                data.toString(),
+                "-w",
+                "-t",
+                String.valueOf(RESTART_LIMIT.toSeconds())));
+        Process starting = new ProcessBuilder(command).redirectErrorStream(true).start();
+        LastLines said = new LastLines(starting.inputReader());
+        // Read for as long as the server lives, or it would stand still when the pipe is full.
+        Thread.ofPlatform().daemon().name("postgres-output").start(said);
+        try {
+            if (!starting.waitFor(RESTART_LIMIT.toSeconds() + STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    || starting.exitValue() != 0) {
+                throw new IOException(said.reason());
+            }
+        } finally {
+            starting.destroyForcibly();
+        }
+    }
+
+    /** The last lines of what a server says. */
+    private record LastLines(BufferedReader output, ArrayList<String> lines) implements Runnable {
+
+        LastLines(BufferedReader output) {
+            this(output, new ArrayList<>());
+        }
+
+        @Override
+        public void run() {
+            try {
+                for (String line = output.readLine(); line != null; line = output.readLine()) {
+                    keep(line);
+                }
+            } catch (IOException ended) {
+                // With the server.
+            }
+        }
+
+        private synchronized void keep(String line) {
+            lines.add(line.strip());
+            if (lines.size() > LINES_KEPT) {
+                lines.removeFirst();
+            }
+        }
+
+        /** The line that says most about why a server did not start. */
+        synchronized String reason() {
+            return lines.reversed().stream()
+                    .filter(line -> line.contains("FATAL") || line.contains("PANIC") || line.contains("could not"))
+                    .findFirst()
+                    .orElse(lines.isEmpty() ? "it said nothing" : lines.getLast());
+        }
+    }
+
+    /** The program that starts and stops the server; it lies beside the server's. */
+    private static Path control(Path data) throws IOException {
+        return running(data)
+                .flatMap(process -> process.info().command())
+                .map(program -> Path.of(program).resolveSibling("pg_ctl"))
+                .orElseThrow(() -> new IOException("the server that was started is not there any more"));
     }
 
     private static FileChannel lock(Path file) throws IOException {
@@ -162,29 +331,82 @@ public final class EmbeddedDatabase implements AutoCloseable {
     }
 
     /**
-     * Stops the server that a killed process left on this folder. We hold the folder's lock, so it has no owner; that it
-     * is the folder's server is seen from its command line, because process ids are used again.
+     * Stops what a killed process, or a killed server, left on this folder. We hold the folder's lock, so it has no owner. A
+     * server's processes outlive it for a while, and no other is started while they have its memory.
      */
-    private static void stopLeftBehind(Path data) throws IOException {
-        Path pidFile = data.resolve("postmaster.pid");
-        if (!Files.exists(pidFile)) {
-            return;
+    private static void stopLeftBehind(Path data) throws IOException, InterruptedException {
+        Optional<ProcessHandle> server = running(data);
+        server.ifPresent(ProcessHandle::destroy);
+        if (!comesTrue(() -> running(data).isEmpty())) {
+            throw new IOException("the server left behind as process %d does not stop"
+                    .formatted(server.orElseThrow().pid()));
         }
-        List<String> lines = Files.readAllLines(pidFile);
-        ProcessHandle server = lines.isEmpty()
-                ? null
-                : ProcessHandle.of(Long.parseLong(lines.getFirst().strip())).orElse(null);
-        if (server == null || !server.info().commandLine().orElse("").contains(data.toString())) {
-            return;
+        Path there = data.toRealPath();
+        if (!comesTrue(() ->
+                family(there).peek(ProcessHandle::destroyForcibly).findAny().isEmpty())) {
+            throw new IOException("processes of the server left behind on %s do not end".formatted(data));
         }
-        server.destroy();
+        removeIfMisleading(data.resolve("postmaster.pid"));
+    }
+
+    private static boolean comesTrue(BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + STOP_LIMIT.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                return false;
+            }
+            Thread.sleep(POLL);
+        }
+        return true;
+    }
+
+    /** The folder's server. That it is it is seen from its command line, because process ids are used again. */
+    private static Optional<ProcessHandle> running(Path data) {
+        return named(data.resolve("postmaster.pid"))
+                .filter(process -> process.info().commandLine().orElse("").contains(data.toString()));
+    }
+
+    /** The process that a server's file names. */
+    private static Optional<ProcessHandle> named(Path pidFile) {
+        try (BufferedReader lines = Files.newBufferedReader(pidFile)) {
+            String first = lines.readLine();
+            return first == null ? Optional.empty() : ProcessHandle.of(Long.parseLong(first.strip()));
+        } catch (IOException | NumberFormatException none) {
+            return Optional.empty();
+        }
+    }
+
+    /** What works in the folder: a server's processes write other words over their command lines. */
+    private static Stream<ProcessHandle> family(Path data) {
+        return ProcessHandle.allProcesses()
+                .filter(process -> process.info().command().orElse("").endsWith("/postgres"))
+                .filter(process -> {
+                    try {
+                        return Files.readSymbolicLink(Path.of("/proc/%d/cwd".formatted(process.pid())))
+                                .equals(data);
+                    } catch (IOException ended) {
+                        return false;
+                    }
+                });
+    }
+
+    /**
+     * Removes the file when it names a process that is another program's, or a dead one that nobody has collected: a new
+     * server would take either for a server and not start.
+     */
+    private static void removeIfMisleading(Path pidFile) throws IOException {
+        Optional<ProcessHandle> process = named(pidFile);
+        if (process.isPresent() && (process.get().info().commandLine().isPresent() || isDead(process.get()))) {
+            Files.delete(pidFile);
+        }
+    }
+
+    private static boolean isDead(ProcessHandle process) {
         try {
-            server.onExit().get(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS);
-        } catch (TimeoutException | ExecutionException e) {
-            throw new IOException("the server left behind as process %d does not stop".formatted(server.pid()), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while stopping the server left behind", e);
+            String facts = Files.readString(Path.of("/proc/%d/stat".formatted(process.pid())));
+            return facts.startsWith(") Z", facts.lastIndexOf(')'));
+        } catch (IOException gone) {
+            return false;
         }
     }
 }

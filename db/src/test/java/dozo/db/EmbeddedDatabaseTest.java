@@ -2,13 +2,18 @@ package dozo.db;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +49,78 @@ class EmbeddedDatabaseTest {
                     .isInstanceOf(SQLException.class)
                     .hasMessageContaining("password");
         }
+    }
+
+    @Test
+    void startsAServerThatWasKilledAgainOnItsPort() throws Exception {
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            database.supervise(lost -> {
+                throw new AssertionError(lost);
+            });
+            execute(database, "create table kept (n int)");
+            try (Connection open = DriverManager.getConnection(database.url(), database.user(), database.password());
+                    Statement busy = open.createStatement()) {
+                Thread.ofVirtual().start(() -> {
+                    try {
+                        // A process that does not notice that its server is dead, and holds its memory.
+                        busy.execute("select pg_sleep(600)");
+                    } catch (SQLException killed) {
+                        // As wanted.
+                    }
+                });
+                for (int i = 0; i < 3; i++) {
+                    long killed = kill(folder);
+                    await().atMost(Duration.ofMinutes(3)).ignoreExceptions().until(() -> {
+                        execute(database, "insert into kept values (1)");
+                        return server(folder).pid() != killed;
+                    });
+                }
+            }
+        }
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            execute(database, "insert into kept values (1)");
+        }
+    }
+
+    @Test
+    void givesUpAServerThatDoesNotStartAndSaysWhy() throws Exception {
+        CompletableFuture<IOException> given = new CompletableFuture<>();
+        try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
+            database.supervise(given::complete);
+            Files.move(folder.resolve("data/global"), folder.resolve("data/gone"));
+            kill(folder);
+
+            IOException lost = given.get(5, TimeUnit.MINUTES);
+
+            assertThat(lost).hasMessageContaining("5 tries").hasMessageContaining("pg_control");
+        }
+    }
+
+    @Test
+    void leavesTheFolderFreeWhenItIsClosedWhileItsServerIsDead() throws Exception {
+        EmbeddedDatabase database = EmbeddedDatabase.start(folder);
+        database.supervise(lost -> {
+            throw new AssertionError(lost);
+        });
+        kill(folder);
+        database.close();
+
+        try (EmbeddedDatabase next = EmbeddedDatabase.start(folder)) {
+            execute(next, "select 1");
+        }
+    }
+
+    private static ProcessHandle server(Path folder) throws IOException {
+        long pid = Long.parseLong(
+                Files.readAllLines(folder.resolve("data/postmaster.pid")).getFirst());
+        return ProcessHandle.of(pid).orElseThrow();
+    }
+
+    /** With SIGKILL, as the system does when memory is short. */
+    private static long kill(Path folder) throws IOException {
+        ProcessHandle server = server(folder);
+        server.destroyForcibly();
+        return server.pid();
     }
 
     private static void execute(EmbeddedDatabase database, String sql) throws SQLException {

@@ -1,6 +1,7 @@
 package dozo.api;
 
 import dozo.api.Download.BrokenOff;
+import dozo.db.LostDatabase;
 import dozo.registry.Refusal;
 import dozo.remote.RemoteException;
 import dozo.worklist.WorklistException;
@@ -17,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
@@ -26,7 +26,6 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.security.web.firewall.RequestRejectedException;
-import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.web.bind.MethodArgumentNotValidException;
 import org.springframework.web.bind.MissingServletRequestParameterException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -99,13 +98,6 @@ class Problems extends ResponseEntityExceptionHandler {
         return answer(ProblemDetail.forStatusAndDetail(HttpStatus.BAD_GATEWAY, String.valueOf(failure.getMessage())));
     }
 
-    @ExceptionHandler({DataAccessResourceFailureException.class, CannotCreateTransactionException.class})
-    ResponseEntity<ProblemDetail> databaseGone(RuntimeException failure) {
-        LOG.error("the database does not answer: {}", failure.getMessage());
-        return answer(ProblemDetail.forStatusAndDetail(
-                HttpStatus.SERVICE_UNAVAILABLE, "the database does not answer; try again later"));
-    }
-
     /** Tomcat reads a query, and the firewall looks at it, when the first of its parameters is asked for. */
     @ExceptionHandler({InvalidParameterException.class, RequestRejectedException.class})
     ResponseEntity<ProblemDetail> unreadableQuery(RuntimeException unreadable) {
@@ -127,9 +119,20 @@ class Problems extends ResponseEntityExceptionHandler {
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> defect(Exception defect) {
+        if (LostDatabase.isBehind(defect)) {
+            return databaseGone();
+        }
         LOG.error("a request failed", defect);
         return answer(ProblemDetail.forStatusAndDetail(
                 HttpStatus.INTERNAL_SERVER_ERROR, "this is a defect of Dozo; its log says more"));
+    }
+
+    /** NB: not in the log, which says once that the database is away. */
+    private static ResponseEntity<ProblemDetail> databaseGone() {
+        return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE)
+                .header(HttpHeaders.RETRY_AFTER, String.valueOf(LostDatabase.RETRY_AFTER_SECONDS))
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, LostDatabase.SAID));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.db.LostDatabase;
 import dozo.ui.Viewer;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -46,6 +47,17 @@ class Answers {
     void refuse(HttpServletRequest request, HttpServletResponse response, NotNow later) throws IOException {
         response.setHeader("Retry-After", String.valueOf(later.retryAfterSeconds()));
         refuse(request, response, later.status(), String.valueOf(later.getMessage()));
+    }
+
+    /** For whoever needs the database while it does not answer; pages have words of their own for it. */
+    void refuseWithoutDatabase(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        response.setHeader("Retry-After", String.valueOf(LostDatabase.RETRY_AFTER_SECONDS));
+        if (isRest(request)) {
+            refuse(request, response, HttpStatus.SERVICE_UNAVAILABLE, LostDatabase.SAID);
+        } else {
+            response.setHeader("Cache-Control", "no-store");
+            response.sendError(HttpStatus.SERVICE_UNAVAILABLE.value());
+        }
     }
 
     /** Says how to log in; browsers are sent to the form elsewhere. */

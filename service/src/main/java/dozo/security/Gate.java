@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.db.LostDatabase;
 import dozo.ledger.Sight;
 import dozo.security.Permissions.Endpoint;
 import dozo.security.Permissions.Line;
@@ -97,7 +98,7 @@ class Gate implements HandlerInterceptor {
 
     /**
      * What somebody whose request is still being answered may see now; empty: they would not be let in any more. Only the thread
-     * that answers the request may ask.
+     * that answers the request may ask. Fails while the database is away: it is not known then.
      */
     Optional<Sight> again(HttpServletRequest request) {
         HttpSession session = request.getSession(false);
@@ -113,6 +114,9 @@ class Gate implements HandlerInterceptor {
                     .filter(user -> check(request, caller.get(), user) == null)
                     .map(user -> (Sight) request.getAttribute(SIGHT));
         } catch (NotNow | DataAccessException later) {
+            if (LostDatabase.isBehind(later)) {
+                throw later;
+            }
             return Optional.empty();
         }
     }

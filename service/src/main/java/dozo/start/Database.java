@@ -1,12 +1,13 @@
 package dozo.start;
 
-import com.zaxxer.hikari.HikariDataSource;
 import dozo.db.EmbeddedDatabase;
+import dozo.db.LostDatabase;
 import dozo.run.TransferSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -20,14 +21,31 @@ import org.springframework.stereotype.Component;
 @Component
 class Database implements AutoCloseable {
 
-    /** Connections for pages, REST and the job itself; every partition of a run holds one more while it works. */
-    private static final int BESIDE_PARTITIONS = 12;
+    private static final Duration PAUSE = Duration.ofSeconds(1);
 
     private static final Logger LOG = LoggerFactory.getLogger(Database.class);
 
-    private final PGSimpleDataSource login = new PGSimpleDataSource();
+    private final Login login = new Login();
     private final @Nullable EmbeddedDatabase embedded;
     private final SoleUse soleUse;
+    private final Presence presence;
+
+    /** The server's name and ours. */
+    private static final class Login extends PGSimpleDataSource {
+
+        private static final long serialVersionUID = 1L;
+        private static final int LIMIT_SECONDS = 10;
+
+        Login() {
+            super.setLoginTimeout(LIMIT_SECONDS);
+        }
+
+        /** NB: each pool would set it to how long a request of its own waits, for all that log in here. */
+        @Override
+        public void setLoginTimeout(int seconds) {
+            // It stays.
+        }
+    }
 
     Database(Settings settings) throws IOException {
         embedded = settings.db().url().isEmpty() ? start(settings) : null;
@@ -44,7 +62,7 @@ class Database implements AutoCloseable {
             login.setApplicationName("dozo");
             login.setTcpKeepAlive(true);
             soleUse = new SoleUse(login);
-            soleUse.take();
+            take(settings);
         } catch (SQLException e) {
             stop();
             throw new StartFailure(
@@ -58,16 +76,53 @@ class Database implements AutoCloseable {
             stop();
             throw e;
         }
+        presence = new Presence(soleUse);
+        presence.start();
+        if (embedded != null) {
+            embedded.supervise(lost -> presence.end(String.valueOf(lost.getMessage())));
+        }
     }
 
-    /** Another service must not work on our database at the same time. */
-    SoleUse soleUse() {
-        return soleUse;
+    /** Whether it answers, and is ours alone. */
+    Presence presence() {
+        return presence;
+    }
+
+    /** A database of others may start later than we do. */
+    private void take(Settings settings) throws SQLException {
+        long end = System.nanoTime() + settings.db().startWait().toNanos();
+        for (boolean told = false; ; told = true) {
+            try {
+                soleUse.take();
+                return;
+            } catch (SQLException e) {
+                if (!LostDatabase.isBehind(e) || System.nanoTime() > end) {
+                    throw e;
+                }
+                if (!told) {
+                    LOG.warn(
+                            "the database {} does not answer yet; the start waits for it, {} s at most",
+                            settings.db(),
+                            settings.db().startWait().toSeconds());
+                }
+                pause(e);
+            }
+        }
+    }
+
+    private static void pause(SQLException failure) throws SQLException {
+        try {
+            Thread.sleep(PAUSE);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure;
+        }
     }
 
     /** Spring closes this after everything that uses it. */
     @Override
     public void close() throws IOException {
+        presence.close();
         soleUse.close();
         stop();
     }
@@ -95,14 +150,7 @@ class Database implements AutoCloseable {
 
         @Bean
         DataSource dataSource(Database database, TransferSettings transfer) {
-            HikariDataSource pool = new HikariDataSource();
-            pool.setPoolName("dozo");
-            pool.setDataSource(database.login);
-            pool.setMaximumPoolSize(transfer.partitions() + BESIDE_PARTITIONS);
-            pool.setMinimumIdle(2);
-            // A plan for whatever is asked cannot use the index of what is (ADR 0034).
-            pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan");
-            return pool;
+            return new Pools(database.presence, database.login, transfer.partitions());
         }
     }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -69,7 +70,11 @@ public record Settings(
                     empty = "none is given",
                     secret = Secret.IN_FILE)
             @DefaultValue("")
-            String passwordFile) {
+            String passwordFile,
+
+            @Setting(value = "so long a start waits for a database that does not answer yet", min = "0s", max = "1h")
+            @DefaultValue("2m")
+            Duration startWait) {
 
         public Db {
             if (!url.isEmpty() && (!url.startsWith("jdbc:postgresql:") || !isUnderstood(url))) {

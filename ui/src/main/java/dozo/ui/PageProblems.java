@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.db.LostDatabase;
 import dozo.registry.Refusal;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -8,9 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.web.bind.ServletRequestBindingException;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -61,14 +61,13 @@ class PageProblems {
         return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", null, request, response);
     }
 
-    @ExceptionHandler({DataAccessResourceFailureException.class, CannotCreateTransactionException.class})
-    ModelAndView databaseGone(RuntimeException failure, HttpServletRequest request, HttpServletResponse response) {
-        LOG.error("the database does not answer: {}", failure.getMessage());
-        return page(HttpStatus.SERVICE_UNAVAILABLE, "later", null, request, response);
-    }
-
     @ExceptionHandler
     ModelAndView defect(Exception defect, HttpServletRequest request, HttpServletResponse response) {
+        if (LostDatabase.isBehind(defect)) {
+            // Not in the log, which says once that the database is away.
+            response.setHeader(HttpHeaders.RETRY_AFTER, String.valueOf(LostDatabase.RETRY_AFTER_SECONDS));
+            return page(HttpStatus.SERVICE_UNAVAILABLE, "later", null, request, response);
+        }
         LOG.error("a page failed", defect);
         return page(HttpStatus.INTERNAL_SERVER_ERROR, "defect", null, request, response);
     }

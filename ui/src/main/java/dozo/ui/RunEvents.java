@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.db.LostDatabase;
 import dozo.ledger.Sight;
 import dozo.run.Runs;
 import dozo.transfer.TransferUnits.PartitionProgress;
@@ -95,11 +96,20 @@ class RunEvents {
         while (!viewing.isDropped()) {
             RunSample sample = viewing.next(1);
             if (clock.instant().isAfter(askAgain)) {
-                Optional<Sight> now = admission.now().apply(request);
-                if (now.isEmpty() || !viewing.sees(now.get())) {
-                    return;
+                try {
+                    Optional<Sight> now = admission.now().apply(request);
+                    if (now.isEmpty() || !viewing.sees(now.get())) {
+                        return;
+                    }
+                    askAgain = clock.instant().plus(ADMITTED_FOR);
+                } catch (RuntimeException away) {
+                    if (!LostDatabase.isBehind(away)) {
+                        throw away;
+                    }
+                    // Shown nothing until it is known again who is let in: a stream that ended now would not begin
+                    // again by itself.
+                    continue;
                 }
-                askAgain = clock.instant().plus(ADMITTED_FOR);
             }
             if (sample != null) {
                 boolean ended = !sample.run().goesOn();

@@ -3,6 +3,7 @@
 @ApplicationModule(
         allowedDependencies = {
             "collect",
+            "db",
             "file",
             "registry",
             "ledger",

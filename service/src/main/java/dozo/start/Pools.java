@@ -1,0 +1,106 @@
+package dozo.start;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+/**
+ * Connections for requests, and others for all else: a flood of requests takes none from a night. While the database is away, a
+ * request gets none at once, and a night waits for it (ADR 0048).
+ */
+final class Pools extends AbstractDataSource implements AutoCloseable {
+
+    private static final int REQUESTS_MAX = 16;
+
+    /** The job, its schedule and what else is not a request; every partition of a run holds one more while it works. */
+    private static final int BESIDE_PARTITIONS = 12;
+
+    /** After this time without a connection it is looked whether the database is away. */
+    private static final Duration SLICE = Duration.ofSeconds(1);
+
+    /** How long a request waits for a connection while others have them all. */
+    private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
+
+    private static final ThreadLocal<Boolean> OF_A_REQUEST = ThreadLocal.withInitial(() -> false);
+
+    private final Presence presence;
+    private final HikariDataSource requests;
+    private final HikariDataSource work;
+
+    Pools(Presence presence, PGSimpleDataSource login, int partitions) {
+        this.presence = presence;
+        requests = pool("requests", login, REQUESTS_MAX);
+        requests.setConnectionTimeout(SLICE.toMillis());
+        requests.setValidationTimeout(SLICE.toMillis());
+        work = pool("work", login, partitions + BESIDE_PARTITIONS);
+    }
+
+    /** Says whether what this thread does from now on is the answer to a request. */
+    static void servesRequest(boolean serves) {
+        if (serves) {
+            OF_A_REQUEST.set(true);
+        } else {
+            OF_A_REQUEST.remove();
+        }
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        return OF_A_REQUEST.get() ? forRequest() : forWork();
+    }
+
+    @Override
+    public Connection getConnection(String user, String password) throws SQLException {
+        throw new SQLException("there is one user");
+    }
+
+    @Override
+    public void close() {
+        requests.close();
+        work.close();
+    }
+
+    private Connection forRequest() throws SQLException {
+        long end = System.nanoTime() + REQUEST_LIMIT.toNanos();
+        while (true) {
+            if (presence.isAway()) {
+                throw Presence.gone();
+            }
+            try {
+                return requests.getConnection();
+            } catch (SQLTransientConnectionException none) {
+                if (System.nanoTime() > end) {
+                    throw none;
+                }
+            }
+        }
+    }
+
+    private Connection forWork() throws SQLException {
+        while (true) {
+            presence.awaitReturn();
+            try {
+                return work.getConnection();
+            } catch (SQLTransientConnectionException none) {
+                if (!presence.isAway()) {
+                    throw none;
+                }
+            }
+        }
+    }
+
+    private static HikariDataSource pool(String name, PGSimpleDataSource login, int max) {
+        HikariDataSource pool = new HikariDataSource();
+        pool.setPoolName(name);
+        pool.setDataSource(login);
+        pool.setMaximumPoolSize(max);
+        pool.setMinimumIdle(2);
+        // A plan for whatever is asked cannot use the index of what is (ADR 0034).
+        pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan");
+        return pool;
+    }
+}

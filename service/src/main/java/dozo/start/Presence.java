@@ -1,0 +1,169 @@
+package dozo.start;
+
+import dozo.db.LostDatabase;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the database answers and is ours alone: looked at once a second on a connection of its own. The log says once that it is
+ * away, and once that it is back.
+ */
+final class Presence implements AutoCloseable {
+
+    private static final Duration INTERVAL = Duration.ofSeconds(1);
+    private static final Duration END_LIMIT = Duration.ofSeconds(30);
+
+    /** As for a connection that could not be made. */
+    private static final String NO_CONNECTION = "08001";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Presence.class);
+
+    private final SoleUse soleUse;
+    private final Thread looking =
+            Thread.ofPlatform().daemon().name("database-watch").unstarted(this::look);
+
+    /** Guarded by this, as all below. */
+    private boolean away;
+
+    private long awaySince;
+    private boolean leaving;
+    private boolean closed;
+    private @Nullable String over;
+    private @Nullable Consumer<String> whenOver;
+
+    Presence(SoleUse soleUse) {
+        this.soleUse = soleUse;
+    }
+
+    void start() {
+        looking.start();
+    }
+
+    /** Whether the database does not answer, or not to us. */
+    synchronized boolean isAway() {
+        return away || over != null;
+    }
+
+    /**
+     * Returns when the database answers; at once when it is not away.
+     *
+     * @throws SQLTransientConnectionException when it is away and the service is being stopped
+     */
+    synchronized void awaitReturn() throws SQLTransientConnectionException {
+        while (isAway()) {
+            if (leaving || over != null) {
+                throw gone();
+            }
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw gone();
+            }
+        }
+    }
+
+    /** For whoever does not wait. */
+    static SQLTransientConnectionException gone() {
+        return new SQLTransientConnectionException("the database does not answer", NO_CONNECTION);
+    }
+
+    /** From now on nobody waits for a database that is away. */
+    synchronized void leave() {
+        leaving = true;
+        notifyAll();
+    }
+
+    /** The service cannot work on this database any more; only the first reason counts. */
+    synchronized void end(String reason) {
+        if (over != null || closed) {
+            return;
+        }
+        over = reason;
+        LOG.error("{}; the service stops", reason);
+        notifyAll();
+        if (whenOver != null) {
+            whenOver.accept(reason);
+        }
+    }
+
+    /** Called once, now or later, when the service cannot work on this database any more. */
+    synchronized void whenOver(Consumer<String> then) {
+        whenOver = then;
+        if (over != null) {
+            then.accept(over);
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            notifyAll();
+        }
+        looking.interrupt();
+        try {
+            looking.join(END_LIMIT);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void look() {
+        try {
+            while (goesOn()) {
+                lookOnce();
+                Thread.sleep(INTERVAL);
+            }
+        } catch (StartFailure taken) {
+            end(taken.message());
+        } catch (InterruptedException closing) {
+            // Nobody asks any more.
+        }
+    }
+
+    private synchronized boolean goesOn() {
+        return !closed && over == null;
+    }
+
+    private void lookOnce() {
+        try {
+            if (!soleUse.holds()) {
+                lost("the connection was lost");
+                soleUse.close();
+                soleUse.take();
+            }
+            found();
+        } catch (SQLException e) {
+            lost(String.valueOf(e.getMessage()).replaceAll("\\s+", " "));
+            if (!LostDatabase.isBehind(e)) {
+                LOG.debug("the database answers with an error", e);
+            }
+        }
+    }
+
+    private synchronized void lost(String reason) {
+        if (!away && !closed) {
+            away = true;
+            awaySince = System.nanoTime();
+            LOG.error(
+                    "the database does not answer: {}; requests are answered with 503, runs and schedules wait for it",
+                    reason);
+        }
+    }
+
+    private synchronized void found() {
+        if (away) {
+            away = false;
+            notifyAll();
+            LOG.warn(
+                    "the database answers again after {} s",
+                    Duration.ofNanos(System.nanoTime() - awaySince).toSeconds());
+        }
+    }
+}

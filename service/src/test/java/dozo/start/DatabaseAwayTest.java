@@ -1,0 +1,184 @@
+package dozo.start;
+
+import static dozo.RunningService.basic;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.RunningService;
+import dozo.RunningService.Answer;
+import dozo.db.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** While a database of others is away, everybody is told so at once, the log says so once, and all goes on when it is back. */
+class DatabaseAwayTest {
+
+    /** On a machine at rest an answer takes some milliseconds, and 2 s at most; without a watch it took 30 s. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(10);
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    @TempDir
+    Path folder;
+
+    private final HikariDataSource database = TestDatabase.fresh();
+    private Relay relay;
+    private Duration slowest = Duration.ZERO;
+
+    @BeforeEach
+    void open() throws IOException {
+        relay = new Relay(
+                URI.create(database.getJdbcUrl().substring("jdbc:".length())).getPort());
+        relay.open();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        relay.close();
+    }
+
+    @Test
+    void everybodyIsToldToComeAgainAndTheServiceGoesOnByItself() throws Exception {
+        try (RunningService service = RunningService.start(folder, database, settings());
+                CapturedLog log = new CapturedLog()) {
+            String password = service.password();
+            HttpClient browser = service.browser();
+            String token = service.post("/api/v1/me/tokens", "{\"name\": \"nightly\"}")
+                    .at("/secret")
+                    .asString();
+            CompletableFuture<Long> schedule = new CompletableFuture<>();
+
+            relay.refuse();
+            assertTold(timed(() -> service.get("/api/v1/projects")));
+            Thread.ofPlatform().daemon().start(() -> schedule.complete(users(service)));
+
+            assertTold(timed(() -> service.get("/api/v1/projects")));
+            assertTold(timed(() -> service.ask("GET", "/api/v1/projects", null, "wrong " + password)));
+            assertTold(timed(() -> service.askAs("Bearer " + token, "GET", "/api/v1/projects", null)));
+            assertTold(timed(() -> service.askAs("Bearer dozo_wrong", "GET", "/api/v1/projects", null)));
+            assertTold(timed(() -> service.askAs(basic("nobody", "x"), "POST", "/api/v1/projects", "{}")));
+            assertPage(timed(() -> service.look(browser, "/", "en")), "Not now", "The database does not answer");
+            assertPage(timed(() -> service.look(browser, "/runs", "ja")), "今は表示できません", "データベースが応答しません");
+            for (String tried : List.of(password, "wrong")) {
+                HttpClient fresh = HttpClient.newBuilder()
+                        .cookieHandler(new java.net.CookieManager())
+                        .build();
+                assertPage(
+                        timed(() -> service.submit(fresh, "/login", "username=admin&password=" + tried)),
+                        "Not now",
+                        "The database does not answer");
+            }
+            Answer health = timed(() -> service.askAs(null, "GET", "/actuator/health", null));
+            assertThat(health.status()).isEqualTo(503);
+            assertThat(health.at("/status").asString()).isEqualTo("DOWN");
+            await().atMost(LIMIT).until(() -> log.count("does not answer") == 1);
+
+            relay.open();
+            await().atMost(LIMIT)
+                    .until(() ->
+                            service.askAs(null, "GET", "/actuator/health", null).status() == 200);
+            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+            assertThat(service.look(browser, "/", "en").statusCode()).isEqualTo(200);
+            assertThat(service.ask("GET", "/api/v1/projects", null, "wrong").status())
+                    .isEqualTo(401);
+            assertThat(schedule.get()).as("what is no request waited").isPositive();
+            assertQuiet(log);
+            System.out.printf("the slowest of all answers without a database: %d ms%n", slowest.toMillis());
+        }
+    }
+
+    /** A server that was cut off from us does not know it, and keeps the lock for our former session. */
+    @Test
+    void theServiceIsNotTakenForAnotherOne() throws Exception {
+        try (RunningService service = RunningService.start(folder, database, settings());
+                CapturedLog log = new CapturedLog()) {
+            for (int i = 1; i <= 3; i++) {
+                int cut = i;
+                relay.refuse();
+                await().atMost(LIMIT).until(() -> log.count("does not answer") == cut);
+                relay.open();
+                await().atMost(LIMIT).until(() -> log.count("answers again") == cut);
+            }
+            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aStartWaitsForADatabaseThatIsNotThereYet() throws Exception {
+        relay.turnAway();
+        CompletableFuture<RunningService> starting =
+                CompletableFuture.supplyAsync(() -> RunningService.start(folder, database, settings()));
+        await().atMost(LIMIT).until(() -> relay.turnedAway() > 2);
+
+        relay.letThrough();
+
+        try (RunningService service = starting.get()) {
+            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+        }
+    }
+
+    private Map<String, String> settings() {
+        return Map.of(
+                "dozo.db.url",
+                database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/"),
+                "dozo.db.start-wait",
+                "10m");
+    }
+
+    private static long users(RunningService service) {
+        return service.bean(JdbcClient.class)
+                .sql("select count(*) from dozo_user")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private <T> T timed(Callable<T> asked) throws Exception {
+        long begin = System.nanoTime();
+        T answer = asked.call();
+        Duration took = Duration.ofNanos(System.nanoTime() - begin);
+        slowest = took.compareTo(slowest) > 0 ? took : slowest;
+        assertThat(took).isLessThan(ANSWER_LIMIT);
+        return answer;
+    }
+
+    private static void assertTold(Answer answer) {
+        assertThat(answer.status()).as(answer.text()).isEqualTo(503);
+        assertThat(answer.type()).startsWith("application/problem+json");
+        assertThat(answer.at("/detail").asString()).contains("the database does not answer");
+        assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
+    }
+
+    private static void assertPage(HttpResponse<String> page, String title, String text) {
+        assertThat(page.statusCode()).as(page.body()).isEqualTo(503);
+        assertThat(page.headers().firstValueAsLong("Retry-After").orElse(0)).isPositive();
+        assertThat(page.headers().firstValue("Content-Security-Policy")).isPresent();
+        assertThat(page.body()).contains("<h1>" + title + "</h1>").contains(text);
+    }
+
+    /** A line for away, a line for back, and no stack trace. */
+    private static void assertQuiet(CapturedLog log) {
+        assertThat(log.events())
+                .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
+        assertThat(log.events().stream().filter(event -> event.getLevel().isGreaterOrEqual(Level.WARN)))
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .satisfiesExactly(
+                        away -> assertThat(away).contains("the database does not answer"),
+                        back -> assertThat(back).contains("answers again after"));
+    }
+}

@@ -1,0 +1,188 @@
+package dozo.start;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dozo.RunningService;
+import dozo.db.TestDatabase;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.LoopbackSite;
+import dozo.run.Operations;
+import dozo.run.Runs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** The embedded server is killed under the service with SIGKILL: idle, and while a night sends. */
+class KilledDatabaseIT {
+
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+    private static final int FILES = 3_000;
+    private static final int UNITS_BEFORE = 20;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aNightThatLosesItsServerGoesOnAndTheNextOneIsComplete(boolean wholeFamily) throws Exception {
+        Path source = source();
+        try (RunningService service = start();
+                CapturedLog log = new CapturedLog();
+                LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
+            // Idle first: the night's connections are of the server before.
+            kill(wholeFamily);
+            awaitAnswers(service, log, 1);
+
+            service.bean(Sites.class).save("dr", site.address(), "test");
+            service.bean(Projects.class).create("P1", "", "test");
+            service.bean(Experiments.class).register("P1", "S1", "", source, "test");
+            Run night = service.bean(Operations.class).start("dr", "test");
+            await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> verified(service) >= UNITS_BEFORE);
+            kill(wholeFamily);
+            awaitAnswers(service, log, 2);
+            long committed = verified(service);
+            Run ended = ended(service, night);
+
+            System.out.printf(
+                    "killed after %d units: run %d ended %s %s%n",
+                    committed, ended.id(), ended.state(), ended.message());
+            assertThat(committed).isLessThan(units(service));
+            assertThat(ended.state()).isEqualTo(RunState.COMPLETE);
+            assertThat(recovered(service, night))
+                    .as("by the same path as after a dead process")
+                    .isEqualTo(1);
+            Run next = ended(service, service.bean(Operations.class).start("dr", "test"));
+            assertThat(next.state()).isEqualTo(RunState.COMPLETE);
+            assertThat(service.get("/api/v1/coverage").at("/totals/safe").asBoolean())
+                    .isTrue();
+            assertThat(log.events())
+                    .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
+            assertThat(log.count("the database does not answer")).isEqualTo(2);
+            assertThat(log.count("the database answers again")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aServiceWhoseServerDoesNotStartAgainEndsForItsManager() throws Exception {
+        Path output = folder.resolve("output");
+        ProcessBuilder command = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dozo.Application",
+                "serve");
+        command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
+        command.environment()
+                .putAll(Map.of(
+                        "DOZO_WORK",
+                        folder.resolve("work").toString(),
+                        "DOZO_HTTP_PORT",
+                        "0",
+                        "DOZO_SCHEDULE_CRON",
+                        "-"));
+        Process service = command.redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            await().atMost(LIMIT)
+                    .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));
+            Files.move(data().resolve("global"), data().resolve("gone"));
+            kill(true);
+
+            assertThat(service.waitFor(LIMIT)).isTrue();
+            String said = Files.readString(output);
+            assertThat(service.exitValue()).as(said).isEqualTo(69);
+            assertThat(said)
+                    .containsOnlyOnce("could not be kept running in 5 tries")
+                    .contains("pg_control");
+        } finally {
+            service.destroyForcibly();
+        }
+    }
+
+    private RunningService start() {
+        return RunningService.start(
+                folder.resolve("work"),
+                TestDatabase.fresh(),
+                Map.of(
+                        "dozo.db.url", "",
+                        "dozo.db.user", "",
+                        "dozo.db.password", "",
+                        "dozo.transfer.bundle-entries", "5"));
+    }
+
+    private Path data() {
+        return folder.resolve("work/postgres/data");
+    }
+
+    private void kill(boolean wholeFamily) throws IOException {
+        ProcessHandle server = ProcessHandle.of(Long.parseLong(
+                        Files.readAllLines(data().resolve("postmaster.pid")).getFirst()))
+                .orElseThrow();
+        List<ProcessHandle> family = server.descendants().toList();
+        server.destroyForcibly();
+        if (wholeFamily) {
+            family.forEach(ProcessHandle::destroyForcibly);
+        }
+    }
+
+    private static void awaitAnswers(RunningService service, CapturedLog log, int time) {
+        await().atMost(LIMIT).until(() -> log.count("the database answers again") == time);
+        await().atMost(LIMIT)
+                .until(() ->
+                        service.askAs(null, "GET", "/actuator/health", null).status() == 200);
+    }
+
+    private static Run ended(RunningService service, Run run) {
+        await().atMost(LIMIT)
+                .until(() ->
+                        !service.bean(Runs.class).find(run.id()).orElseThrow().goesOn());
+        return service.bean(Runs.class).find(run.id()).orElseThrow();
+    }
+
+    private static long verified(RunningService service) {
+        return count(service, "select count(*) from transfer_unit where state = 'VERIFIED'");
+    }
+
+    private static long units(RunningService service) {
+        return count(service, "select count(*) from transfer_unit");
+    }
+
+    private static long recovered(RunningService service, Run run) {
+        return count(
+                service,
+                "select count(*) from ledger where action = 'run.recovered' and subject = '%d'".formatted(run.id()));
+    }
+
+    private static long count(RunningService service, String sql) {
+        return service.bean(JdbcClient.class)
+                .sql(sql)
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private Path source() throws IOException {
+        Path source = Files.createDirectories(folder.resolve("source"));
+        Random random = new Random(17);
+        for (int i = 0; i < FILES; i++) {
+            byte[] content = new byte[random.nextInt(20_000)];
+            random.nextBytes(content);
+            Files.write(source.resolve("image" + i), content);
+        }
+        return source;
+    }
+}

@@ -1,0 +1,97 @@
+package dozo.start;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** Passes bytes on between the service and its database, or refuses every connection and breaks those there are. */
+final class Relay implements AutoCloseable {
+
+    private final int server;
+    private final int port;
+    private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+    private final AtomicInteger turnedAway = new AtomicInteger();
+    private volatile boolean through = true;
+    private @Nullable ServerSocket listening;
+
+    Relay(int server) throws IOException {
+        this.server = server;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
+            port = free.getLocalPort();
+        }
+    }
+
+    int port() {
+        return port;
+    }
+
+    void open() throws IOException {
+        ServerSocket fresh = new ServerSocket();
+        fresh.setReuseAddress(true);
+        fresh.bind(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port), 200);
+        listening = fresh;
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                while (true) {
+                    Socket client = fresh.accept();
+                    if (!through) {
+                        client.close();
+                        turnedAway.incrementAndGet();
+                        continue;
+                    }
+                    Socket behind = new Socket(InetAddress.ofLiteral("127.0.0.1"), server);
+                    sockets.add(client);
+                    sockets.add(behind);
+                    Thread.ofPlatform().daemon().start(() -> pass(client, behind));
+                    Thread.ofPlatform().daemon().start(() -> pass(behind, client));
+                }
+            } catch (IOException closed) {
+                // Refused from now on.
+            }
+        });
+    }
+
+    /** From now on nobody gets through. */
+    void refuse() throws IOException {
+        ServerSocket open = listening;
+        if (open != null) {
+            open.close();
+        }
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    /** From now on whoever connects is sent away without a word. */
+    void turnAway() {
+        through = false;
+    }
+
+    void letThrough() {
+        through = true;
+    }
+
+    int turnedAway() {
+        return turnedAway.get();
+    }
+
+    @Override
+    public void close() throws IOException {
+        refuse();
+    }
+
+    private static void pass(Socket from, Socket to) {
+        try (from;
+                to) {
+            from.getInputStream().transferTo(to.getOutputStream());
+        } catch (IOException broken) {
+            // As wanted.
+        }
+    }
+}

@@ -23,6 +23,7 @@ import dozo.transfer.OtherPlaces;
 import dozo.transfer.Throttle;
 import dozo.verify.SiteFolders;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -99,9 +100,13 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /** Whether a folder, as far as it is there, may be filled with this key: it is empty, or what was begun with it. */
-    public static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName)
-            throws IOException, InterruptedException {
-        return LocalTree.isNew(target, Incoming.name(key, isTopName::test));
+    public static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName) throws IOException {
+        try {
+            return LocalTree.isNew(target, Incoming.name(key, isTopName::test));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while looking into " + target);
+        }
     }
 
     private void begin(LocalTree tree, Consumer<Finding> findings) throws IOException, InterruptedException {

@@ -96,7 +96,7 @@ public final class Restore implements Copy {
     }
 
     /** Whether a folder, as far as it is there, may be the target: it is empty, or what this restore left. */
-    public boolean mayFill(Path folder) throws IOException, InterruptedException {
+    public boolean mayFill(Path folder) throws IOException {
         return Retrieval.mayFill(folder, key(), this::isTopName);
     }
 

@@ -148,8 +148,7 @@ class ExperimentPage {
             @PathVariable String code,
             @RequestParam(defaultValue = "") String manifest,
             Model model) {
-        return askRestore(
-                found(experiments, project, code), new Form(Map.of("manifest", manifest), Map.of()), model);
+        return askRestore(found(experiments, project, code), new Form(Map.of("manifest", manifest), Map.of()), model);
     }
 
     @PostMapping("/restore")
@@ -199,8 +198,7 @@ class ExperimentPage {
         } catch (NumberFormatException noNumber) {
             found = Optional.empty();
         }
-        return found.orElseThrow(
-                () -> new Refusal("manifest", "%s has no such manifest".formatted(experiment.name())));
+        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest".formatted(experiment.name())));
     }
 
     private Site site(String name) {

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -198,8 +199,10 @@ class StartTest {
     }
 
     private StartFailure failure(Map<String, String> settings) {
+        Map<String, String> atOnce = new HashMap<>(Map.of("dozo.db.start-wait", "0s"));
+        atOnce.putAll(settings);
         Throwable thrown =
-                catchThrowable(() -> RunningService.start(folder.resolve("work"), TestDatabase.fresh(), settings)
+                catchThrowable(() -> RunningService.start(folder.resolve("work"), TestDatabase.fresh(), atOnce)
                         .close());
         return StartFailure.of(thrown).orElseThrow(() -> new AssertionError("not told as a failure", thrown));
     }

@@ -9,6 +9,7 @@
             "manifest",
             "remote",
             "run",
+            "setting",
             "suggest",
             "transfer",
             "verify",

@@ -75,6 +75,7 @@ def add_options(parser):
     parser.add_argument('--work', metavar='DIR', help='keeps the made-up catalogue below there; else in a temporary folder')
 
 
+ALL_PLACES = {'DOZO_STREAMS_PER_USER': '500', 'DOZO_STREAMS_PER_ADDRESS': '500'}  # all viewers ask from here
 PARTS = ('loads', 'viewers')
 
 
@@ -100,7 +101,7 @@ def measured(chosen, size, data, folder):
     (folder / 'site').mkdir()
     sources = backup_sources(folder, size.files, size.backups)
     parts = []
-    with Server(folder / 'sshd') as server, Service(folder / 'dozo', **NO_SCRUB) as service:
+    with Server(folder / 'sshd') as server, Service(folder / 'dozo', **NO_SCRUB, **ALL_PLACES) as service:
         service.add_site(server, folder / 'site')
         backup = Backup(service, folder / 'site', say)
         backup.register(sources)

@@ -19,6 +19,7 @@ import dozo.start.PseudonymSettings;
 import dozo.start.Settings;
 import dozo.start.StartFailure;
 import dozo.start.WorklistSettings;
+import dozo.ui.StreamSettings;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Arrays;
@@ -53,6 +54,7 @@ public class Application {
             AdministratorSettings.class,
             PseudonymSettings.class,
             HttpSettings.class,
+            StreamSettings.class,
             ScheduleSettings.class,
             CollectSettings.class,
             IngestSettings.class,

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -176,11 +177,13 @@ public final class RunningService implements AutoCloseable {
             String bodyType,
             HttpRequest.BodyPublisher body,
             String... headers) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + path))
-                .header("Content-Type", bodyType)
-                .method(method, body);
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create(url() + path)).method(method, body);
         if (headers.length > 0) {
             request.headers(headers);
+        }
+        if (!List.of(headers).contains("Content-Type")) {
+            request.header("Content-Type", bodyType);
         }
         if (authorization != null) {
             request.header("Authorization", authorization);

@@ -46,6 +46,7 @@ class SettingsTest {
             Map.entry("dozo.db.url", List.of("mysql://x", "localhost", "jdbc:postgresql://h:port/x")),
             Map.entry("dozo.http.address", List.of("", "http://x", "a b")),
             Map.entry("dozo.http.tls-proxy", List.of("proxy.example.org", "10.0.0.1 10.0.0.2", "10.0.0.0/8")),
+            Map.entry("dozo.http.hosts", List.of("http://x", "a b", "x:80", "[::1]:80", "*")),
             Map.entry("dozo.worklist.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.cron", List.of("", "whenever", "0 0 25 * * *", "0 1 * * *")),
             Map.entry("dozo.schedule.zone", List.of("Mars/Base", "JST+")),

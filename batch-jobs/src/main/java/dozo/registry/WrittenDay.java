@@ -57,6 +57,29 @@ public final class WrittenDay {
                         .formatted(written));
     }
 
+    /**
+     * A day as programs write it, {@code 2026-10-01}, of the years that a database keeps: 1 to 9999.
+     *
+     * @param field the name of the field that it stands in
+     * @throws Refusal when it is none
+     */
+    public static LocalDate ofIso(String field, String written) {
+        try {
+            LocalDate day = LocalDate.parse(written);
+            if (isKept(day)) {
+                return day;
+            }
+        } catch (DateTimeException none) {
+            // Refused below, as a day is that no database keeps.
+        }
+        throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(written));
+    }
+
+    /** Whether its year is one that a database keeps. */
+    public static boolean isKept(LocalDate day) {
+        return day.getYear() >= 1 && day.getYear() <= 9999;
+    }
+
     private static int number(Matcher matcher, int group) {
         return Integer.parseInt(matcher.group(group));
     }

@@ -1,7 +1,7 @@
 package dozo.api;
 
 import dozo.ledger.Sight;
-import dozo.registry.Refusal;
+import dozo.registry.WrittenDay;
 import dozo.worklist.Booking;
 import dozo.worklist.Bookings;
 import dozo.worklist.Bookings.Answer;
@@ -16,7 +16,6 @@ import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.MimeTypeUtils;
@@ -199,15 +198,8 @@ class BookingApi {
     /** Reads the modality worklist of some days, and keeps what is planned. */
     @PostMapping("/worklist")
     ShownBookings read(@RequestBody Period period, Principal actor) {
-        LocalDate from = day("from", period.from);
-        return ShownBookings.of(worklist.read(from, day("until", period.until), actor.getName()), false);
-    }
-
-    private static LocalDate day(String field, @Nullable String text) {
-        try {
-            return LocalDate.parse(String.valueOf(text));
-        } catch (DateTimeParseException e) {
-            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
-        }
+        LocalDate from = WrittenDay.ofIso("from", String.valueOf(period.from));
+        LocalDate until = WrittenDay.ofIso("until", String.valueOf(period.until));
+        return ShownBookings.of(worklist.read(from, until, actor.getName()), false);
     }
 }

@@ -23,6 +23,7 @@ import dozo.registry.Refusal;
 import dozo.registry.SourceList;
 import dozo.registry.Verdict;
 import dozo.registry.Verdict.Outcome;
+import dozo.registry.WrittenDay;
 import dozo.suggest.FileGuesses;
 import dozo.suggest.Suggestion;
 import dozo.suggest.Suggestions;
@@ -36,7 +37,6 @@ import java.nio.file.Path;
 import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.format.DateTimeParseException;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -444,11 +444,7 @@ class ExperimentApi {
     }
 
     static @Nullable LocalDate day(String field, @Nullable String text) {
-        try {
-            return text == null ? null : LocalDate.parse(text);
-        } catch (DateTimeParseException e) {
-            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
-        }
+        return text == null ? null : WrittenDay.ofIso(field, text);
     }
 
     /** One experiment. */

@@ -2,7 +2,7 @@ package dozo.api;
 
 import dozo.api.Sheet.Column;
 import dozo.ledger.Sight;
-import dozo.registry.Refusal;
+import dozo.registry.WrittenDay;
 import dozo.worklist.GapKind;
 import dozo.worklist.Gaps;
 import dozo.worklist.Gaps.Line;
@@ -11,7 +11,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.LocalTime;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -160,10 +159,6 @@ class GapApi {
     }
 
     private static @Nullable LocalDate day(String field, @Nullable String text) {
-        try {
-            return text == null ? null : LocalDate.parse(text);
-        } catch (DateTimeParseException e) {
-            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
-        }
+        return text == null ? null : WrittenDay.ofIso(field, text);
     }
 }

@@ -1,12 +1,15 @@
 package dozo.api;
 
 import dozo.registry.Refusal;
+import dozo.registry.WrittenDay;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
-import java.time.format.DateTimeParseException;
-import java.util.function.Function;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
@@ -43,16 +46,20 @@ class Moments {
         return text == null ? null : end(field, text);
     }
 
-    private Instant moment(String field, String text, Function<LocalDate, LocalDate> shift) {
+    private Instant moment(String field, String text, UnaryOperator<LocalDate> shift) {
         try {
-            return text.contains("T")
-                    ? Instant.parse(text)
-                    : shift.apply(LocalDate.parse(text)).atStartOfDay(zone).toInstant();
-        } catch (DateTimeParseException e) {
-            throw new Refusal(
-                    field,
-                    "\"%s\" is no moment: a day as 2026-10-01 or a time as 2026-10-01T15:00:00Z is accepted"
-                            .formatted(text));
+            ZonedDateTime moment = text.contains("T")
+                    ? Instant.parse(text).atZone(ZoneOffset.UTC)
+                    : shift.apply(LocalDate.parse(text)).atStartOfDay(zone);
+            if (WrittenDay.isKept(moment.toLocalDate())) {
+                return moment.toInstant();
+            }
+        } catch (DateTimeException none) {
+            // Refused below, as a moment is that no database keeps.
         }
+        throw new Refusal(
+                field,
+                "\"%s\" is no moment: a day as 2026-10-01 or a time as 2026-10-01T15:00:00Z is accepted"
+                        .formatted(text));
     }
 }

@@ -55,7 +55,8 @@ class PlanApi {
             @RequestParam(required = false) @Nullable Long rate,
             @RequestParam(required = false) @Nullable Long link,
             Sight sight) {
-        if (lanes.isEmpty() || lanes.size() > LANES_SHOWN_MAX) {
+        // NB: between two commas without a number is null.
+        if (lanes.isEmpty() || lanes.size() > LANES_SHOWN_MAX || lanes.contains(null)) {
             throw new Refusal("lanes", "1 to %d numbers are accepted".formatted(LANES_SHOWN_MAX));
         }
         lanes.forEach(each -> check("lanes", each, Forecast.LANES_MAX));

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.apache.coyote.BadRequestException;
 import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +38,7 @@ import org.springframework.web.multipart.MultipartException;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 import org.springframework.web.servlet.resource.NoResourceFoundException;
 import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.exc.InvalidNullException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /** Errors as problem details (RFC 9457), those of a person's making with the field and what is accepted. */
@@ -100,9 +102,21 @@ class Problems extends ResponseEntityExceptionHandler {
 
     /** Tomcat reads a query, and the firewall looks at it, when the first of its parameters is asked for. */
     @ExceptionHandler({InvalidParameterException.class, RequestRejectedException.class})
-    ResponseEntity<ProblemDetail> unreadableQuery(RuntimeException unreadable) {
-        return answer(ProblemDetail.forStatusAndDetail(
-                HttpStatus.BAD_REQUEST, "the query is accepted as name=value&…, in UTF-8 with % for what is special"));
+    @Nullable
+    ResponseEntity<Object> unreadableQuery(RuntimeException unreadable, WebRequest request) {
+        ProblemDetail problem = ProblemDetail.forStatusAndDetail(
+                HttpStatus.BAD_REQUEST,
+                "The query cannot be read: expected name=value&…, in UTF-8, with % for special characters.");
+        return handleExceptionInternal(unreadable, problem, new HttpHeaders(), HttpStatus.BAD_REQUEST, request);
+    }
+
+    /** What Tomcat could not read to its end: it says so when a part is read. */
+    @ExceptionHandler
+    @Nullable
+    ResponseEntity<Object> brokenOff(BadRequestException body, WebRequest request) {
+        ProblemDetail problem =
+                ProblemDetail.forStatusAndDetail(HttpStatus.BAD_REQUEST, "The body cannot be read to its end.");
+        return handleExceptionInternal(body, problem, new HttpHeaders(), HttpStatus.BAD_REQUEST, request);
     }
 
     /** Thrown on, as it is, it cuts the connection: whatever was written here would look like a part of the file. */
@@ -157,6 +171,12 @@ class Problems extends ResponseEntityExceptionHandler {
     @Override
     protected @Nullable ResponseEntity<Object> handleExceptionInternal(
             Exception failure, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+        if (request instanceof ServletWebRequest servlet
+                && servlet.getResponse() != null
+                && servlet.getResponse().isCommitted()) {
+            // Tomcat answers by itself where a body ends too early.
+            return null;
+        }
         HttpServletResponse page = ofPages(request);
         if (page != null) {
             headers.forEach((name, values) -> values.forEach(value -> page.addHeader(name, value)));
@@ -213,7 +233,8 @@ class Problems extends ResponseEntityExceptionHandler {
             return handleExceptionInternal(unreadable, answer.getBody(), headers, answer.getStatusCode(), request);
         }
         Optional<FieldError> field = field(unreadable);
-        if (unreadable.getCause() instanceof NoText && field.isPresent()) {
+        if ((unreadable.getCause() instanceof NoText || unreadable.getCause() instanceof InvalidNullException)
+                && field.isPresent()) {
             return handleExceptionInternal(
                     unreadable,
                     refused(HttpStatus.UNPROCESSABLE_CONTENT, List.of(field.get())),
@@ -231,6 +252,10 @@ class Problems extends ResponseEntityExceptionHandler {
     private static Optional<FieldError> field(HttpMessageNotReadableException unreadable) {
         if (!(unreadable.getCause() instanceof DatabindException failure)) {
             return Optional.empty();
+        }
+        if (failure instanceof InvalidNullException) {
+            return Optional.of(new FieldError(
+                    failure.getPath().getFirst().getPropertyName(), "a list or map without null is expected"));
         }
         String path = failure.getPath().stream()
                 .map(step -> step.getPropertyName() == null ? "[" + step.getIndex() + "]" : step.getPropertyName())

@@ -1,6 +1,10 @@
 package dozo.api;
 
+import static java.util.Objects.requireNonNull;
+
+import com.fasterxml.jackson.annotation.Nulls;
 import dozo.registry.Refusal;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Method;
@@ -9,11 +13,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcRegistrations;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
 import org.springframework.http.MediaType;
+import org.springframework.web.HttpMediaTypeException;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.method.HandlerMethod;
@@ -31,9 +37,18 @@ class Requests implements WebMvcConfigurer {
     /** After the gate: who may not ask is told nothing else. */
     static final int AFTER_GATE = 1;
 
+    /** Why an endpoint cannot be asked for, or with, this type of content. */
+    private static final String UNFIT = Requests.class.getName() + ".unfit";
+
     @Bean
     static JacksonModule keptText() {
         return NoText.module();
+    }
+
+    /** No handler knows what a null in a list or a map would mean. */
+    @Bean
+    static JsonMapperBuilderCustomizer noNullsInLists() {
+        return json -> json.changeDefaultNullHandling(nulls -> nulls.withContentNulls(Nulls.FAIL));
     }
 
     /** NB: without this, what libraries bring along would be read and written too, YAML for one. */
@@ -74,6 +89,31 @@ class Requests implements WebMvcConfigurer {
             }
             return json.build();
         }
+
+        /**
+         * An endpoint that takes or gives another type of content is chosen all the same, for the gate to see the request before
+         * {@link KnownParameters} refuses it: whoever may not ask is told nothing else.
+         */
+        @Override
+        protected @Nullable HandlerMethod handleNoMatch(
+                Set<RequestMappingInfo> mappings, String path, HttpServletRequest request) throws ServletException {
+            try {
+                return super.handleNoMatch(mappings, path, request);
+            } catch (HttpMediaTypeException unfit) {
+                RequestMappingInfo asked = mappings.stream()
+                        .filter(each -> isAsked(each, request))
+                        .findFirst()
+                        .orElseThrow(() -> unfit);
+                handleMatch(asked, path, request);
+                request.setAttribute(UNFIT, unfit);
+                return getHandlerMethods().get(asked);
+            }
+        }
+
+        private static boolean isAsked(RequestMappingInfo mapping, HttpServletRequest request) {
+            return requireNonNull(mapping.getPathPatternsCondition()).getMatchingCondition(request) != null
+                    && mapping.getMethodsCondition().getMatchingCondition(request) != null;
+        }
     }
 
     private static String[] produced(Method handler) {
@@ -91,7 +131,11 @@ class Requests implements WebMvcConfigurer {
     private static final class KnownParameters implements HandlerInterceptor {
 
         @Override
-        public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+        public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
+                throws HttpMediaTypeException {
+            if (request.getAttribute(UNFIT) instanceof HttpMediaTypeException unfit) {
+                throw unfit;
+            }
             if (!(handler instanceof HandlerMethod method) || !isRest(method.getBeanType())) {
                 return true;
             }

@@ -1,6 +1,5 @@
 package dozo.api;
 
-import dozo.registry.Refusal;
 import dozo.worklist.Scanners;
 import dozo.worklist.Scanners.Scanner;
 import java.security.Principal;
@@ -28,8 +27,7 @@ class ScannerApi {
      * @param purgeDays after how many days its console deletes what it acquired; missing: unknown
      */
     record NewScanner(
-            @Nullable List<@Nullable String> aeTitles,
-            @Nullable Integer purgeDays) {}
+            @Nullable List<String> aeTitles, @Nullable Integer purgeDays) {}
 
     ScannerApi(Scanners scanners) {
         this.scanners = scanners;
@@ -45,16 +43,7 @@ class ScannerApi {
     /** Sets all that is known of a scanner. */
     @PutMapping("/{scanner}")
     Scanner put(@PathVariable("scanner") String code, @RequestBody NewScanner said, Principal actor) {
-        List<@Nullable String> titles = said.aeTitles == null ? List.of() : said.aeTitles;
-        List<String> given = titles.stream()
-                .map(title -> {
-                    if (title == null) {
-                        throw new Refusal("aeTitles", "titles of 1 to 16 characters are accepted");
-                    }
-                    return title;
-                })
-                .toList();
-        Scanner scanner = new Scanner(code, given, said.purgeDays);
+        Scanner scanner = new Scanner(code, said.aeTitles == null ? List.of() : said.aeTitles, said.purgeDays);
         scanners.put(scanner, actor.getName());
         return scanner;
     }

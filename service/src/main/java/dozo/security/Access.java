@@ -1,5 +1,6 @@
 package dozo.security;
 
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -17,10 +18,13 @@ import org.springframework.security.core.AuthenticationException;
 import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.AuthenticationSuccessHandler;
+import org.springframework.security.web.authentication.SavedRequestAwareAuthenticationSuccessHandler;
 import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
 import org.springframework.security.web.csrf.CsrfException;
 import org.springframework.security.web.header.writers.CrossOriginOpenerPolicyHeaderWriter.CrossOriginOpenerPolicy;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+import org.springframework.web.util.UriComponentsBuilder;
 
 /**
  * How people and programs log in: to REST at every request, to pages by a form with a session; the rest is open to nobody. Who
@@ -29,20 +33,9 @@ import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWrite
 @Configuration
 class Access {
 
-    private static final String CONTENT_POLICY =
-            "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'";
-
-    private static final String NO_PERMISSIONS = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
-
     /** What every page loads. The hashes in their names are of their content. */
     private static final String[] ASSETS = {
-        "/dozo*.css",
-        "/charts*.js",
-        "/live*.js",
-        "/favicon*.svg",
-        "/webjars/htmx.org/**",
-        "/webjars/chartjs/**",
-        "/error"
+        "/dozo*.css", "/charts*.js", "/live*.js", "/favicon*.svg", "/webjars/htmx.org/**", "/webjars/chartjs/**"
     };
 
     private final Answers answers;
@@ -74,15 +67,23 @@ class Access {
     @Order(2)
     SecurityFilterChain pages(HttpSecurity http) throws Exception {
         return headers(http)
-                .authorizeHttpRequests(requests -> requests.requestMatchers(EndpointRequest.to("health"))
+                .authorizeHttpRequests(requests -> requests.dispatcherTypeMatchers(DispatcherType.ERROR)
+                        .permitAll()
+                        .requestMatchers(EndpointRequest.to("health"))
                         .permitAll()
                         .requestMatchers(ASSETS)
+                        .permitAll()
+                        // NB: what the form lets in is its address alone, not one that chooses a language besides.
+                        .requestMatchers("/login")
                         .permitAll()
                         .requestMatchers(pages())
                         .authenticated()
                         .anyRequest()
                         .denyAll())
-                .formLogin(form -> form.loginPage("/login").permitAll().failureHandler(this::formFailed))
+                .formLogin(form -> form.loginPage("/login")
+                        .permitAll()
+                        .successHandler(toWhatWasWanted())
+                        .failureHandler(this::formFailed))
                 .exceptionHandling(failures -> failures.accessDeniedHandler(Access::denied))
                 .logout(logout ->
                         logout.logoutSuccessUrl("/login?logout").deleteCookies(TlsProxy.COOKIE_PLAIN, TlsProxy.COOKIE))
@@ -118,6 +119,20 @@ class Access {
         }
     }
 
+    /** Says no host: the request for what was wanted has kept the one that it named. */
+    private static AuthenticationSuccessHandler toWhatWasWanted() {
+        SavedRequestAwareAuthenticationSuccessHandler handler = new SavedRequestAwareAuthenticationSuccessHandler();
+        handler.setRedirectStrategy(
+                (request, response, url) -> response.sendRedirect(UriComponentsBuilder.fromUriString(url)
+                        .scheme(null)
+                        .host(null)
+                        .port(null)
+                        .build()
+                        .toUriString()
+                        .replaceFirst("^/*", "/")));
+        return handler;
+    }
+
     /** The pages of the table of permissions, variables as one part of the path. */
     private static String[] pages() {
         return Permissions.endpoints().stream()
@@ -128,9 +143,10 @@ class Access {
 
     /** Besides what Spring Security sends by itself: no-store, nosniff, and HSTS where the request came over TLS. */
     private static HttpSecurity headers(HttpSecurity http) throws Exception {
-        return http.headers(headers -> headers.contentSecurityPolicy(policy -> policy.policyDirectives(CONTENT_POLICY))
-                .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER))
-                .permissionsPolicyHeader(permissions -> permissions.policy(NO_PERMISSIONS))
-                .crossOriginOpenerPolicy(opener -> opener.policy(CrossOriginOpenerPolicy.SAME_ORIGIN)));
+        return http.headers(
+                headers -> headers.contentSecurityPolicy(policy -> policy.policyDirectives(Headers.CONTENT_POLICY))
+                        .referrerPolicy(referrer -> referrer.policy(ReferrerPolicy.NO_REFERRER))
+                        .permissionsPolicyHeader(permissions -> permissions.policy(Headers.NO_PERMISSIONS))
+                        .crossOriginOpenerPolicy(opener -> opener.policy(CrossOriginOpenerPolicy.SAME_ORIGIN)));
     }
 }

@@ -23,7 +23,6 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.security.web.firewall.HttpFirewall;
@@ -78,6 +77,9 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
         @Override
         public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
                 throws IOException, ServletException {
+            if (response instanceof HttpServletResponse answer) {
+                Headers.say(answer);
+            }
             if (request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String uri
                     && request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer status
                     && uri.startsWith(Answers.REST)
@@ -99,18 +101,18 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
 
         @Override
         protected void report(Request request, Response response, @Nullable Throwable failure) {
-            String uri = request.getRequestURI();
-            if (uri != null && !uri.startsWith(Answers.REST)) {
-                super.report(request, response, failure);
-                return;
-            }
             if (response.getStatus() < HttpStatus.BAD_REQUEST.value()
                     || response.getContentWritten() > 0
                     || !response.setErrorReported()) {
                 return;
             }
             try {
-                write(response.getResponse(), response.getStatus(), null);
+                String uri = request.getRequestURI();
+                if (uri == null || uri.startsWith(Answers.REST)) {
+                    write(response.getResponse(), response.getStatus(), null);
+                } else {
+                    writePage(response.getResponse(), response.getStatus());
+                }
                 response.finishResponse();
             } catch (IOException | IllegalStateException gone) {
                 // Whoever asked is not there any more.
@@ -122,13 +124,32 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
         HttpStatus known = HttpStatus.resolve(status);
         String title = known == null ? "Error" : known.getReasonPhrase();
         byte[] problem = JSON.writeValueAsBytes(new Problem(title, status, detail(status), uri));
+        write(response, status, MediaType.APPLICATION_PROBLEM_JSON_VALUE, problem);
+    }
+
+    /** In both languages: nobody knows which one is wanted. */
+    private static void writePage(HttpServletResponse response, int status) throws IOException {
+        String page = """
+                <!DOCTYPE html>
+                <html lang="en">
+                <head><meta charset="utf-8"><title>Dozo</title></head>
+                <body>
+                <h1>%d</h1>
+                <p>%s</p>
+                <p lang="ja">このリクエストは処理できません。アドレスを確認して、もう一度お試しください。</p>
+                </body>
+                </html>
+                """.formatted(status, detail(status));
+        write(response, status, MediaType.TEXT_HTML_VALUE, page.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void write(HttpServletResponse response, int status, String type, byte[] body) throws IOException {
+        Headers.say(response);
         response.setStatus(status);
-        response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-        response.setHeader("X-Content-Type-Options", "nosniff");
-        response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+        response.setContentType(type);
         response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-        response.setContentLength(problem.length);
-        response.getOutputStream().write(problem);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
     }
 
     private static String detail(int status) {
@@ -137,7 +158,10 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
                 "this is no request that can be read: the address, a header or the size of all of them is not accepted";
             case 404 -> "there is nothing at this address";
             case 405 -> "this method is not accepted here";
-            case 505 -> "HTTP/1.1 is accepted";
+            case 421 ->
+                "Dozo does not answer under this host name; the setting DOZO_HTTP_HOSTS lists the names it answers to";
+            case 505 -> "Only HTTP/1.1 is supported.";
+            case 501 -> "this is not supported";
             default -> status < 500 ? "this request is not accepted" : "this is a defect of Dozo; its log says more";
         };
     }

@@ -9,6 +9,7 @@ import org.springdoc.core.utils.SpringDocUtils;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
+import org.springframework.core.Ordered;
 import org.springframework.web.bind.support.WebDataBinderFactory;
 import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.RequestAttributes;
@@ -39,6 +40,10 @@ class GateConfiguration implements WebMvcConfigurer {
 
     @Override
     public void addInterceptors(InterceptorRegistry interceptors) {
+        interceptors
+                .addInterceptor(new ReadableParameters())
+                .order(Ordered.HIGHEST_PRECEDENCE)
+                .excludePathPatterns("/api/**", "/error");
         // NB: what failed was let in, or was nobody's to let in.
         interceptors.addInterceptor(gate).excludePathPatterns("/error");
     }

@@ -25,29 +25,48 @@ public record HttpSettings(
                 allowed = "addresses in numbers with commas",
                 empty = "there is none")
         @DefaultValue("")
-        String tlsProxy) {
+        String tlsProxy,
+
+        @Setting(
+                value =
+                        "under which names and addresses it is asked, besides this machine's own: what browsers show, as"
+                                + " `dozo.example.org`. Another `Host` gets 421; `/actuator/health` is answered under any",
+                allowed = "names and addresses with commas, without ports",
+                empty = "`DOZO_HTTP_ADDRESS`, loopback, and the address of this machine that a connection came to")
+        @DefaultValue("")
+        String hosts) {
 
     private static final Pattern ADDRESS = Pattern.compile("[0-9a-fA-F.:]{2,45}");
     private static final Pattern NAME_OR_ADDRESS = Pattern.compile("[0-9a-zA-Z.:%_-]{1,253}");
+
+    private static final Pattern HOST = Pattern.compile("[0-9a-zA-Z._-]{1,253}|\\[?[0-9a-fA-F:.]*:[0-9a-fA-F:.]*]?");
 
     public HttpSettings {
         if (!NAME_OR_ADDRESS.matcher(address).matches()) {
             throw new WrongSetting("address");
         }
-        if (!proxies(tlsProxy).stream().allMatch(proxy -> ADDRESS.matcher(proxy).matches())) {
+        if (!listed(tlsProxy).stream().allMatch(proxy -> ADDRESS.matcher(proxy).matches())) {
             throw new WrongSetting("tlsProxy");
+        }
+        if (!listed(hosts).stream().allMatch(host -> HOST.matcher(host).matches())) {
+            throw new WrongSetting("hosts");
         }
     }
 
     /** Their addresses. */
     public List<String> proxies() {
-        return proxies(tlsProxy);
+        return listed(tlsProxy);
     }
 
-    private static List<String> proxies(String text) {
+    /** Names and addresses under which it is asked, as they were given. */
+    public List<String> hostNames() {
+        return listed(hosts);
+    }
+
+    private static List<String> listed(String text) {
         return Arrays.stream(text.split(",", -1))
                 .map(String::strip)
-                .filter(address -> !address.isEmpty())
+                .filter(each -> !each.isEmpty())
                 .toList();
     }
 }

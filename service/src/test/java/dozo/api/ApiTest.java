@@ -165,6 +165,86 @@ class ApiTest {
         assertThat(service.ask("GET", "/api/v1/ledger", null, null).status()).isEqualTo(401);
     }
 
+    /** Years that Java knows and no database keeps. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "-300000000-01-01",
+                "+300000-01-01",
+                "-4714-01-01",
+                "0000-12-30",
+                "+10000-01-01",
+                "+999999999-12-31",
+                "-999999999-01-01",
+                "+999999999-12-31T23:59:59Z",
+                "-300000000-01-01T00:00:00Z",
+                "-0001-12-31T23:59:59Z",
+                "+1000000000-12-31T23:59:59.999999999Z"
+            })
+    void aTimeOfAnAbsurdYearIsRefusedWithItsField(String time) throws Exception {
+        String experiment = "/api/v1/experiments/%s/E1/manifests".formatted(project);
+        Path source = Files.createDirectories(folder.resolve(project + "-source"));
+        assertThat(register("E1", source.toString()).status()).isEqualTo(201);
+        String asked = time.replace("+", "%2B");
+        for (String path : List.of(
+                "/api/v1/coverage?site=dr&",
+                "/api/v1/coverage/groups?site=dr&by=project&",
+                "/api/v1/gaps?site=dr&",
+                experiment + "?")) {
+            assertRefused(service.get(path + "asOf=" + asked), 422, "asOf");
+        }
+        assertRefused(service.get("/api/v1/ledger?from=" + asked), 422, "from");
+        assertRefused(service.get("/api/v1/ledger?until=" + asked), 422, "until");
+        for (String list : List.of("changes", "waits")) {
+            String path = "/api/v1/coverage/" + list + "?site=dr&by=project";
+            assertRefused(service.get(path + "&until=2026-01-01&from=" + asked), 422, "from");
+            assertRefused(service.get(path + "&from=2026-01-01&until=" + asked), 422, "until");
+        }
+        String body = "{\"from\": \"%s\", \"until\": \"2026-10-01\"}".formatted(time);
+        assertRefused(service.post("/api/v1/bookings/worklist", body), 422, "from");
+        assertRefused(
+                service.post("/api/v1/scrubs", "{\"site\": \"dr\", \"until\": \"%s\"}".formatted(time)), 422, "until");
+        if (!time.contains("T")) {
+            assertRefused(service.get("/api/v1/gaps?site=dr&plannedFrom=" + asked), 422, "plannedFrom");
+            assertRefused(service.get("/api/v1/gaps?site=dr&plannedUntil=" + asked), 422, "plannedUntil");
+            assertRefused(service.get("/api/v1/experiments?site=dr&acquiredFrom=" + asked), 422, "acquiredFrom");
+            assertRefused(service.get("/api/v1/experiments?site=dr&acquiredUntil=" + asked), 422, "acquiredUntil");
+            String wish = "{\"project\": \"%s\", \"code\": \"E2\", \"source\": \"/\", \"acquired\": \"%s\"}";
+            assertRefused(service.post("/api/v1/experiments", wish.formatted(project, time)), 422, "acquired");
+        }
+    }
+
+    /** Every list and map of every request's record. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "PUT  | /origins/t            | {'kind': 'tree', 'root': '/', 'patterns': [null]}                        | patterns",
+                "PUT  | /origins/t            | {'kind': 'tree', 'root': '/', 'patterns': ['{label}'], 'ready': [null]}  | ready",
+                "PUT  | /origins/t            | {'kind': 'tree', 'root': '/', 'projects': {'x': null}}                   | projects",
+                "PUT  | /origins/f            | {'kind': 'flywheel', 'storageHosts': ['h', null]}                        | storageHosts",
+                "PUT  | /projects/{}/roots    | {'roots': [null]}                                                        | roots",
+                "PUT  | /projects/{}/roots    | {'rootsBytes': ['Lw==', null]}                                           | rootsBytes",
+                "PUT  | /scanners/T9          | {'aeTitles': [null]}                                                     | aeTitles",
+                "POST | /users                | {'name': 'n', 'password': 'a long password', 'roles': [null]}            | roles",
+                "PATCH| /users/admin          | {'roles': ['ADMIN', null]}                                               | roles",
+                "POST | /me/tokens            | {'name': 'n', 'roles': [null]}                                           | roles",
+                "POST | /arrivals/accept      | {'ids': [1, null]}                                                       | ids"
+            })
+    void nullInAListIsRefusedWithTheFieldOfTheList(String method, String path, String body, String field) {
+        Answer answer = service.ask(
+                method, "/api/v1" + path.replace("{}", project), body.replace('\'', '"'), service.password());
+
+        assertRefused(answer, 422, field);
+    }
+
+    @Test
+    void aListOfNoNumbersIsRefused() {
+        for (String lanes : List.of(",", ",,", "1,,2")) {
+            assertRefused(service.get("/api/v1/plan?site=dr&lanes=" + lanes), 422, "lanes");
+        }
+    }
+
     @Test
     void theLedgersPagesFollowEachOtherInOrder() {
         Answer first = service.get("/api/v1/ledger?limit=1");

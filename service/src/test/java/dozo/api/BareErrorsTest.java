@@ -131,7 +131,7 @@ class BareErrorsTest {
     private static String raw(String line) throws IOException {
         URI at = URI.create(service.url());
         try (Socket socket = new Socket(at.getHost(), at.getPort())) {
-            String request = "%s\r\nHost: dozo\r\nAuthorization: %s\r\nConnection: close\r\n\r\n"
+            String request = "%s\r\nHost: localhost\r\nAuthorization: %s\r\nConnection: close\r\n\r\n"
                     .formatted(line, RunningService.basic("admin", service.password()));
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();

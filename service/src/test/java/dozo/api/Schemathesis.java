@@ -18,7 +18,7 @@ final class Schemathesis {
     private static final String VALIDATOR_RELEASE = "0.9.0";
     private static final Path ENVIRONMENT =
             Path.of("target", "schemathesis-" + RELEASE).toAbsolutePath();
-    private static final int LIMIT_MINUTES = 8;
+    private static final int LIMIT_MINUTES = 15;
 
     private Schemathesis() {}
 
@@ -30,11 +30,11 @@ final class Schemathesis {
         return execute(file.toAbsolutePath().getParent(), List.of(program("openapi-spec-validator"), file.toString()));
     }
 
-    /** Fuzzes with these arguments, in a folder that takes what it leaves behind. */
-    static Verdict run(Path folder, List<String> arguments) throws IOException, InterruptedException {
+    /** Fuzzes with these arguments, in a folder that takes what it leaves behind; with more patience for more examples. */
+    static Verdict run(Path folder, List<String> arguments, int times) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("nice", "-n", "19", program("schemathesis"), "run"));
         command.addAll(arguments);
-        return execute(folder, command);
+        return execute(folder, command, Math.multiplyExact(LIMIT_MINUTES, times));
     }
 
     /** Made once; the mark is the last thing that is made. */
@@ -61,6 +61,11 @@ final class Schemathesis {
     }
 
     private static Verdict execute(Path folder, List<String> command) throws IOException, InterruptedException {
+        return execute(folder, command, LIMIT_MINUTES);
+    }
+
+    private static Verdict execute(Path folder, List<String> command, int minutes)
+            throws IOException, InterruptedException {
         Path said = Files.createTempFile("schemathesis", ".log");
         try {
             ProcessBuilder builder =
@@ -68,10 +73,9 @@ final class Schemathesis {
             builder.environment().putAll(Map.of("PYTHONUTF8", "1", "LC_ALL", "C.UTF-8", "NO_COLOR", "1"));
             builder.directory(folder.toFile());
             Process process = builder.start();
-            if (!process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES)) {
+            if (!process.waitFor(minutes, TimeUnit.MINUTES)) {
                 process.destroyForcibly();
-                throw new AssertionError(
-                        "not done after %d minutes: %s".formatted(LIMIT_MINUTES, Files.readString(said)));
+                throw new AssertionError("not done after %d minutes: %s".formatted(minutes, Files.readString(said)));
             }
             return new Verdict(process.exitValue(), Files.readString(said, StandardCharsets.UTF_8));
         } finally {

@@ -21,7 +21,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The running service holds what its description says, whatever is sent to it: no failure of ours, no answer that is not
- * described. Nothing is left out: runs and scrubs are started too, to a site that refuses every connection.
+ * described. Nothing is left out: runs and scrubs are started too, to a site that refuses every connection. What fits the
+ * description is sent and what does not, one request for itself and in sequences where one takes what another has answered.
+ *
+ * <p>With {@code -Dfuzz.times=10} ten times as many examples are sent, by other seeds:
+ * <pre>mvn -pl service -am test -Dtest=SchemathesisIT -Dfuzz.times=10 -Dsurefire.failIfNoSpecifiedTests=false</pre>
  */
 class SchemathesisIT {
 
@@ -42,6 +46,11 @@ class SchemathesisIT {
             """;
 
     private static final Pattern CASES = Pattern.compile("(\\d+) generated, (\\d+) passed");
+
+    /** How many times as many examples as usual. */
+    private static final int TIMES = Integer.getInteger("fuzz.times", 1);
+
+    private static final int EXAMPLES = 5 * TIMES;
 
     @TempDir
     static Path work;
@@ -76,34 +85,33 @@ class SchemathesisIT {
     void itHoldsForAnAdministratorAndALabManager() throws Exception {
         try (ExecutorService both = Executors.newFixedThreadPool(2)) {
             List<Future<@Nullable Void>> fuzzed = both.invokeAll(List.of(
-                    () -> fuzz("admin:" + service.password(), "coverage,fuzzing", 5),
-                    () -> fuzz("lm:a long password", "fuzzing", 5)));
+                    () -> fuzz("admin:" + service.password(), "coverage,fuzzing,stateful"),
+                    () -> fuzz("lm:a long password", "fuzzing,stateful")));
             for (Future<@Nullable Void> each : fuzzed) {
                 each.get();
             }
         }
     }
 
-    private static @Nullable Void fuzz(String who, String phases, int examples)
-            throws IOException, InterruptedException {
+    private static @Nullable Void fuzz(String who, String phases) throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory(work, "fuzz");
         Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS);
         Path api = Files.writeString(
                 folder.resolve("openapi.json"), service.get("/api/v1/openapi").text());
         List<String> arguments = new ArrayList<>(List.of(api.toString(), "--url", service.url()));
         arguments.addAll(List.of("--auth", who));
-        arguments.addAll(List.of("--phases", phases, "--checks", CHECKS));
+        arguments.addAll(List.of("--phases", phases, "--mode", "all", "--checks", CHECKS));
         arguments.addAll(List.of(
                 "--max-examples",
-                String.valueOf(examples),
+                String.valueOf(EXAMPLES),
                 "--seed",
-                "1",
+                String.valueOf(TIMES),
                 "--generation-deterministic",
                 "--no-shrink"));
         arguments.addAll(List.of("--suppress-health-check", "all"));
         arguments.addAll(List.of("--continue-on-failure", "--request-timeout", "60"));
 
-        Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments);
+        Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments, TIMES);
 
         assertThat(verdict.exitCode()).as(verdict.said()).isZero();
         Matcher cases = CASES.matcher(verdict.said());

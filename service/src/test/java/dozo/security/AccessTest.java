@@ -228,6 +228,48 @@ class AccessTest {
         assertThat(wrong).isEmpty();
     }
 
+    /** The role comes first: whoever may not ask is not told which content would be taken or given. */
+    @Test
+    void contentThatIsNotTakenIsRefusedByRoleFirst() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        int asked = 0;
+        for (Line line : table()) {
+            Endpoint endpoint = line.endpoint();
+            if (!endpoint.path().startsWith("/api/")) {
+                continue;
+            }
+            for (Asker asker : askers()) {
+                Answer answer = askUnfit(asker, endpoint, project(line));
+                String found = found(answer);
+                asked++;
+                if (!found.equals(expected(line, asker, project(line))) || answer.status() < 400) {
+                    wrong.add("%s as %s: %d %s".formatted(endpoint, asker, answer.status(), answer.text()));
+                }
+            }
+            Answer nobody = askUnfit(new Asker("", "", "Bearer nonsense", ""), endpoint, OWN);
+            if (nobody.status() != 401) {
+                wrong.add("%s as nobody: %d %s".formatted(endpoint, nobody.status(), nobody.text()));
+            }
+        }
+
+        System.out.printf("unfit content: %d requests, %d wrong%n", asked, wrong.size());
+        assertThat(asked).isGreaterThan(1_000);
+        assertThat(wrong).isEmpty();
+    }
+
+    private static Answer askUnfit(Asker asker, Endpoint endpoint, String project) {
+        String body = endpoint.method().startsWith("P") ? "<" : null;
+        return service.askAsWith(
+                asker.authorization(),
+                endpoint.method(),
+                path(endpoint, project) + query(endpoint),
+                body,
+                "Content-Type",
+                "application/nonsense",
+                "Accept",
+                "image/png");
+    }
+
     @Test
     void aLabManagerReadsNothingOfAForeignProject() throws Exception {
         Asker manager = asker(Role.LAB_MANAGER);
@@ -518,14 +560,7 @@ class AccessTest {
 
     /** Asks with a body that nobody understands: what is allowed gets as far as that. */
     private static Answer ask(Asker asker, Endpoint endpoint, String project) {
-        String path = endpoint.path()
-                .replace("{project}", project)
-                .replace("{code}", project + "E")
-                .replace("{name}", "dr")
-                .replace("{number}", "1")
-                .replace("{scanner}", "T7")
-                .replace("{studyInstanceUid}", "2.25.1")
-                .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
+        String path = path(endpoint, project);
         String query = query(endpoint);
         if (!path.startsWith("/api/") && asker.token().isEmpty()) {
             HttpClient browser = BROWSERS.computeIfAbsent(asker.name(), name -> service.browser(name, PASSWORD));
@@ -539,6 +574,17 @@ class AccessTest {
         }
         String body = endpoint.method().startsWith("P") ? "[" : null;
         return service.askAs(asker.authorization(), endpoint.method(), path + query, body);
+    }
+
+    private static String path(Endpoint endpoint, String project) {
+        return endpoint.path()
+                .replace("{project}", project)
+                .replace("{code}", project + "E")
+                .replace("{name}", "dr")
+                .replace("{number}", "1")
+                .replace("{scanner}", "T7")
+                .replace("{studyInstanceUid}", "2.25.1")
+                .replace("{id}", endpoint.path().contains("/tokens/") ? "999999" : String.valueOf(run));
     }
 
     /** Without which the answer would be that it is missing. */

@@ -3,6 +3,7 @@ package dozo.ui;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
+import dozo.db.TestDatabase;
 import dozo.ledger.Sight;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
@@ -11,17 +12,23 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import dozo.security.Role;
 import dozo.security.Users;
+import dozo.ui.RunWatch.NoPlace;
 import dozo.ui.RunWatch.Viewing;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -46,11 +53,20 @@ class RunWatchTest {
     private static RunWatch watch;
     private static Runs runs;
 
+    private static final int PER_USER = 3;
+    private static final int PER_ADDRESS = 5;
+
     private long run;
+    private int viewers;
 
     @BeforeAll
     static void start() {
-        service = RunningService.start(folder.resolve("work"));
+        service = RunningService.start(
+                folder.resolve("work"),
+                TestDatabase.fresh(),
+                Map.of(
+                        "dozo.streams.per-user", String.valueOf(PER_USER),
+                        "dozo.streams.per-address", String.valueOf(PER_ADDRESS)));
         service.bean(Sites.class)
                 .save(
                         "dr",
@@ -85,9 +101,9 @@ class RunWatchTest {
     void aHundredViewersAreServedByOneLook() throws Exception {
         List<Viewing> all = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            all.add(watch.watch(run, Sight.EVERYTHING).orElseThrow());
+            all.add(viewing(Sight.EVERYTHING));
         }
-        Viewing other = watch.watch(run, Sight.of(Set.of("P001"))).orElseThrow();
+        Viewing other = viewing(Sight.of(Set.of("P001")));
         // All are there from its second sample on.
         RunSample first = all.getFirst().next(10);
         RunSample shared = all.getFirst().next(10);
@@ -104,8 +120,8 @@ class RunWatchTest {
 
     @Test
     void whoDoesNotReadIsDroppedAndNobodyWaits() throws Exception {
-        Viewing sleeper = watch.watch(run, Sight.EVERYTHING).orElseThrow();
-        Viewing reader = watch.watch(run, Sight.EVERYTHING).orElseThrow();
+        Viewing sleeper = viewing(Sight.EVERYTHING);
+        Viewing reader = viewing(Sight.EVERYTHING);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (!sleeper.isDropped() && System.nanoTime() < deadline) {
             assertThat(reader.next(10)).isNotNull();
@@ -114,16 +130,91 @@ class RunWatchTest {
         assertThat(sleeper.isDropped()).isTrue();
         assertThat(reader.isDropped()).isFalse();
         watch.leave(reader);
+        assertThat(watch.viewers())
+                .as("who does not read keeps the place until it leaves")
+                .isEqualTo(1);
+        watch.leave(sleeper);
+        assertThat(watch.viewers()).isZero();
+    }
+
+    @Test
+    void aUserHasSoManyPlacesAndGetsThemBackWhenTheirViewersAreGone() throws Exception {
+        HttpClient browser = user("collector");
+        HttpClient other = user("another");
+        List<Socket> streams = new ArrayList<>();
+        for (int i = 0; i < PER_USER; i++) {
+            streams.add(stream(browser));
+        }
+
+        HttpResponse<String> refused = service.look(browser, "/runs/%d/events".formatted(run), "en");
+        HttpResponse<String> japanese = service.look(browser, "/runs/%d/events".formatted(run), "ja");
+
+        assertThat(refused.statusCode()).isEqualTo(429);
+        assertThat(refused.headers().firstValue("Retry-After")).contains("60");
+        assertThat(refused.body()).contains("You have too many live pages open");
+        assertThat(japanese.body()).contains("ライブページ");
+        streams.add(stream(other));
+        for (Socket stream : streams) {
+            stream.close();
+        }
+        Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> watch.viewers() == 0);
+        stream(browser).close();
+    }
+
+    @Test
+    void anAddressHasSoManyPlaces() throws Exception {
+        List<Socket> streams = new ArrayList<>();
+        for (int i = 0; i < PER_ADDRESS; i++) {
+            streams.add(stream(user("visitor" + i)));
+        }
+        HttpClient last = user("visitor");
+
+        HttpResponse<String> refused = service.look(last, "/runs/%d/events".formatted(run), "en");
+
+        assertThat(refused.statusCode()).isEqualTo(429);
+        assertThat(refused.headers().firstValue("Retry-After")).contains("60");
+        assertThat(refused.body()).contains("from your address");
+        for (Socket stream : streams) {
+            stream.close();
+        }
+        Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> watch.viewers() == 0);
+        stream(last).close();
+    }
+
+    /** A viewer's connection, when the first of its events has come. */
+    private Socket stream(HttpClient browser) throws Exception {
+        URI at = URI.create(service.url());
+        String cookie = browser.cookieHandler()
+                .orElseThrow()
+                .get(at.resolve("/"), Map.of())
+                .get("Cookie")
+                .getFirst();
+        Socket socket = new Socket(at.getHost(), at.getPort());
+        socket.getOutputStream()
+                .write("GET /runs/%d/events HTTP/1.1\r\nHost: localhost\r\nCookie: %s\r\n\r\n"
+                        .formatted(run, cookie)
+                        .getBytes(StandardCharsets.US_ASCII));
+        BufferedReader lines =
+                new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+        assertThat(lines.readLine()).startsWith("HTTP/1.1 200");
+        assertThat(lines.lines().anyMatch(line -> line.equals("event: sample"))).isTrue();
+        return socket;
+    }
+
+    /** Each is another user's, from an address of their own. */
+    private Viewing viewing(Sight sight) {
+        String who = "user" + viewers++;
+        return (Viewing) watch.watch(who, who, run, sight);
     }
 
     @Test
     void noMoreWatchThanThereIsRoomFor() {
         List<Viewing> all = new ArrayList<>();
         for (int i = 0; i < RunWatch.VIEWERS_MAX; i++) {
-            all.add(watch.watch(run, Sight.EVERYTHING).orElseThrow());
+            all.add(viewing(Sight.EVERYTHING));
         }
 
-        assertThat(watch.watch(run, Sight.EVERYTHING)).isEmpty();
+        assertThat(watch.watch("another", "192.0.2.99", run, Sight.EVERYTHING)).isEqualTo(NoPlace.SERVICE);
         all.forEach(watch::leave);
     }
 

@@ -10,8 +10,8 @@ import dozo.registry.ExperimentSearch.Wanted;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.registry.WrittenDay;
 import java.time.LocalDate;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -96,10 +96,6 @@ class ExperimentsPage {
     }
 
     static @Nullable LocalDate day(String field, @Nullable String text) {
-        try {
-            return text == null || text.isBlank() ? null : LocalDate.parse(text);
-        } catch (DateTimeParseException e) {
-            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
-        }
+        return text == null || text.isBlank() ? null : WrittenDay.ofIso(field, text);
     }
 }

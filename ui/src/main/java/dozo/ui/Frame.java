@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.time.InstantSource;
@@ -42,7 +43,8 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
     /** Remembers what is chosen, and shows the page again without saying so in its address. */
     @Override
     public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-        if (!HttpMethod.GET.matches(request.getMethod())) {
+        // NB: the page of an error is a GET too, perhaps of a query that cannot be read.
+        if (!HttpMethod.GET.matches(request.getMethod()) || request.getDispatcherType() == DispatcherType.ERROR) {
             return true;
         }
         boolean chosen = false;

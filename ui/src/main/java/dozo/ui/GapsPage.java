@@ -4,6 +4,7 @@ import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
+import dozo.registry.WrittenDay;
 import dozo.worklist.Bookings;
 import dozo.worklist.Bookings.Answer;
 import dozo.worklist.GapKind;
@@ -18,7 +19,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.ZoneId;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -187,10 +187,6 @@ class GapsPage {
     }
 
     private static @Nullable LocalDate day(String field, String text) {
-        try {
-            return text.isBlank() ? null : LocalDate.parse(text);
-        } catch (DateTimeParseException e) {
-            throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(text));
-        }
+        return text.isBlank() ? null : WrittenDay.ofIso(field, text);
     }
 }

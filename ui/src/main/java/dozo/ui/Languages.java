@@ -2,14 +2,18 @@ package dozo.ui;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.LocaleResolver;
 
-/** The language of a page: the one that was chosen here before, else the first that the browser asks for and there is, else English. */
+/** The language of a page: the one that was chosen here before, else what the browser likes most of those that there are, else English. */
 @Component("localeResolver")
 final class Languages implements LocaleResolver {
 
@@ -26,13 +30,24 @@ final class Languages implements LocaleResolver {
     }
 
     private static Locale asked(HttpServletRequest request) {
-        if (request.getHeader("Accept-Language") == null) {
-            return Locale.ENGLISH;
-        }
-        return Locale.LanguageRange.parse(request.getHeader("Accept-Language")).stream()
+        String header = Objects.requireNonNullElse(request.getHeader("Accept-Language"), "");
+        return Arrays.stream(header.replace('_', '-').split(",", -1))
+                .flatMap(Languages::ranges)
+                .sorted(Comparator.comparingDouble(Locale.LanguageRange::getWeight)
+                        .reversed())
                 .flatMap(range -> find(range.getRange().split("-", 2)[0]).stream())
                 .findFirst()
                 .orElse(Locale.ENGLISH);
+    }
+
+    /** Each language is read for itself: one that cannot be read is left out, and the others count. */
+    private static Stream<Locale.LanguageRange> ranges(String language) {
+        try {
+            return Locale.LanguageRange.parse(language.strip()).stream();
+        } catch (IllegalArgumentException | IndexOutOfBoundsException unreadable) {
+            // NB: of "-" alone the JDK's parser finds no first part.
+            return Stream.empty();
+        }
     }
 
     static Optional<Locale> find(String language) {

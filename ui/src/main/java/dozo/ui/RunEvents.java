@@ -6,12 +6,14 @@ import dozo.run.Runs;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.ui.PageProblems.NotThere;
 import dozo.ui.RunSample.Lane;
+import dozo.ui.RunWatch.NoPlace;
 import dozo.ui.RunWatch.Viewing;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -24,6 +26,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -57,7 +61,12 @@ class RunEvents {
     /** Ends with the run; where it ends earlier, the browser asks again. */
     @GetMapping("/runs/{id}/events")
     void events(
-            @PathVariable long id, Sight sight, Locale locale, HttpServletRequest request, HttpServletResponse response)
+            @PathVariable long id,
+            Principal viewer,
+            Sight sight,
+            Locale locale,
+            HttpServletRequest request,
+            HttpServletResponse response)
             throws IOException {
         var run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d".formatted(id)));
         if (!run.goesOn()) {
@@ -65,12 +74,41 @@ class RunEvents {
             write(response, "ended", "run=" + id);
             return;
         }
-        Optional<Viewing> watching = watch.watch(id, sight);
-        if (watching.isEmpty()) {
-            response.setStatus(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
-            return;
+        // NB: behind a proxy with TLS this is the address that it says.
+        switch (watch.watch(viewer.getName(), request.getRemoteAddr(), id, sight)) {
+            case NoPlace none -> refuse(refused(none), locale, response);
+            case Viewing viewing -> follow(id, viewing, locale, request, response);
         }
-        Viewing viewing = watching.get();
+    }
+
+    /** Why somebody may not watch. */
+    private record Refused(HttpStatus status, String why) {}
+
+    private static Refused refused(NoPlace none) {
+        return switch (none) {
+            case SERVICE ->
+                new Refused(HttpStatus.SERVICE_UNAVAILABLE, "Too many live pages are open. Try again in a minute.");
+            case USER ->
+                new Refused(
+                        HttpStatus.TOO_MANY_REQUESTS,
+                        "You have too many live pages open. Close some and try again in a minute.");
+            case ADDRESS ->
+                new Refused(
+                        HttpStatus.TOO_MANY_REQUESTS,
+                        "Too many live pages are open from your address. Try again in a minute.");
+        };
+    }
+
+    private static void refuse(Refused refused, Locale locale, HttpServletResponse response) throws IOException {
+        response.setStatus(refused.status.value());
+        response.setHeader(HttpHeaders.RETRY_AFTER, "60");
+        response.setContentType("text/plain");
+        response.setCharacterEncoding(StandardCharsets.UTF_8.name());
+        response.getWriter().write(RefusalWords.in(locale, refused.why).orElse(refused.why));
+    }
+
+    private void follow(
+            long id, Viewing viewing, Locale locale, HttpServletRequest request, HttpServletResponse response) {
         try {
             begin(response);
             follow(viewing, new Format(zone, locale), request, response);

@@ -24,6 +24,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,7 @@ class RunWatch implements SmartLifecycle {
 
     private final Runs runs;
     private final Scrubs scrubs;
+    private final StreamSettings settings;
     private final Set<Viewing> viewings = ConcurrentHashMap.newKeySet();
 
     /** By what is looked at. Only the thread that looks has it. */
@@ -68,30 +70,49 @@ class RunWatch implements SmartLifecycle {
     private volatile boolean open;
 
     /** What is looked at: a run, as far as these projects show it; null: everything. */
-    private record Seen(long run, @Nullable List<String> projects) {}
+    private record Seen(long run, @Nullable List<String> projects) {
 
-    /** Somebody who watches a run. */
-    static final class Viewing {
-
-        private final Seen seen;
-        private final Sight sight;
-        private final BlockingQueue<RunSample> samples = new ArrayBlockingQueue<>(QUEUE_LENGTH);
-        private volatile boolean dropped;
-
-        private Viewing(long run, Sight sight) {
-            this.seen = new Seen(
+        static Seen of(long run, Sight sight) {
+            return new Seen(
                     run,
                     sight.ofEverything()
                             ? null
                             : Arrays.stream(Objects.requireNonNull(sight.seen()))
                                     .sorted()
                                     .toList());
+        }
+    }
+
+    /** What comes of the wish to watch. */
+    sealed interface Place permits Viewing, NoPlace {}
+
+    /** Whose places are all taken. */
+    enum NoPlace implements Place {
+        SERVICE,
+        USER,
+        ADDRESS
+    }
+
+    /** Somebody who watches a run. It has its place until it leaves, also when no sample comes any more. */
+    static final class Viewing implements Place {
+
+        private final String user;
+        private final String address;
+        private final Seen seen;
+        private final Sight sight;
+        private final BlockingQueue<RunSample> samples = new ArrayBlockingQueue<>(QUEUE_LENGTH);
+        private volatile boolean dropped;
+
+        private Viewing(String user, String address, long run, Sight sight) {
+            this.user = user;
+            this.address = address;
+            this.seen = Seen.of(run, sight);
             this.sight = sight;
         }
 
         /** Whether this is a view of the same. */
         boolean sees(Sight other) {
-            return seen.equals(new Viewing(seen.run, other).seen);
+            return seen.equals(Seen.of(seen.run, other));
         }
 
         /** The next sample; null: none has come in this time. */
@@ -106,22 +127,33 @@ class RunWatch implements SmartLifecycle {
         }
     }
 
-    RunWatch(Runs runs, Scrubs scrubs) {
+    RunWatch(Runs runs, Scrubs scrubs, StreamSettings settings) {
         this.runs = runs;
         this.scrubs = scrubs;
+        this.settings = settings;
     }
 
-    /** Begins to watch; empty: too many do, or the service is being stopped. */
-    synchronized Optional<Viewing> watch(long run, Sight sight) {
+    /** Begins to watch, unless too many do or the service is being stopped. */
+    synchronized Place watch(String user, String address, long run, Sight sight) {
         if (!open || viewings.size() >= VIEWERS_MAX) {
-            return Optional.empty();
+            return NoPlace.SERVICE;
         }
-        Viewing viewing = new Viewing(run, sight);
+        if (count(viewing -> viewing.user.equals(user)) >= settings.perUser()) {
+            return NoPlace.USER;
+        }
+        if (count(viewing -> viewing.address.equals(address)) >= settings.perAddress()) {
+            return NoPlace.ADDRESS;
+        }
+        Viewing viewing = new Viewing(user, address, run, sight);
         viewings.add(viewing);
         if (looking == null) {
             looking = Thread.ofVirtual().name("run-watch").start(this::look);
         }
-        return Optional.of(viewing);
+        return viewing;
+    }
+
+    private long count(Predicate<Viewing> which) {
+        return viewings.stream().filter(which).count();
     }
 
     void leave(Viewing viewing) {
@@ -177,6 +209,9 @@ class RunWatch implements SmartLifecycle {
     private void lookOnce() {
         Map<Seen, Optional<RunSample>> found = new HashMap<>();
         for (Viewing viewing : viewings) {
+            if (viewing.dropped) {
+                continue;
+            }
             try {
                 found.computeIfAbsent(viewing.seen, seen -> sample(seen, viewing.sight))
                         .ifPresent(sample -> give(viewing, sample));
@@ -189,8 +224,9 @@ class RunWatch implements SmartLifecycle {
     }
 
     private void give(Viewing viewing, RunSample sample) {
+        // NB: one who does not read keeps its place until the thread that writes to it comes back.
         if (!viewing.samples.offer(sample)) {
-            leave(viewing);
+            viewing.dropped = true;
         }
     }
 

@@ -11,6 +11,7 @@
             "remote",
             "restore",
             "run",
+            "setting",
             "suggest",
             "transfer",
             "verify",

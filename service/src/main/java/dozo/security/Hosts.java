@@ -1,0 +1,88 @@
+package dozo.security;
+
+import dozo.start.HttpSettings;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Answers requests whose header {@code Host} is known, and refuses others: a page of another site that has its name lead here would
+ * be as one of ours to the browser. Health is told under any name, as probes of containers ask by addresses that nobody knows before.
+ */
+@Configuration
+class Hosts {
+
+    private static final String HEALTH = "/actuator/health";
+
+    /** Names in small letters, and addresses in their one form. */
+    private final Set<String> known;
+
+    Hosts(HttpSettings settings) {
+        known = Stream.concat(Stream.of("localhost", settings.address()), settings.hostNames().stream())
+                .map(Hosts::inOneForm)
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    @Bean
+    FilterRegistrationBean<OncePerRequestFilter> knownHosts() {
+        FilterRegistrationBean<OncePerRequestFilter> filter = new FilterRegistrationBean<>(new OncePerRequestFilter() {
+            @Override
+            protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                    throws ServletException, IOException {
+                if (isKnown(request)) {
+                    chain.doFilter(request, response);
+                } else {
+                    response.sendError(HttpStatus.MISDIRECTED_REQUEST.value());
+                }
+            }
+        });
+        filter.setDispatcherTypes(EnumSet.of(DispatcherType.REQUEST));
+        filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        return filter;
+    }
+
+    /** NB: a request of HTTP/1.0 need not name a host; browsers always do. */
+    private boolean isKnown(HttpServletRequest request) {
+        String path = request.getServletPath();
+        if (request.getHeader(HttpHeaders.HOST) == null || path.equals(HEALTH) || path.startsWith(HEALTH + "/")) {
+            return true;
+        }
+        String host = request.getServerName();
+        return known.contains(inOneForm(host))
+                || address(host)
+                        .filter(asked -> asked.isLoopbackAddress()
+                                || address(request.getLocalAddr()).equals(Optional.of(asked)))
+                        .isPresent();
+    }
+
+    private static String inOneForm(String host) {
+        return address(host).map(InetAddress::getHostAddress).orElseGet(() -> host.toLowerCase(Locale.ROOT));
+    }
+
+    /** Asks no name server. */
+    private static Optional<InetAddress> address(String host) {
+        try {
+            return Optional.of(InetAddress.ofLiteral(
+                    host.startsWith("[") ? host.substring(1).replace("]", "") : host));
+        } catch (IllegalArgumentException name) {
+            return Optional.empty();
+        }
+    }
+}

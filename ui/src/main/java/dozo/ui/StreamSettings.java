@@ -1,0 +1,20 @@
+package dozo.ui;
+
+import dozo.setting.Setting;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/** How many live pages of runs are open at once; each keeps a thread. */
+@ConfigurationProperties("dozo.streams")
+public record StreamSettings(
+        @Setting(value = "the most live pages of runs that one user has open at once", min = "1", max = "500")
+        @DefaultValue("20")
+        int perUser,
+
+        @Setting(
+                value =
+                        "the most that are open from one address; behind a proxy without `DOZO_HTTP_TLS_PROXY` all have its address",
+                min = "1",
+                max = "500")
+        @DefaultValue("50")
+        int perAddress) {}

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recordings and markers of KIT's and Yokogawa's MEG systems: {@code .con}, {@code .sqd}, {@code .mrk}. Little-endian. The file begins
+ * Recordings and markers of KIT's and Yokogawa's MEG systems: {@code .con}, {@code .sqd}, {@code .raw}, {@code .ave}, {@code .mrk}. Little-endian. The file begins
  * with a directory of entries, each with offset, size of an item, room for items, and items (4 bytes each). The first entry is the
  * directory itself, the second the system: version, revision, number of the system, its name and model (128 bytes each), channels,
  * a comment (256 bytes), and the times of creation and of the last change, in seconds since 1970.

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 record Recording(@Nullable LocalDate day) {
 
+    private static final List<String> KIT = List.of(".con", ".sqd", ".raw", ".ave", ".mrk");
+
     /**
      * Returns what a file records, of one of the forms that its name allows.
      *
@@ -28,7 +31,7 @@ record Recording(@Nullable LocalDate day) {
         if (name.endsWith(".fif")) {
             return Fif.isFif(file) ? Optional.of(at(Fif.measuredAt(file), zone)) : Optional.empty();
         }
-        if (name.endsWith(".con") || name.endsWith(".sqd") || name.endsWith(".mrk")) {
+        if (KIT.stream().anyMatch(name::endsWith)) {
             return Kit.header(file).map(header -> at(Kit.createdAt(header), zone));
         }
         if (name.endsWith(".res4")) {

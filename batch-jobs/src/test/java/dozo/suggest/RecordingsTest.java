@@ -54,7 +54,7 @@ class RecordingsTest {
     @Test
     void realFilesOfKitSayTheirDayUnderEachOfTheirEndings() throws IOException {
         Path real = SharedData.folder().getParent().resolve("meg").resolve("kit_mne_python");
-        for (String ending : List.of(".con", ".SQD", ".mrk")) {
+        for (String ending : List.of(".con", ".SQD", ".raw", ".ave", ".mrk")) {
             Path folder = Files.createDirectory(visit.resolve("kit" + ending));
             Files.copy(real.resolve("test.sqd"), folder.resolve("rest" + ending));
             // 18:07 on the day before by UTC.

@@ -85,9 +85,7 @@ class RestoreInServiceTest {
                 "/api/v1/experiments/OWN/E1/restores",
                 "{\"folderBytes\": \"%s\", \"manifest\": 1, \"site\": \"dr\"}"
                         .formatted(Base64.getEncoder()
-                                .encodeToString(allowed.resolve("研究")
-                                        .toString()
-                                        .getBytes(StandardCharsets.UTF_8))));
+                                .encodeToString(allowed.resolve("研究").toString().getBytes(StandardCharsets.UTF_8))));
 
         assertThat(asked.status()).as(asked.text()).isEqualTo(202);
         Answer ended = ended("lab", String.valueOf(asked.location()));
@@ -111,7 +109,8 @@ class RestoreInServiceTest {
                 .anyMatch(row -> row.actor().equals("lab")
                         && row.action().equals("restore.requested")
                         && row.subject().equals("OWN/E1"))
-                .anyMatch(row -> row.action().equals("restore.ended") && row.subject().equals("OWN/E1"));
+                .anyMatch(row ->
+                        row.action().equals("restore.ended") && row.subject().equals("OWN/E1"));
     }
 
     @Test
@@ -174,8 +173,11 @@ class RestoreInServiceTest {
         assertThat(restore("lab", "OWN", inside).text()).contains("is not empty");
         assertThat(names(outside)).isEmpty();
         assertThat(ask("lab", "POST", "/OWN/E1/restores", "{}").status()).isEqualTo(422);
-        assertThat(ask("lab", "POST", "/OWN/E1/restores", "{\"folder\": \"%s\", \"manifest\": 7}"
-                                .formatted(allowed.resolve("new")))
+        assertThat(ask(
+                                "lab",
+                                "POST",
+                                "/OWN/E1/restores",
+                                "{\"folder\": \"%s\", \"manifest\": 7}".formatted(allowed.resolve("new")))
                         .text())
                 .contains("has no such manifest");
     }
@@ -184,8 +186,8 @@ class RestoreInServiceTest {
     void anAdministratorSetsTheFoldersAndNoneOverlapsWithASourceOrWithOurs() throws Exception {
         assertThat(service.post("/api/v1/projects", "{\"code\": \"NEW\"}").status())
                 .isEqualTo(201);
-        for (Path refused : List.of(
-                folder.resolve("source-ALIEN"), folder, folder.resolve("work"), folder.resolve("nothing"))) {
+        for (Path refused :
+                List.of(folder.resolve("source-ALIEN"), folder, folder.resolve("work"), folder.resolve("nothing"))) {
             Answer answer = allow("NEW", refused);
             assertThat(answer.status()).as(answer.text()).isEqualTo(422);
             assertThat(answer.at("/errors/0/field").asString()).isEqualTo("roots");
@@ -204,9 +206,19 @@ class RestoreInServiceTest {
 
     @Test
     void theCommandFollowsItToItsEnd() {
-        Done done = command("restore", "OWN/E1", "--in-service", allowed.resolve("by-command").toString());
-        Done refused = command("restore", "OWN/E1", "--in-service", folder.resolve("no").toString());
-        Done json = command("restore", "OWN/E1", "--json", "--in-service", allowed.resolve("json").toString());
+        Done done = command(
+                "restore",
+                "OWN/E1",
+                "--in-service",
+                allowed.resolve("by-command").toString());
+        Done refused = command(
+                "restore", "OWN/E1", "--in-service", folder.resolve("no").toString());
+        Done json = command(
+                "restore",
+                "OWN/E1",
+                "--json",
+                "--in-service",
+                allowed.resolve("json").toString());
 
         assertThat(done.code).as(done.err).isEqualTo(Exit.WELL);
         assertThat(done.out).contains("of OWN/E1, manifest 1", "complete", "findings: 0");
@@ -235,8 +247,9 @@ class RestoreInServiceTest {
                         .statusCode())
                 .isEqualTo(200);
         await().atMost(LIMIT)
-                .until(() -> ask("lab", "GET", "/OWN/E1/restores", null).text(), text -> !text.contains("WAITING")
-                        && !text.contains("RUNNING"));
+                .until(
+                        () -> ask("lab", "GET", "/OWN/E1/restores", null).text(),
+                        text -> !text.contains("WAITING") && !text.contains("RUNNING"));
         for (String language : List.of("en", "ja")) {
             assertThat(service.look(browser, page, language).body())
                     .contains(allowed.resolve("by-page").toString())
@@ -281,8 +294,10 @@ class RestoreInServiceTest {
 
     private static Answer ended(String user, String location) {
         return await().atMost(LIMIT)
-                .until(() -> service.askAs(as(user), "GET", location, null), answer -> !Set.of("WAITING", "RUNNING")
-                        .contains(answer.at("/state").asString()));
+                .until(
+                        () -> service.askAs(as(user), "GET", location, null),
+                        answer -> !Set.of("WAITING", "RUNNING")
+                                .contains(answer.at("/state").asString()));
     }
 
     private static Answer allow(String project, Path root) {

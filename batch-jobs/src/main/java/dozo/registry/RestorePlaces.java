@@ -68,7 +68,8 @@ public class RestorePlaces {
                     "%s is not below a restore folder of project %s: name a folder below %s"
                             .formatted(Experiments.shown(path), project, SourceRoots.text(said)));
         }
-        Experiments.checkedFolder("folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
+        Experiments.checkedFolder(
+                "folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
         refuseOverlap("folder", List.of(resolved));
         return resolved;
     }

@@ -99,8 +99,7 @@ class ProjectsPage {
     /** One folder a line. */
     @PostMapping("/{project}/roots")
     String setRoots(@PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
-        return set(
-                find(project), "roots", roots, paths -> projects.setRoots(project, paths, actor.getName()), model);
+        return set(find(project), "roots", roots, paths -> projects.setRoots(project, paths, actor.getName()), model);
     }
 
     /** One folder a line. */
@@ -116,22 +115,18 @@ class ProjectsPage {
     }
 
     private String set(
-            Project before,
-            String field,
-            String folders,
-            Function<List<Path>, Optional<Project>> set,
-            Model model) {
+            Project before, String field, String folders, Function<List<Path>, Optional<Project>> set, Model model) {
         try {
             List<Path> paths = folders.lines()
                     .map(String::strip)
                     .filter(line -> !line.isEmpty())
                     .map(ProjectsPage::path)
                     .toList();
-            return to(set.apply(paths).orElseThrow(() -> noProject(before.code())).code());
+            return to(
+                    set.apply(paths).orElseThrow(() -> noProject(before.code())).code());
         } catch (Refusal refused) {
             // Both lists are refused as roots; the form has a field for each.
-            return shown(
-                    before, Map.of(field, folders), Map.of(field, String.valueOf(refused.getMessage())), model);
+            return shown(before, Map.of(field, folders), Map.of(field, String.valueOf(refused.getMessage())), model);
         }
     }
 

@@ -13,7 +13,10 @@ import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
 /** Projects. */
-@Command(name = "project", mixinStandardHelpOptions = true, description = "Projects: add, list, roots, restore-roots, tripwire.")
+@Command(
+        name = "project",
+        mixinStandardHelpOptions = true,
+        description = "Projects: add, list, roots, restore-roots, tripwire.")
 final class ProjectCommand {
 
     @Spec
@@ -145,8 +148,7 @@ final class ProjectCommand {
                 : service.put(project + "/" + address, Map.of("rootsBytes", wanted));
         List<String> shown = new ArrayList<>();
         answer.path(field).forEach(root -> shown.add(Connection.visible(root.asString())));
-        Dozo.say(
-                out(), service, answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
+        Dozo.say(out(), service, answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
         return Exit.WELL;
     }
 

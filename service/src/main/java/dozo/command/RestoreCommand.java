@@ -109,8 +109,8 @@ final class RestoreCommand implements Callable<Integer> {
         if (codes.length != 2) {
             throw new Failure(Exit.USAGE, "%s: an experiment is named PROJECT/EXPERIMENT".formatted(experiment));
         }
-        String address = "/api/v1/experiments/%s/%s"
-                .formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
+        String address =
+                "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
         if (inService) {
             return inService(address + "/restores");
         }

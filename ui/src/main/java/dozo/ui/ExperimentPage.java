@@ -148,8 +148,7 @@ class ExperimentPage {
             @PathVariable String code,
             @RequestParam(defaultValue = "") String manifest,
             Model model) {
-        return askRestore(
-                found(experiments, project, code), new Form(Map.of("manifest", manifest), Map.of()), model);
+        return askRestore(found(experiments, project, code), new Form(Map.of("manifest", manifest), Map.of()), model);
     }
 
     @PostMapping("/restore")
@@ -199,13 +198,16 @@ class ExperimentPage {
         } catch (NumberFormatException noNumber) {
             found = Optional.empty();
         }
-        return found.orElseThrow(
-                () -> new Refusal("manifest", "%s has no such manifest".formatted(experiment.name())));
+        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest".formatted(experiment.name())));
     }
 
     private Site site(String name) {
         return (name.isEmpty() ? sites.only() : sites.find(name))
-                .orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
+                .orElseThrow(() -> new Refusal(
+                        "site",
+                        name.isEmpty()
+                                ? "there is no site yet; register one first"
+                                : "there is no site \"%s\"".formatted(name)));
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {

@@ -36,7 +36,8 @@ class ArchitectureTest {
     private static final Set<String> TRANSFER_FOR_THE_BATCH =
             Set.of("TransferUnits", "TagFiles", "Sha256Sums", "package-info");
 
-    private static final Set<String> RESTORE_FOR_THE_SERVICE = Set.of("Inventories", "package-info");
+    private static final Set<String> RESTORE_FOR_THE_SERVICE =
+            Set.of("Inventories", "RestoreQueue", "Restores", "package-info");
 
     @ArchTest
     static final ArchRule namesSaySomething = noClasses()

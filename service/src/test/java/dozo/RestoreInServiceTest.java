@@ -225,7 +225,7 @@ class RestoreInServiceTest {
         assertThat(allowed.resolve("by-command/脳 scan")).hasContent("of OWN");
         assertThat(refused.code).isEqualTo(Exit.REFUSED);
         assertThat(refused.err).contains("is not below a restore folder");
-        assertThat(json.out).contains("\"state\":\"COMPLETE\"");
+        assertThat(json.out).contains("\"state\" : \"COMPLETE\"");
     }
 
     @Test

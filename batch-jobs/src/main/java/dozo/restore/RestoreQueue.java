@@ -251,15 +251,17 @@ public class RestoreQueue implements SmartLifecycle {
             Progress progress = bring(kept, now);
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
-        } catch (DataAccessException | TransactionException e) {
-            // The database may be back soon; what stands in the folder is kept.
-            throw e;
         } catch (InterruptedException | IOException | RuntimeException e) {
+            // NB: an interrupt may come out of whatever was waited for, the database too.
             if (now.stopped) {
                 return Optional.of(new End(RestoreState.STOPPED, "", now.restore.progress()));
             }
             if (leaving) {
                 return Optional.empty();
+            }
+            if (e instanceof DataAccessException || e instanceof TransactionException) {
+                // The database may be back soon; what stands in the folder is kept.
+                throw (RuntimeException) e;
             }
             return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
         }

@@ -203,7 +203,11 @@ class ExperimentPage {
 
     private Site site(String name) {
         return (name.isEmpty() ? sites.only() : sites.find(name))
-                .orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
+                .orElseThrow(() -> new Refusal(
+                        "site",
+                        name.isEmpty()
+                                ? "there is no site yet; register one first"
+                                : "there is no site \"%s\"".formatted(name)));
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {

@@ -3,6 +3,7 @@ package dozo.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
+import dozo.db.Campaign;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,10 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
  * The running service holds what its description says, whatever is sent to it: no failure of ours, no answer that is not
  * described. Nothing is left out: runs and scrubs are started too, to a site that refuses every connection. What fits the
  * description is sent and what does not, one request for itself and in sequences where one takes what another has answered.
- *
- * <p>With {@code -Dfuzz.times=10} ten times as many examples are sent, by other seeds:
- * <pre>mvn -pl service -am test -Dtest=SchemathesisIT -Dfuzz.times=10 -Dsurefire.failIfNoSpecifiedTests=false</pre>
  */
+@Tag(Campaign.TAG)
 class SchemathesisIT {
 
     private static final String CHECKS =
@@ -47,10 +47,7 @@ class SchemathesisIT {
 
     private static final Pattern CASES = Pattern.compile("(\\d+) generated, (\\d+) passed");
 
-    /** How many times as many examples as usual. */
-    private static final int TIMES = Integer.getInteger("fuzz.times", 1);
-
-    private static final int EXAMPLES = 5 * TIMES;
+    private static final int EXAMPLES = Campaign.times(5);
 
     @TempDir
     static Path work;
@@ -105,13 +102,13 @@ class SchemathesisIT {
                 "--max-examples",
                 String.valueOf(EXAMPLES),
                 "--seed",
-                String.valueOf(TIMES),
+                String.valueOf(Campaign.TIMES),
                 "--generation-deterministic",
                 "--no-shrink"));
         arguments.addAll(List.of("--suppress-health-check", "all"));
         arguments.addAll(List.of("--continue-on-failure", "--request-timeout", "60"));
 
-        Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments, TIMES);
+        Schemathesis.Verdict verdict = Schemathesis.run(folder, arguments, Campaign.TIMES);
 
         assertThat(verdict.exitCode()).as(verdict.said()).isZero();
         Matcher cases = CASES.matcher(verdict.said());

@@ -75,7 +75,7 @@ class CopyFaultsIT extends CopyTest {
     @Test
     void aDiskThatAlwaysLiesGetsNoFinalName() throws Exception {
         Files.writeString(source.resolve("small"), "small");
-        sparse(source.resolve("large"), LARGE);
+        Trees.write(source.resolve("large"), LARGE);
         try (FaultySite site = FaultySite.flipping(folder.resolve("sshd"), root, 1_000, CopyFaultsIT::isTemporary)) {
             assertThat(run(copy(site.address(), 1)).complete()).isFalse();
             assertThat(site.hits()).isEqualTo(6);

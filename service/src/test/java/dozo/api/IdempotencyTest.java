@@ -196,7 +196,7 @@ class IdempotencyTest {
         String body = body(code);
         String head = """
                 POST %s HTTP/1.1\r
-                Host: dozo\r
+                Host: localhost\r
                 Authorization: %s\r
                 Content-Type: application/json\r
                 Content-Length: %d\r

@@ -33,6 +33,7 @@ import dozo.run.Runs.RunKind;
 import dozo.security.Role;
 import dozo.security.Tokens;
 import dozo.security.Users;
+import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.Bookings;
 import dozo.worklist.Scanners;
 import dozo.worklist.Scanners.Scanner;
@@ -63,8 +64,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
-import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -169,9 +168,10 @@ class PagesBrowserIT {
         service.bean(Scanners.class).put(new Scanner("S7T", List.of("MR7T01"), 14), "test");
         service.bean(Scanners.class).put(new Scanner("S3T", List.of("MR3T01"), null), "test");
         LocalDate day = LocalDate.now(ZoneId.systemDefault()).minusDays(4);
-        StringBuilder csv = new StringBuilder("受付番号,検査日,予約時刻,装置,検査内容,シリーズ数,StudyInstanceUID,課題\r\n");
-        for (int i = 1; i <= 7; i++) {
-            csv.append("A26-041%d,%s,1%d:00,MR7T01,7T 視覚実験 セッション%d,2,2.25.41%d,P001\r\n".formatted(i, day, i, i, i));
+        StringBuilder csv = new StringBuilder("受付番号,検査日,予約時刻,装置,検査内容,シリーズ数,StudyInstanceUID,課題,患者ID\r\n");
+        for (int i = 1; i <= 9; i++) {
+            csv.append("A26-041%d,%s,1%d:00,MR7T01,7T 視覚実験 セッション%d,2,2.25.41%d,P001,%04d\r\n"
+                    .formatted(i, day, i, i, i, i));
         }
         service.bean(Bookings.class)
                 .keep(
@@ -192,14 +192,30 @@ class PagesBrowserIT {
         arrive("2.25.4152", 2, "A26-0415", "MR7T01", day, at);
         arrive("2.25.416", 1, "A26-0416", "MR7T01", day, at);
         arrive("2.25.416", 2, "A26-0416", "MR7T01", day.plusDays(1), at);
+        String another = service.bean(PseudonymousCode.class).of("0009").orElseThrow();
+        arrive("2.25.418", 1, "A26-0418", "MR7T01", another, day, at);
+        arrive("2.25.418", 2, "A26-0418", "MR7T01", another, day, at);
+        arrive("2.25.419", 1, "A26-0419", "MR7T01", day.minusDays(1), at);
+        arrive("2.25.419", 2, "A26-0419", "MR7T01", day.minusDays(1), at);
         arrive("2.25.499", 1, null, "MR3T01", day, at);
     }
 
     private static void arrive(
             String study, int series, @Nullable String accession, String station, LocalDate day, Instant at) {
+        arrive(study, series, accession, station, null, day, at);
+    }
+
+    private static void arrive(
+            String study,
+            int series,
+            @Nullable String accession,
+            String station,
+            @Nullable String subject,
+            LocalDate day,
+            Instant at) {
         service.bean(Studies.class)
                 .received(new ReceivedSeries(
-                        study, study + "." + series, accession, null, day, null, station, "MR", 120, null, at, at));
+                        study, study + "." + series, accession, subject, day, null, station, "MR", 120, null, at, at));
     }
 
     /** Two nights, with changes between them; then something frozen, and something that waits. */
@@ -946,7 +962,7 @@ class PagesBrowserIT {
     }
 
     private static Pattern oneOf(String... texts) {
-        return Pattern.compile(Stream.of(texts).map(Pattern::quote).collect(Collectors.joining("|", "^(", ")$")));
+        return Pattern.compile("^(" + String.join("|", texts) + ")$");
     }
 
     private static LocatorAssertions.ContainsTextOptions within(int seconds) {

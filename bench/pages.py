@@ -177,6 +177,7 @@ def addresses(run, tokens):
             f'{GIANT}/proof?path={coded("folder1/scan1.dcm")}',
             f'{USUAL}/proof?path={coded("folder1/scan1.dcm")}',
         ],
+        '/experiments/{project}/{code}/restore': [f'{GIANT}/restore', f'{USUAL}/restore'],
         '/runs/{id}': [live, '/runs/2'],
         '/runs/{id}/reconciliation': ['/runs/2/reconciliation'],
         '/runs/{id}/pause': [f'{live}/pause'],

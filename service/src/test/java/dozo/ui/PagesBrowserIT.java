@@ -628,6 +628,7 @@ class PagesBrowserIT {
         pages.put("manifest", experiment + "/manifests/2");
         pages.put("changes", experiment + "/changes?from=1&to=2");
         pages.put("proof", experiment + "/proof?path=" + Bytes.of(FilePath.of("protocol.txt")));
+        pages.put("restore", experiment + "/restore");
         pages.put("register", "/register");
         pages.put("csv", "/register/csv");
         pages.put("gaps", "/gaps?all=true");

@@ -162,7 +162,7 @@ class FlywheelCollector implements Collector {
         } catch (IllegalArgumentException e) {
             throw new Refusal("secretFile", "the key in %s cannot be used: %s".formatted(shown(file), e.getMessage()));
         }
-        // An address of plain HTTP says by itself what the key's word __force_insecure says on the command line.
+        // An http:// address asks for plain HTTP as clearly as __force_insecure in the key.
         ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
         if (!isOf(sent.base(), terms.address())) {
             throw new Refusal(

@@ -35,13 +35,13 @@ final class LoopbackSftp extends SftpSubsystem {
         @Override
         public void putRemoteFileName(
                 SftpSubsystemProxy subsystem, Path path, Buffer reply, String name, boolean shortName) {
-            // The answer to REALPATH is the only one for which MINA takes Java's text of a path.
+            // Only in the answer to REALPATH does MINA use Path.toString(), which may have lost bytes.
             boolean realPath = path.isAbsolute() && name.equals(path.toString());
             reply.putBytes(realPath ? FilePath.rawBytes(path) : bytes(name));
         }
     };
 
-    /** A request, of which texts are read as bytes; and room for its reply. */
+    /** A request whose strings are read byte by byte. MINA writes the reply into the same buffer. */
     private static final class Request extends ByteArrayBuffer {
 
         Request(Buffer received) {

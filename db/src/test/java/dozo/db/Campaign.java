@@ -1,22 +1,23 @@
 package dozo.db;
 
 /**
- * How long the tests with the tag {@code campaign} go on: once in the suite, longer by {@code ./dozo campaign TIMES}.
+ * The length of the tests with the tag {@code campaign}: the usual one in the suite, a multiple of it with
+ * {@code ./dozo campaign TIMES}.
  *
- * <p>These tests look for what nobody thought of (kills, random names, random bytes, generated requests), so more of the same
- * finds more. All of them print what they did.
+ * <p>These tests search for unknown defects with kills, random names, random bytes and generated requests, so a longer run finds
+ * more. Each of them prints its counts or its seed.
  */
 public final class Campaign {
 
-    /** The tag of such a test. */
+    /** The JUnit tag of these tests. */
     public static final String TAG = "campaign";
 
-    /** How many times as long as usual: 1 or more. NB: not named as a setting of Dozo, which would be refused. */
+    /** The multiple, 1 or more. NB: the property must not begin with {@code dozo.}: the service refuses unknown settings. */
     public static final int TIMES = Math.max(1, Integer.getInteger("campaign.times", 1));
 
     private Campaign() {}
 
-    /** Returns how often something is to be done that the suite does {@code usual} times. */
+    /** Returns the number of repetitions of what the suite repeats {@code usual} times. */
     public static int times(int usual) {
         return Math.multiplyExact(usual, TIMES);
     }

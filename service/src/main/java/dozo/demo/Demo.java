@@ -20,7 +20,6 @@ import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -41,7 +40,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -70,7 +68,7 @@ public final class Demo implements Callable<Integer> {
     private static final int EXPERIMENTS_PAGE = 500;
     private static final Duration POLL = Duration.ofMillis(250);
 
-    /** Whoever waits hears something at least this often. */
+    /** The longest time without a line of output. */
     private static final Duration QUIET_MAX = Duration.ofSeconds(2);
 
     private final Service service;
@@ -126,8 +124,12 @@ public final class Demo implements Callable<Integer> {
         }
     }
 
-    /** Does something that takes a while, and says so again and again. */
-    private <T> T during(String what, Supplier<T> work) {
+    private interface Work<T> {
+        T result() throws IOException;
+    }
+
+    /** Does work that takes a while, and prints what it is every two seconds. */
+    private <T> T during(String what, Work<T> work) throws IOException {
         say(what + " …");
         try (ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor()) {
             AtomicInteger ticks = new AtomicInteger();
@@ -137,7 +139,7 @@ public final class Demo implements Callable<Integer> {
                     QUIET_MAX.toMillis(),
                     TimeUnit.MILLISECONDS);
             try {
-                return work.get();
+                return work.result();
             } finally {
                 saying.cancel(false);
             }
@@ -167,13 +169,8 @@ public final class Demo implements Callable<Integer> {
     /** The experiments' folders: those of the given tree, or made-up ones. */
     private List<Path> sources(Path home) throws IOException {
         if (data == null) {
-            return during("making synthetic experiments in " + home.resolve("source"), () -> {
-                try {
-                    return SyntheticExperiments.make(home.resolve("source"));
-                } catch (IOException e) {
-                    throw new UncheckedIOException(e);
-                }
-            });
+            Path made = home.resolve("source");
+            return during("making synthetic experiments in " + made, () -> SyntheticExperiments.make(made));
         }
         if (!Files.isDirectory(data)) {
             throw usage("--data: there is no folder " + data);
@@ -316,7 +313,7 @@ public final class Demo implements Callable<Integer> {
         return run;
     }
 
-    /** Where the page is, and what to try next. */
+    /** Prints where the pages are, and what to try next. */
     private void sayWhatNext(URI pages, boolean safe) {
         say(
                 once
@@ -329,10 +326,10 @@ public final class Demo implements Callable<Integer> {
                         : "Next:  read the findings above; ./dozo demo again sends what is missing");
     }
 
-    /** A command that checks the first experiment's copy. */
+    /** Returns a shell command that checks the first experiment's copy. */
     private String check() {
         Path bag = work.resolve("dr-site").resolve(PROJECT).resolve(EXPERIMENT.formatted(1));
-        // Names that need quoting in one list are written for sha256sum in another one.
+        // sha256sums.txt is there when the bag has names that BagIt and sha256sum write differently.
         String list = Files.exists(bag.resolve("sha256sums.txt")) ? "sha256sums.txt" : "manifest-sha256.txt";
         return "(cd '%s' && sha256sum -c --quiet %s && echo all as listed)".formatted(bag, list);
     }

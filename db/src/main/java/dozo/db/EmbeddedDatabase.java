@@ -281,8 +281,15 @@ public final class EmbeddedDatabase implements AutoCloseable {
 
     private static EmbeddedPostgres server(Path data, Path binaries, String password, boolean durable)
             throws IOException {
-        return EmbeddedPostgres.builder()
-                .setDataDirectory(data)
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
+        if (!durable) {
+            // A log that is only for this server's own life, and of no great size.
+            builder.setServerConfig("wal_level", "minimal")
+                    .setServerConfig("max_wal_senders", "0")
+                    .setServerConfig("full_page_writes", "off")
+                    .setServerConfig("max_wal_size", "256MB");
+        }
+        return builder.setDataDirectory(data)
                 // Unpacked beside the data, not into the common temporary folder that others may clean up.
                 .setOverrideWorkingDirectory(binaries.toFile())
                 .setCleanDataDirectory(false)

@@ -1,0 +1,19 @@
+package dozo.db;
+
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+
+/** Tells the tests' databases when the test or class that made them is over. */
+public final class DatabaseLives implements TestExecutionListener {
+
+    @Override
+    public void executionStarted(TestIdentifier test) {
+        TestDatabase.open();
+    }
+
+    @Override
+    public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+        TestDatabase.close();
+    }
+}

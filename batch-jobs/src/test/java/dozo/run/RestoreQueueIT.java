@@ -27,6 +27,7 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -243,11 +244,13 @@ class RestoreQueueIT {
 
     @Test
     void oneThatWaitsOrRunsIsStoppedAndKeepsItsFolderFromOthers() throws Exception {
-        writeMany(source, 2_000);
+        writeMany(source, 4_000);
         night.complete();
         RestoreQueue queue = night.get(RestoreQueue.class);
         long running = request(allowed.resolve("first"));
         awaitVerified(running);
+        // Frozen in the middle: however busy the machine is, it cannot end before it is stopped.
+        signalSite("STOP");
         long waiting = request(allowed.resolve("second"));
         assertThatThrownBy(() -> request(allowed.resolve("second")))
                 .isInstanceOfSatisfying(
@@ -255,6 +258,7 @@ class RestoreQueueIT {
 
         queue.stop(waiting, "lab");
         queue.stop(running, "lab");
+        signalSite("CONT");
 
         assertThat(ended(waiting).state()).isEqualTo(RestoreState.STOPPED);
         assertThat(ended(running).state()).isEqualTo(RestoreState.STOPPED);
@@ -337,6 +341,16 @@ class RestoreQueueIT {
 
     private void awaitVerified(long id) {
         Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> now(id).entriesVerified() > 0);
+    }
+
+    /** Signals all processes of the test's sshd. */
+    private static void signalSite(String name) throws Exception {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        ProcessHandle.current()
+                .descendants()
+                .filter(process -> process.info().command().orElse("").contains("sshd"))
+                .forEach(process -> command.add(String.valueOf(process.pid())));
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
     }
 
     private static void writeMany(Path folder, int files) throws IOException {

@@ -31,11 +31,6 @@ public final class TestDatabase {
     private static final int CONNECTIONS_MAX = 40;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    /** Making a database writes hundreds of files: in memory that takes a fifth of the time. */
-    private static final Path MEMORY = Path.of("/dev/shm");
-
-    private static final long MEMORY_BYTES_MIN = 4L << 30;
-
     /** What is to be dropped with the test that runs, with its class, and so on outwards. */
     private static final Deque<List<Made>> MADE = new ConcurrentLinkedDeque<>();
 
@@ -135,28 +130,18 @@ public final class TestDatabase {
     private static Server embedded() {
         try {
             Path folder = Files.createTempDirectory("dozo-test-database");
-            Path data = dataFolder();
-            Files.createSymbolicLink(folder.resolve("data"), data);
             EmbeddedDatabase database = EmbeddedDatabase.start(folder, false);
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(database, folder, data)));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(database, folder)));
             return new Server(database.url(), database.user(), database.password());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static Path dataFolder() throws IOException {
-        boolean room = Files.isWritable(MEMORY) && Files.getFileStore(MEMORY).getUsableSpace() >= MEMORY_BYTES_MIN;
-        return room
-                ? Files.createTempDirectory(MEMORY, "dozo-test-database")
-                : Files.createTempDirectory("dozo-test-data");
-    }
-
-    private static void stop(EmbeddedDatabase database, Path folder, Path data) {
+    private static void stop(EmbeddedDatabase database, Path folder) {
         try {
             database.close();
             FileSystemUtils.deleteRecursively(folder);
-            FileSystemUtils.deleteRecursively(data);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -5,7 +5,7 @@ import dozo.worklist.Bookings;
 import dozo.worklist.Gaps;
 import dozo.worklist.Lateness;
 import dozo.worklist.Replay;
-import dozo.worklist.Scanners;
+import dozo.registry.Scanners;
 import dozo.worklist.Studies;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -96,7 +96,7 @@ def folder_name(number):
 def crawl_command(work):
     """A shell command that takes a folder and a number of walks."""
     java = find_java()
-    classes = TOP / 'batch-jobs' / 'target' / 'classes'
+    classes = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
     if not (classes / 'dozo' / 'source' / 'Crawl.class').exists():
         raise CannotMeasure('Dozo is not built; `./dozo copy --help` builds it')
     compiler = Path(java).with_name('javac')

@@ -17,9 +17,10 @@ from relay import find_java
 from table import markdown, spread
 
 TOP = Path(__file__).resolve().parent.parent
-CLASSES = TOP / 'batch-jobs' / 'target' / 'classes'
+ENGINE = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
+CLASSES = TOP / 'batch-jobs' / 'origins' / 'target' / 'classes'
 LIBRARIES = TOP / 'service' / 'target' / 'app' / 'lib'
-REPLAY = TOP / 'batch-jobs' / 'src' / 'test' / 'java' / 'dozo' / 'worklist' / 'Replay.java'
+REPLAY = TOP / 'batch-jobs' / 'origins' / 'src' / 'test' / 'java' / 'dozo' / 'worklist' / 'Replay.java'
 BOOKINGS, FAULTS, SEED = 1_000, 50, 20261121
 FILES, FILES_SHORT = 100_000, 2_000
 SAMPLE = 2_000
@@ -148,7 +149,7 @@ def run_theirs(folder, sample, work):
 def class_path():
     if not (CLASSES / 'dozo' / 'source' / 'dicom').is_dir():
         raise CannotMeasure('Dozo is not built; `./dozo copy --help` builds it')
-    return str(CLASSES)
+    return f'{CLASSES}:{ENGINE}'
 
 
 def compiled(work, program, path, *others):

@@ -17,7 +17,7 @@ from relay import find_java
 from row import Row, print_rows
 
 TOP = Path(__file__).resolve().parent.parent
-CLASSES = TOP / 'batch-jobs' / 'target' / 'classes'
+CLASSES = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
 
 RATE_MIN = 1_000_000
 IMBALANCE_MAX = 0.01

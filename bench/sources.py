@@ -18,7 +18,9 @@ from row import Row, at_least, at_most, print_rows
 from table import markdown, spread
 
 TOP = Path(__file__).resolve().parent.parent
-BUILT = TOP / 'batch-jobs' / 'target'
+MODULES = TOP / 'batch-jobs'
+TESTS = MODULES / 'origins' / 'target' / 'test-classes'
+BUILT = [*(MODULES / name / 'target' / 'classes' for name in ('engine', 'catalogue', 'night', 'origins')), TESTS]
 PROGRAM = 'dozo.source.flywheel.FlywheelReads'
 TRACES_PROGRAM = 'dozo.source.tree.ArrivalTraces'
 LIMIT_SECONDS = 900
@@ -60,7 +62,7 @@ def measure(options):
 def compiled(folder):
     """The command that the driver is started with, as a list."""
     java = find_java()
-    if not (BUILT / 'test-classes' / 'dozo' / 'source' / 'flywheel' / 'Emulator.class').exists():
+    if not (TESTS / 'dozo' / 'source' / 'flywheel' / 'Emulator.class').exists():
         raise CannotMeasure('Dozo or its tests are not built; `./dozo copy --help` builds them')
     built = subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, timeout=900)
     if built.returncode != 0:
@@ -70,7 +72,7 @@ def compiled(folder):
         for name in ('jackson-*', 'httpclient5-*', 'httpcore5-*', 'slf4j-api-*')
         for jar in sorted((TOP / 'service' / 'target' / 'app' / 'lib').glob(f'{name}.jar'))
     ]
-    path = ':'.join(map(str, [BUILT / 'classes', BUILT / 'test-classes', *libraries, folder]))
+    path = ':'.join(map(str, [*BUILT, *libraries, folder]))
     programs = [Path(__file__).with_name(name) for name in ('FlywheelReads.java', 'ArrivalTraces.java')]
     compiler = Path(java).with_name('javac')
     ended = subprocess.run(

@@ -3,8 +3,6 @@ package dozo;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
-import com.tngtech.archunit.base.DescribedPredicate;
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.core.importer.Location;
@@ -15,7 +13,6 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.ZonedDateTime;
-import java.util.Set;
 import org.springframework.beans.factory.annotation.Autowired;
 
 /** What the compiler does not hold and a reviewer should not have to. */
@@ -31,13 +28,6 @@ class ArchitectureTest {
             return !location.contains("-tests.jar");
         }
     }
-
-    /** What the room has around the engine: all else in it is the engine. */
-    private static final Set<String> TRANSFER_FOR_THE_BATCH =
-            Set.of("TransferUnits", "TagFiles", "Sha256Sums", "package-info");
-
-    private static final Set<String> RESTORE_FOR_THE_SERVICE =
-            Set.of("Inventories", "RestoreQueue", "Restores", "package-info");
 
     @ArchTest
     static final ArchRule namesSaySomething = noClasses()
@@ -58,19 +48,11 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule oneRoomSpeaksSsh = noClasses()
             .that()
-            .resideOutsideOfPackages("dozo.remote..", "dozo.demo..")
+            .resideOutsideOfPackages("dozo.remote..", "dozo.loopback..", "dozo.demo..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.apache.sshd..")
             .because("whoever changes the SSH library should have one room to look through");
-
-    @ArchTest
-    static final ArchRule theEngineStandsAlone = noClasses()
-            .that(areOfTheEngine())
-            .should()
-            .dependOnClassesThat()
-            .resideInAnyPackage("org.springframework..", "java.sql..", "javax.sql..", "jakarta..")
-            .because("copying without a service, benchmarks and the batch drive the same code");
 
     @ArchTest
     static final ArchRule facesAskRooms = noClasses()
@@ -110,28 +92,4 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .belongToAnyOf(java.io.File.class)
             .because("java.io.File cannot hold every name that a file system can");
-
-    private static DescribedPredicate<JavaClass> areOfTheEngine() {
-        return DescribedPredicate.describe("are of the engine", type -> switch (type.getPackageName()) {
-            // What a room may use is written on its package by an annotation of Spring's, which nothing needs to run.
-            case "dozo.copy",
-                    "dozo.file",
-                    "dozo.plan",
-                    "dozo.remote",
-                    "dozo.source",
-                    "dozo.source.dicom",
-                    "dozo.source.dicomweb",
-                    "dozo.source.flywheel",
-                    "dozo.source.http" -> !type.getSimpleName().equals("package-info");
-            case "dozo.restore" ->
-                !RESTORE_FOR_THE_SERVICE.contains(outermost(type).getSimpleName());
-            case "dozo.transfer" ->
-                !TRANSFER_FOR_THE_BATCH.contains(outermost(type).getSimpleName());
-            default -> false;
-        });
-    }
-
-    private static JavaClass outermost(JavaClass type) {
-        return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
-    }
 }

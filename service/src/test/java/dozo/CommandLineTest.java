@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
 import dozo.db.TestDatabase;
-import dozo.remote.LoopbackSite;
+import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import dozo.source.flywheel.Emulator;
 import dozo.source.flywheel.Hierarchy;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.file.FilePath;
-import dozo.remote.LoopbackSite;
+import dozo.loopback.LoopbackSite;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

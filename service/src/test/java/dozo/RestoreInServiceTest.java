@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.ledger.Ledger;
-import dozo.remote.LoopbackSite;
+import dozo.loopback.LoopbackSite;
 import dozo.security.Role;
 import dozo.security.Tokens;
 import dozo.security.Users;

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.copy.Inventory.Item;
 import dozo.file.Facts;
 import dozo.file.FilePath;
 import dozo.manifest.Manifests;
@@ -9,7 +10,6 @@ import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import dozo.restore.Inventories;
-import dozo.restore.Inventory.Item;
 import dozo.transfer.Sha256Sums;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

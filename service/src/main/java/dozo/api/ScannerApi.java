@@ -1,7 +1,7 @@
 package dozo.api;
 
-import dozo.worklist.Scanners;
-import dozo.worklist.Scanners.Scanner;
+import dozo.registry.Scanners;
+import dozo.registry.Scanners.Scanner;
 import java.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dozo.command;
 
-import dozo.remote.LoopbackSite;
+import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -2,7 +2,7 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.remote.LoopbackSite;
+import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.TestDatabase;
+import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
-import dozo.remote.LoopbackSite;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;

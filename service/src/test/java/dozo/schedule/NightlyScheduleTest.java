@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
+import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
-import dozo.remote.LoopbackSite;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;

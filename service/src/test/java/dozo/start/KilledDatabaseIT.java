@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.TestDatabase;
+import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
-import dozo.remote.LoopbackSite;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;

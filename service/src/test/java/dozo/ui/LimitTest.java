@@ -2,7 +2,7 @@ package dozo.ui;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dozo.transfer.Load;
+import dozo.send.Load;
 import dozo.ui.Limit.Glance;
 import java.util.Arrays;
 import java.util.List;

@@ -40,7 +40,10 @@ class RefusalWordsTest {
 
     /** All that pages call; what only REST and the command line say stays English. */
     private static final List<Path> SOURCES = List.of(
-            Path.of("../batch-jobs/src/main/java"),
+            Path.of("../batch-jobs/engine/src/main/java"),
+            Path.of("../batch-jobs/catalogue/src/main/java"),
+            Path.of("../batch-jobs/night/src/main/java"),
+            Path.of("../batch-jobs/origins/src/main/java"),
             Path.of("../ui/src/main/java"),
             Path.of("src/main/java/dozo/administration"),
             Path.of("src/main/java/dozo/security"));

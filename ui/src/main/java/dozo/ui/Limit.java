@@ -1,6 +1,6 @@
 package dozo.ui;
 
-import dozo.transfer.Load;
+import dozo.send.Load;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;

@@ -1,0 +1,185 @@
+package dozo.registry;
+
+import dozo.ledger.Ledger;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** What is known of the scanners: under which application entity titles they work, and when their consoles delete. */
+@Component
+public class Scanners {
+
+    private static final int AE_TITLES_MAX = 50;
+    private static final Pattern AE_TITLE = Pattern.compile("[!-\\[\\]-~]([ -\\[\\]-~]{0,14}[!-\\[\\]-~])?");
+    private static final int PURGE_DAYS_MAX = 3_650;
+    private static final int NEAREST_MAX = 10_000;
+
+    private static final String SELECT = """
+            select s.code, s.purge_days,
+                   array(select ae_title from station where scanner = s.code order by ae_title) as ae_titles
+            from scanner s
+            """;
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+
+    /**
+     * A scanner.
+     *
+     * @param code as experiments name it
+     * @param aeTitles under which it is booked, and sends
+     * @param purgeDays after how many days its console deletes what it acquired; null: unknown
+     */
+    public record Scanner(
+            String code, List<String> aeTitles, @Nullable Integer purgeDays) {
+
+        /** Refuses what has not the form of what it should be. */
+        public Scanner {
+            Code.checked("scanner", code);
+            aeTitles = aeTitles.stream().map(String::strip).sorted().distinct().toList();
+            if (aeTitles.size() > AE_TITLES_MAX) {
+                throw new Refusal("aeTitles", "at most %d are accepted".formatted(AE_TITLES_MAX));
+            }
+            aeTitles.forEach(title -> checkedAeTitle("aeTitles", title));
+            if (purgeDays != null && (purgeDays < 1 || purgeDays > PURGE_DAYS_MAX)) {
+                throw new Refusal("purgeDays", "%d: 1 to %,d days are accepted".formatted(purgeDays, PURGE_DAYS_MAX));
+            }
+        }
+
+        private String told() {
+            return "titles %s, purged after %s days"
+                    .formatted(
+                            aeTitles.isEmpty() ? "none" : String.join(", ", aeTitles),
+                            Objects.toString(purgeDays, "unknown"));
+        }
+    }
+
+    public Scanners(JdbcClient jdbc, Ledger ledger) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+    }
+
+    /**
+     * The experiments that are not wholly safe at a site and of which the scanner's console deletes its files one day: those first
+     * whose day is first, at most 10,000.
+     */
+    public List<Integer> nearestToPurge(int siteId) {
+        return jdbc.sql("""
+                        select e.experiment_id
+                        from experiment e
+                        join scanner s on s.code = e.scanner
+                        join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
+                        where s.purge_days is not null and e.acquired_on is not null and n.entries_safe < n.entries
+                        order by e.acquired_on + s.purge_days, e.experiment_id
+                        limit :most
+                        """)
+                .param("site", siteId)
+                .param("most", NEAREST_MAX)
+                .query((row, n) -> row.getInt(1))
+                .list();
+    }
+
+    /** At most {@code limit} scanners with a code after one (empty: from the first), by code. */
+    public List<Scanner> page(String after, int limit) {
+        return jdbc.sql(SELECT + "where s.code > :after order by s.code limit :limit")
+                .param("after", after)
+                .param("limit", limit)
+                .query((row, n) -> scanner(row))
+                .list();
+    }
+
+    public Optional<Scanner> find(String code) {
+        return jdbc.sql(SELECT + "where s.code = :code")
+                .param("code", code)
+                .query((row, n) -> scanner(row))
+                .optional();
+    }
+
+    /**
+     * The scanner that calls itself so: by one of its titles, or by its code where something is known of it.
+     *
+     * @param station an application entity title or a StationName, as images have it
+     */
+    public Optional<String> ofStation(String station) {
+        return jdbc.sql("""
+                        select scanner from station where ae_title = :station
+                        union all select code from scanner where code = :station
+                        limit 1
+                        """)
+                .param("station", station.strip())
+                .query((row, n) -> row.getString(1))
+                .optional();
+    }
+
+    /**
+     * Sets what is known of a scanner.
+     *
+     * @throws Refusal when one of the titles is another scanner's
+     */
+    @Transactional
+    public void put(Scanner scanner, String actor) {
+        boolean fresh = jdbc.sql("insert into scanner (code) values (:code) on conflict do nothing")
+                        .param("code", scanner.code)
+                        .update()
+                == 1;
+        // Locked, so that the ledger's "before" is what this change replaces.
+        jdbc.sql("select from scanner where code = :code for update")
+                .param("code", scanner.code)
+                .query()
+                .listOfRows();
+        Scanner before = find(scanner.code).orElseThrow();
+        if (!fresh && before.equals(scanner)) {
+            return;
+        }
+        jdbc.sql("update scanner set purge_days = :days where code = :code")
+                .param("days", scanner.purgeDays, Types.INTEGER)
+                .param("code", scanner.code)
+                .update();
+        jdbc.sql("delete from station where scanner = :code")
+                .param("code", scanner.code)
+                .update();
+        try {
+            jdbc.sql(
+                            "insert into station (ae_title, scanner) select title, :code from unnest(:titles::text[]) as t (title)")
+                    .param("code", scanner.code)
+                    .param("titles", scanner.aeTitles.toArray(String[]::new))
+                    .update();
+        } catch (DuplicateKeyException taken) {
+            throw new Refusal("aeTitles", "one of %s is another scanner's".formatted(scanner.aeTitles));
+        }
+        ledger.append(
+                actor,
+                "scanner.changed",
+                scanner.code,
+                Map.of("before", fresh ? "" : before.told(), "after", scanner.told()));
+    }
+
+    private static Scanner scanner(ResultSet row) throws SQLException {
+        Array titles = row.getArray("ae_titles");
+        return new Scanner(
+                row.getString("code"),
+                Stream.of((String[]) titles.getArray()).toList(),
+                row.getObject("purge_days", Integer.class));
+    }
+
+    /** Refuses what is no application entity title. */
+    public static String checkedAeTitle(String field, String aeTitle) {
+        if (!AE_TITLE.matcher(aeTitle).matches()) {
+            throw new Refusal(
+                    field, "\"%s\" is no application entity title: 1 to 16 characters are accepted".formatted(aeTitle));
+        }
+        return aeTitle;
+    }
+}

@@ -1,0 +1,124 @@
+package dozo.verify;
+
+import dozo.file.Digest;
+import dozo.send.DamageKind;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * The damages: copies that were read again and are not as they were proven. They are evidence, and take back what receipts said:
+ * a damaged entry is not proven, until a later receipt says so again.
+ */
+@Component
+public class Damages {
+
+    private static final int BATCH = 1_000;
+
+    private final JdbcTemplate template;
+    private final JdbcClient jdbc;
+
+    /**
+     * A damaged copy.
+     *
+     * @param receiptId its latest receipt: this and earlier ones are void for it
+     * @param found the digest it has now; null where there are no bytes
+     */
+    public record Damage(
+            int entryNumber,
+            long receiptId,
+            DamageKind kind,
+            @Nullable Digest found) {}
+
+    /** How many damaged copies of an experiment are not repaired, and since when the first of them is known. */
+    public record OpenDamages(int experimentId, long copies, Instant since) {}
+
+    public Damages(JdbcTemplate template) {
+        this.template = template;
+        this.jdbc = JdbcClient.create(template);
+    }
+
+    /**
+     * Keeps what was found of one experiment, and takes it out of the sums of what is safe. Only of entries that counted as proven:
+     * what is known to be damaged already is not damaged twice.
+     */
+    public void add(long runId, int experimentId, int siteId, List<Damage> damages, Instant now) {
+        if (damages.isEmpty()) {
+            return;
+        }
+        template.batchUpdate("""
+                insert into damage (experiment_id, site_id, entry_no, receipt_id, run_id, found_at, kind, found_digest)
+                values (?, ?, ?, ?, ?, ?, ?, ?)
+                """, damages, BATCH, (statement, damage) -> {
+            statement.setInt(1, experimentId);
+            statement.setInt(2, siteId);
+            statement.setInt(3, damage.entryNumber());
+            statement.setLong(4, damage.receiptId());
+            statement.setLong(5, runId);
+            statement.setTimestamp(6, Timestamp.from(now));
+            statement.setString(7, damage.kind().name());
+            statement.setBytes(8, damage.found() == null ? null : damage.found().bytes());
+        });
+        takeFromProtection(experimentId, siteId, damages, now);
+    }
+
+    /** Exactly what was found, and not all counted anew: a disk that dies damages thousands of receipts, one after the other. */
+    private void takeFromProtection(int experimentId, int siteId, List<Damage> damages, Instant now) {
+        jdbc.sql("""
+                        update protection p
+                            set files_safe = p.files_safe - l.files, bytes_safe = p.bytes_safe - l.bytes,
+                                entries_safe = p.entries_safe - l.entries,
+                                unprotected_since = coalesce(p.unprotected_since, :now),
+                                files_proven = 0, bytes_proven = 0, counted_at = :now
+                        from (select count(*) as entries, count(*) filter (where kind = 'f') as files,
+                                     coalesce(sum(size_bytes), 0) as bytes
+                              from entry
+                              where experiment_id = :experiment and entry_no = any(:numbers)) l
+                        where p.experiment_id = :experiment and p.site_id = :site and l.entries > 0
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("numbers", damages.stream().mapToInt(Damage::entryNumber).toArray())
+                .param("now", Timestamp.from(now))
+                .update();
+    }
+
+    /** The digests that were proven of those of these entries that are damaged now: what is sent in their place has to have them. */
+    public Map<Integer, Digest> proven(int experimentId, int siteId, int[] entryNumbers) {
+        Map<Integer, Digest> proven = new HashMap<>();
+        jdbc.sql("""
+                        select distinct on (d.entry_no) d.entry_no, r.digest
+                        from open_damage d join entry_receipt r using (receipt_id, entry_no)
+                        where d.experiment_id = :experiment and d.site_id = :site and d.entry_no = any(:numbers)
+                        order by d.entry_no, d.receipt_id desc
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("numbers", entryNumbers)
+                .query(row -> {
+                    proven.put(row.getInt("entry_no"), Digest.of(row.getBytes("digest")));
+                });
+        return proven;
+    }
+
+    /** The experiments with copies at a site that are damaged and not repaired. */
+    public List<OpenDamages> open(int siteId) {
+        return jdbc.sql("""
+                        select experiment_id, count(distinct entry_no) as copies, min(found_at) as since
+                        from open_damage where site_id = :site
+                        group by experiment_id order by experiment_id
+                        """)
+                .param("site", siteId)
+                .query((row, n) -> new OpenDamages(
+                        row.getInt("experiment_id"),
+                        row.getLong("copies"),
+                        row.getTimestamp("since").toInstant()))
+                .list();
+    }
+}

@@ -1,0 +1,327 @@
+package dozo.verify;
+
+import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.groupingBy;
+
+import dozo.file.Digest;
+import dozo.ledger.Sight;
+import dozo.send.SiteCopy;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * What lies at the sites and is read again: a queue of receipts, oldest reading first, and the evidence of each reading. What is
+ * read again as one is what a receipt covers (ADR 0023).
+ */
+@Component
+public class Readings {
+
+    private static final int FETCH = 1_000;
+
+    private final JdbcClient jdbc;
+    private final Copies copies;
+
+    /** What a receipt covers, and when it was last read, or proven where that was later. */
+    public record Due(long receiptId, int experimentId, long files, long bytes, Instant lastReadAt) {
+
+        /** Where the queue goes on behind it. */
+        public Place place() {
+            return new Place(lastReadAt, receiptId);
+        }
+    }
+
+    /** A place in the queue. */
+    public record Place(Instant lastReadAt, long receiptId) {
+
+        /** Before everything. */
+        public static final Place BEGIN = new Place(Instant.EPOCH, 0);
+    }
+
+    /**
+     * A reading that came to its end: of every copy it is known whether it is as proven.
+     *
+     * @param notAsProven numbers of entries that are in the damages since
+     */
+    public record Reading(
+            long receiptId,
+            Instant readAt,
+            long bytes,
+            int copies,
+            boolean cold,
+            String method,
+            List<Integer> notAsProven) {}
+
+    /** So much was last read on the same day (UTC), the oldest of it at this instant. */
+    public record Age(Instant lastReadAt, long files, long bytes) {}
+
+    /**
+     * How the promise stands.
+     *
+     * @param oldest the oldest reading; null where nothing is stored
+     * @param filesRead files last read since the moment that was asked for, {@code bytesRead} their bytes
+     * @param damaged copies found damaged and not repaired, of files, folders and links
+     */
+    public record Standing(
+            @Nullable Instant oldest, long files, long bytes, long filesRead, long bytesRead, long damaged) {}
+
+    private record Covered(long receiptId, int entryNumber, Digest digest) {}
+
+    public Readings(JdbcClient jdbc, Copies copies) {
+        this.jdbc = jdbc;
+        this.copies = copies;
+    }
+
+    /**
+     * Claims at most {@code limit} receipts that were last read before {@code dueBefore}, the oldest first. The claim is the rows'
+     * lock: it lasts as long as the transaction. What others have claimed is passed over.
+     *
+     * @param after the last one claimed before; what could not be read to its end is so not tried twice
+     */
+    public List<Due> claim(int siteId, Instant dueBefore, Place after, int limit) {
+        return jdbc.sql("""
+                        select * from stored
+                        where site_id = :site and last_read_at < :due and (last_read_at, receipt_id) > (:at, :receipt)
+                        order by last_read_at, receipt_id
+                        limit :limit
+                        for update skip locked
+                        """)
+                .param("site", siteId)
+                .param("due", Timestamp.from(dueBefore))
+                .param("at", Timestamp.from(after.lastReadAt()))
+                .param("receipt", after.receiptId())
+                .param("limit", limit)
+                .query((row, n) -> new Due(
+                        row.getLong("receipt_id"),
+                        row.getInt("experiment_id"),
+                        row.getLong("files"),
+                        row.getLong("bytes"),
+                        row.getTimestamp("last_read_at").toInstant()))
+                .list();
+    }
+
+    /**
+     * The copies that are read with each of these receipts, in the order of its entries: not those that are known to be damaged, nor
+     * those of an earlier manifest whose bytes have been proven under the same name since. What two receipts have is read with both.
+     */
+    public Map<Long, List<SiteCopy>> toRead(int siteId, List<Due> dues) {
+        Map<Long, List<SiteCopy>> toRead = new HashMap<>();
+        dues.stream().collect(groupingBy(Due::experimentId)).forEach((experiment, ofExperiment) -> {
+            List<Covered> covered = covered(ofExperiment);
+            Map<Integer, SiteCopy> copyOf = copies(experiment, siteId, covered);
+            ofExperiment.forEach(due -> toRead.put(due.receiptId(), new ArrayList<>()));
+            for (Covered one : covered) {
+                SiteCopy copy = copyOf.get(one.entryNumber());
+                if (copy != null) {
+                    requireNonNull(toRead.get(one.receiptId())).add(copy);
+                }
+            }
+        });
+        return toRead;
+    }
+
+    private Map<Integer, SiteCopy> copies(int experimentId, int siteId, List<Covered> covered) {
+        Map<Integer, Digest> proven = new HashMap<>();
+        covered.forEach(one -> proven.put(one.entryNumber(), one.digest()));
+        Map<Integer, SiteCopy> copyOf = new HashMap<>();
+        copies.ofCurrent(experimentId, proven).forEach(copy -> copyOf.put(copy.entryNumber(), copy));
+        int[] ended = proven.keySet().stream()
+                .filter(number -> !copyOf.containsKey(number))
+                .mapToInt(Integer::intValue)
+                .toArray();
+        copies.of(experimentId, siteId, notProvenAgain(experimentId, siteId, ended))
+                .forEach(copy -> copyOf.put(copy.entryNumber(), copy));
+        return copyOf;
+    }
+
+    /**
+     * The entries of receipts whose copies are not known to be damaged. A receipt's digests come at once and are taken apart here:
+     * each by itself would cost as much as the reading.
+     */
+    private List<Covered> covered(List<Due> dues) {
+        List<Covered> covered = new ArrayList<>();
+        jdbc.sql("""
+                        select r.receipt_id, r.entry_nos, r.digests,
+                               array(select d.entry_no from damage d
+                                     where d.experiment_id = r.experiment_id and d.site_id = r.site_id
+                                       and d.receipt_id >= r.receipt_id) as damaged
+                        from receipt r where r.receipt_id = any(:receipts)
+                        order by r.receipt_id
+                        """)
+                .param("receipts", dues.stream().mapToLong(Due::receiptId).toArray())
+                .query(row -> {
+                    Integer[] numbers = (Integer[]) row.getArray("entry_nos").getArray();
+                    Set<Integer> damaged = new HashSet<>(
+                            Arrays.asList((Integer[]) row.getArray("damaged").getArray()));
+                    byte[] digests = row.getBytes("digests");
+                    for (int i = 0; i < numbers.length; i++) {
+                        if (!damaged.contains(numbers[i])) {
+                            int at = i * Digest.LENGTH_BYTES;
+                            Digest digest = Digest.of(Arrays.copyOfRange(digests, at, at + Digest.LENGTH_BYTES));
+                            covered.add(new Covered(row.getLong("receipt_id"), numbers[i], digest));
+                        }
+                    }
+                });
+        return covered;
+    }
+
+    /** Those of these ended entries whose bytes have not been proven under the same name since: else their copy is the later one's. */
+    private int[] notProvenAgain(int experimentId, int siteId, int[] ended) {
+        if (ended.length == 0) {
+            return ended;
+        }
+        return jdbc
+                .sql("""
+                        select e.entry_no from ended_entry e
+                        where e.experiment_id = :experiment and e.entry_no = any(:ended)
+                          and not exists (
+                              select from versions_of(:experiment, e.directory_no, e.name) x
+                              join entry_receipt later
+                                on later.experiment_id = :experiment and later.site_id = :site
+                               and lowest_of(later.entry_nos) <= x.entry_no and highest_of(later.entry_nos) >= x.entry_no
+                               and later.entry_no = x.entry_no
+                              join entry_receipt own
+                                on own.experiment_id = :experiment and own.site_id = :site
+                               and lowest_of(own.entry_nos) <= e.entry_no and highest_of(own.entry_nos) >= e.entry_no
+                               and own.entry_no = e.entry_no and own.digest = later.digest
+                              where x.kind = e.kind and x.entry_no > e.entry_no)
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("ended", ended)
+                .query((row, n) -> row.getInt(1))
+                .list()
+                .stream()
+                .mapToInt(Integer::intValue)
+                .toArray();
+    }
+
+    /** Keeps the evidence of a reading, and puts what was read at the end of the queue. */
+    public void add(long runId, Reading reading) {
+        jdbc.sql("""
+                        with evidence as (
+                            insert into reading (receipt_id, run_id, read_at, bytes, copies, cold, method, not_as_proven)
+                            values (:receipt, :run, :at, :bytes, :copies, :cold, :method, nullif(:bad, '{}'::integer[]))
+                        )
+                        update stored set last_read_at = greatest(last_read_at, :at) where receipt_id = :receipt
+                        """)
+                .param("receipt", reading.receiptId())
+                .param("run", runId)
+                .param("at", Timestamp.from(reading.readAt()))
+                .param("bytes", reading.bytes())
+                .param("copies", reading.copies())
+                .param("cold", reading.cold())
+                .param("method", reading.method())
+                .param(
+                        "bad",
+                        reading.notAsProven().stream()
+                                .mapToInt(Integer::intValue)
+                                .toArray())
+                .update();
+    }
+
+    /** How much was last read on each day (UTC) at a site, the oldest first. Close the stream. */
+    public Stream<Age> ages(int siteId) {
+        return jdbc
+                .sql("""
+                        select min(last_read_at) as oldest, sum(files) as files, sum(bytes) as bytes
+                        from stored where site_id = :site
+                        group by date_trunc('day', last_read_at, 'UTC')
+                        order by 1
+                        """)
+                .withFetchSize(FETCH)
+                .param("site", siteId)
+                .query((row, n) ->
+                        new Age(row.getTimestamp("oldest").toInstant(), row.getLong("files"), row.getLong("bytes")))
+                .stream();
+    }
+
+    /** How the promise stands at a site: what was read since a moment, and what was not. */
+    public Standing site(int siteId, Instant since) {
+        return jdbc.sql("""
+                        select (select min(last_read_at) from stored where site_id = :site) as oldest, t.*, s.*, d.*
+                        from (select coalesce(sum(files_stored), 0) as files, coalesce(sum(bytes_stored), 0) as bytes
+                              from protection where site_id = :site) t
+                        cross join (select coalesce(sum(files), 0) as files_late, coalesce(sum(bytes), 0) as bytes_late
+                                    from stored where site_id = :site and last_read_at < :since) s
+                        cross join (select count(*) as damaged from open_damage where site_id = :site) d
+                        """)
+                .param("site", siteId)
+                .param("since", Timestamp.from(since))
+                .query((row, n) -> standing(row))
+                .single();
+    }
+
+    /** The same of what is seen. Not one query for both: all of a site is answered from one index, some of it from another. */
+    public Standing site(Sight sight, int siteId, Instant since) {
+        if (sight.ofEverything()) {
+            return site(siteId, since);
+        }
+        return jdbc.sql("""
+                        with own as materialized (
+                            select e.experiment_id from experiment e join project p using (project_id)
+                            where p.code = any(:seen::text[])
+                        )
+                        select t.*, s.*, d.*
+                        from (select coalesce(sum(files_stored), 0) as files, coalesce(sum(bytes_stored), 0) as bytes
+                              from protection join own using (experiment_id) where site_id = :site) t
+                        cross join (select min(last_read_at) as oldest,
+                                           coalesce(sum(files) filter (where last_read_at < :since), 0) as files_late,
+                                           coalesce(sum(bytes) filter (where last_read_at < :since), 0) as bytes_late
+                                    from stored join own using (experiment_id) where site_id = :site) s
+                        cross join (select count(*) as damaged
+                                    from open_damage join own using (experiment_id) where site_id = :site) d
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("site", siteId)
+                .param("since", Timestamp.from(since))
+                .query((row, n) -> standing(row))
+                .single();
+    }
+
+    /** How it stands for one experiment. */
+    public Standing experiment(int experimentId, int siteId, Instant since) {
+        return jdbc.sql("""
+                        select t.*, s.*, d.*
+                        from (select coalesce(sum(files_stored), 0) as files, coalesce(sum(bytes_stored), 0) as bytes
+                              from protection where experiment_id = :experiment and site_id = :site) t
+                        cross join (select min(last_read_at) as oldest,
+                                           coalesce(sum(files) filter (where last_read_at < :since), 0) as files_late,
+                                           coalesce(sum(bytes) filter (where last_read_at < :since), 0) as bytes_late
+                                    from stored where experiment_id = :experiment and site_id = :site) s
+                        cross join (select count(*) as damaged from open_damage
+                                    where experiment_id = :experiment and site_id = :site) d
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("since", Timestamp.from(since))
+                .query((row, n) -> standing(row))
+                .single();
+    }
+
+    private static Standing standing(ResultSet row) throws SQLException {
+        Timestamp oldest = row.getTimestamp("oldest");
+        long files = row.getLong("files");
+        long bytes = row.getLong("bytes");
+        return new Standing(
+                oldest == null ? null : oldest.toInstant(),
+                files,
+                bytes,
+                files - row.getLong("files_late"),
+                bytes - row.getLong("bytes_late"),
+                row.getLong("damaged"));
+    }
+}

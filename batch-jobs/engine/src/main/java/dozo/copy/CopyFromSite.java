@@ -1,0 +1,209 @@
+package dozo.copy;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.SiteAddress;
+import dozo.send.Throttle;
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies files and folders of a site to this machine. Nothing is written at the site. What a copy to that place left
+ * unfinished there ({@code .dozo-incoming} in a source) is a finding, and is not copied.
+ */
+public final class CopyFromSite implements Copy {
+
+    /** What {@link CopyToSite#key} gives. */
+    private static final Pattern KEY = Pattern.compile("[0-9a-f]{16}");
+
+    private final List<FilePath> sources;
+    private final Path destination;
+    private final boolean into;
+    private final Options options;
+    private final SiteAddress site;
+    private final Lanes lanes;
+    private final Tally tally = new Tally();
+    private volatile @Nullable SiteFiles files;
+
+    /** Hands on what was found. */
+    private interface Taker {
+        void take(Found found) throws IOException, InterruptedException;
+    }
+
+    /**
+     * A copy of these sources.
+     *
+     * @param sources below the site's root
+     * @param into whether the sources keep their names and go into the destination; else the one source becomes it
+     */
+    public CopyFromSite(SiteAddress site, List<FilePath> sources, Path destination, boolean into, Options options) {
+        if (sources.isEmpty() || (!into && sources.size() > 1)) {
+            throw new IllegalArgumentException(sources.size() + " sources cannot become one destination");
+        }
+        this.site = site;
+        this.sources = List.copyOf(sources);
+        this.destination = destination.toAbsolutePath().normalize();
+        this.into = into;
+        this.options = options;
+        this.lanes = options.lanesTo(site);
+    }
+
+    @Override
+    public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
+        if (options.dryRun()) {
+            walk(roots(), found -> {});
+        } else {
+            try (FileLock _ = RunningCopies.lock(key())) {
+                copy();
+            }
+        }
+        return progress();
+    }
+
+    private void copy() throws IOException, InterruptedException {
+        List<Found> roots = roots();
+        Path top = top(roots.getFirst());
+        LocalTree local = LocalTree.open(
+                top, Incoming.name(key(), name -> isTopName(roots, name) || isNoFolder(name.under(top))));
+        SiteFiles from =
+                new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(options.limitBytesPerSecond()));
+        files = from;
+        try (FetchUnits units = new FetchUnits(new Fetch(from, local, tally), local, tally)) {
+            walk(roots, units::add);
+            units.end();
+        }
+    }
+
+    @Override
+    public Progress progress() {
+        SiteFiles from = files;
+        return tally.progress(from == null ? 0 : from.bytesMoved(), lanes.open());
+    }
+
+    @Override
+    public void close() {
+        lanes.close();
+    }
+
+    /** The sources as they are at the site, each with what it becomes here. */
+    private List<Found> roots() throws IOException, InterruptedException {
+        List<Found> roots = new ArrayList<>();
+        for (FilePath source : sources) {
+            RemoteFacts facts = RemoteTree.look(lanes, source);
+            FilePath name = into
+                    ? FilePath.ROOT.resolve(source.name())
+                    : facts.kind() == Kind.DIRECTORY ? FilePath.ROOT : FilePath.ROOT.resolve(destinationName());
+            roots.add(new Found(FilePath.ROOT, source, name, facts));
+        }
+        return roots;
+    }
+
+    /** The folder that is filled. */
+    private Path top(Found root) {
+        // The root has no folder that it lies in, and no name that a file could have.
+        return into || root.local().isRoot() ? destination : requireNonNull(destination.getParent());
+    }
+
+    private byte[] destinationName() throws IOException {
+        byte[] name = FilePath.between(Path.of("/"), destination).name();
+        if (name.length == 0) {
+            throw new IOException("a file cannot become " + destination);
+        }
+        return name;
+    }
+
+    private void walk(List<Found> roots, Taker taker) throws IOException, InterruptedException {
+        RemoteTree.Visitor visitor = new RemoteTree.Visitor() {
+            @Override
+            public void found(Found found) throws IOException, InterruptedException {
+                tally.found(found.contentBytes());
+                taker.take(found);
+            }
+
+            @Override
+            public void problem(FilePath path, Problem problem, String message) {
+                tally.foundUnfit(path, problem, message);
+            }
+        };
+        for (Found root : roots) {
+            new RemoteTree(lanes, folder -> isUnfinished(root, folder), visitor).walk(root);
+        }
+        tally.counted();
+    }
+
+    /** Whether something of a source gets this name in the folder that is filled. */
+    private boolean isTopName(List<Found> roots, FilePath name) throws IOException, InterruptedException {
+        Found first = roots.getFirst();
+        if (!first.local().isRoot()) {
+            return roots.stream().anyMatch(root -> root.local().equals(name));
+        }
+        FilePath remote = first.remote().resolve(name);
+        Optional<RemoteFacts> there = lanes.over(lane -> lane.sftp().lstat(remote));
+        return there.isPresent() && !isUnfinished(first, new Found(name, remote, name, there.get()));
+    }
+
+    private static boolean isNoFolder(Path path) {
+        return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Whether a folder at the top of a source holds nothing but what copies to there have not finished. */
+    private boolean isUnfinished(Found root, Found folder) throws IOException, InterruptedException {
+        if (!folder.remote().parent().equals(root.remote())
+                || !Incoming.isName(folder.remote().name())
+                || folder.facts().kind() != Kind.DIRECTORY) {
+            return false;
+        }
+        try {
+            return lanes.over(lane -> {
+                int[] copies = {0};
+                int[] others = {0};
+                lane.sftp().list(folder.remote(), (path, facts) -> {
+                    boolean copy = facts.kind() == Kind.DIRECTORY
+                            && KEY.matcher(FilePath.render(path.name())).matches();
+                    (copy ? copies : others)[0]++;
+                });
+                return copies[0] > 0 && others[0] == 0;
+            });
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            // The walk says why it cannot be read.
+            return false;
+        }
+    }
+
+    /** The same for the same command, another for any other: runs recognise what they left, and only that. */
+    String key() {
+        MessageDigest digest = Digest.algorithm();
+        digest.update((site + "\0" + site.root() + "\0").getBytes(StandardCharsets.UTF_8));
+        for (FilePath source : sources) {
+            digest.update(source.bytes());
+            digest.update((byte) 0);
+        }
+        digest.update((byte) (into ? 1 : 0));
+        digest.update(FilePath.rawBytes(destination));
+        return HexFormat.of().formatHex(digest.digest(), 0, 8);
+    }
+}

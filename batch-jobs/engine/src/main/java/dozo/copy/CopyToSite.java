@@ -1,0 +1,266 @@
+package dozo.copy;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.Facts;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.SiteAddress;
+import dozo.remote.SiteCheck;
+import dozo.remote.Space;
+import dozo.send.KnownSite;
+import dozo.send.Route;
+import dozo.send.Sender;
+import dozo.send.Throttle;
+import dozo.source.DirectoryTree;
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Copies files and folders of this machine to a site. */
+public final class CopyToSite implements Copy {
+
+    private static final int TRIES = 3;
+
+    private final SiteAddress site;
+    private final List<Path> sources;
+    /** What the one source that is a file becomes; else sources keep their names, or the top becomes the folder. */
+    private final Optional<FilePath> name;
+
+    private final boolean into;
+    private final Options options;
+    private final Lanes lanes;
+    private final Tally tally = new Tally();
+    private volatile @Nullable Sender sender;
+
+    /**
+     * A copy of these sources.
+     *
+     * @param destination below the site's root
+     * @param into whether the sources keep their names and go into the destination; else the one source becomes it
+     */
+    public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
+        this(site, sources, destination, into, options, options::lanesTo);
+    }
+
+    CopyToSite(
+            SiteAddress site,
+            List<Path> sources,
+            FilePath destination,
+            boolean into,
+            Options options,
+            Function<SiteAddress, Lanes> lanes) {
+        if (sources.isEmpty() || (!into && sources.size() > 1)) {
+            throw new IllegalArgumentException(sources.size() + " sources cannot become one destination");
+        }
+        boolean folder = into || Files.isDirectory(sources.getFirst(), LinkOption.NOFOLLOW_LINKS);
+        this.site = site.below(folder ? destination : destination.parent());
+        this.name = folder ? Optional.empty() : Optional.of(FilePath.of(destination.name()));
+        this.sources = List.copyOf(sources);
+        this.into = into;
+        this.options = options;
+        this.lanes = lanes.apply(this.site);
+    }
+
+    @Override
+    public Progress run(Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
+        if (options.dryRun()) {
+            for (Path source : sources) {
+                walk(source, entry -> {});
+            }
+            tally.counted();
+        } else {
+            try (FileLock _ = RunningCopies.lock(site + "\n" + site.root() + "\n" + key())) {
+                copy();
+            }
+        }
+        return progress();
+    }
+
+    private void copy() throws IOException, InterruptedException {
+        boolean topIsNew = makeTop(lanes.next());
+        FilePath incoming = Incoming.name(key(), top -> isTopName(top) || (!topIsNew && isNoFolder(lanes.next(), top)));
+        // Files are on their way meanwhile: over a long way a look takes seconds.
+        KnownSite known = KnownSite.lookedAtMeanwhile(syncsAtOnce -> look(incoming, syncsAtOnce));
+        try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
+            sender = engine;
+            if (topIsNew) {
+                engine.rootIsNew();
+            }
+            for (Path source : sources) {
+                send(engine, source, incoming);
+            }
+        }
+    }
+
+    private void send(Sender engine, Path source, FilePath incoming) throws IOException, InterruptedException {
+        FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
+        Route route = new Route(reached(source), FilePath.ROOT, content, incoming, Optional.empty());
+        boolean last = source.equals(sources.getLast());
+        try (SendUnits units = new SendUnits(engine, route, tally::outcome)) {
+            walk(source, units::add);
+            if (last) {
+                tally.counted();
+            }
+            units.end();
+            if (last) {
+                // Before the folders get their times: one of them is where the temporary folder lies.
+                engine.sweep(route, Set.of());
+            }
+            units.settleFolders();
+        }
+    }
+
+    /** What the site can do; looked at again when the lane dies, or another copy just removes the folder ours lies in. */
+    private SiteCheck look(FilePath incoming, CompletableFuture<Boolean> syncsAtOnce)
+            throws RemoteException, InterruptedException {
+        for (int i = 1; ; i++) {
+            try {
+                SiteCheck check = SiteCheck.in(lanes.next(), incoming, syncsAtOnce);
+                if (check.writable()) {
+                    return check;
+                }
+                if (i == TRIES) {
+                    throw new RemoteException(whyNot(check), site + ": " + String.join("; ", check.findings()));
+                }
+            } catch (RemoteException e) {
+                if (!e.retryable() || i == TRIES) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static Reason whyNot(SiteCheck check) {
+        if (check.space().filter(Space::readOnly).isPresent()) {
+            return Reason.READ_ONLY;
+        }
+        return check.space().filter(Space::full).isPresent() ? Reason.FULL : Reason.PERMISSION_DENIED;
+    }
+
+    /** Makes the folder that is filled, if it is not there; what is above it has to be. */
+    private static boolean makeTop(Lane lane) throws RemoteException, InterruptedException {
+        try {
+            return lane.sftp().mkdir(FilePath.ROOT, 0700);
+        } catch (RemoteException e) {
+            // Perhaps it is there: that it is a folder, or a link to one, is found by looking into it.
+            if (e.retryable() || e.reason() == Reason.NO_SUCH_FILE) {
+                throw e;
+            }
+            return false;
+        }
+    }
+
+    @Override
+    public Progress progress() {
+        Sender engine = sender;
+        return tally.progress(engine == null ? 0 : engine.bytesMoved(), lanes.open());
+    }
+
+    @Override
+    public void close() {
+        lanes.close();
+    }
+
+    /** Whether something of a source gets this name in the folder that is filled. */
+    private boolean isTopName(FilePath top) {
+        return name.map(top::equals)
+                .orElseGet(() -> sources.stream()
+                        .anyMatch(source -> into
+                                ? nameOf(source).equals(top)
+                                : Files.exists(top.under(source), LinkOption.NOFOLLOW_LINKS)));
+    }
+
+    /** Whether something that is no folder has this name at the destination. */
+    private static boolean isNoFolder(Lane lane, FilePath top) throws RemoteException, InterruptedException {
+        return lane.sftp()
+                .lstat(top)
+                .filter(there -> there.kind() != Kind.DIRECTORY)
+                .isPresent();
+    }
+
+    /** The same for the same command, another for any other: runs recognise what they left, and only that. */
+    String key() {
+        MessageDigest digest = Digest.algorithm();
+        for (Path source : sources) {
+            digest.update(FilePath.rawBytes(source));
+            digest.update((byte) 0);
+        }
+        digest.update((byte) (into ? 1 : 0));
+        name.ifPresent(each -> digest.update(each.bytes()));
+        return HexFormat.of().formatHex(digest.digest(), 0, 8);
+    }
+
+    /** The source by a path without links on the way to it: below it, none is followed. A link that is the source is copied as one. */
+    private static Path reached(Path source) throws IOException {
+        Path absolute = source.toAbsolutePath();
+        Path above = absolute.getParent();
+        return Files.isSymbolicLink(absolute) && above != null
+                ? above.toRealPath().resolve(absolute.getFileName())
+                : absolute.toRealPath();
+    }
+
+    private static FilePath nameOf(Path source) {
+        return FilePath.ROOT.resolve(
+                FilePath.between(Path.of("/"), source.toAbsolutePath().normalize())
+                        .name());
+    }
+
+    private interface EntrySink {
+        void take(Entry entry) throws IOException, InterruptedException;
+    }
+
+    /** Hands over the source itself, as the root, and all below it. */
+    private void walk(Path source, EntrySink sink) throws IOException, InterruptedException {
+        List<InterruptedException> stopped = new ArrayList<>();
+        int[] number = {0};
+        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
+            @Override
+            public void entry(FilePath path, Facts facts) throws IOException {
+                tally.found(facts.sizeBytes());
+                try {
+                    sink.take(new Entry(++number[0], path, facts));
+                } catch (InterruptedException e) {
+                    stopped.add(e);
+                    throw new IOException(e);
+                }
+            }
+
+            @Override
+            public void problem(FilePath path, Problem problem, String message) {
+                tally.foundUnfit(path, problem, message);
+            }
+        };
+        try {
+            Facts root = DirectoryTree.facts(source);
+            visitor.entry(FilePath.ROOT, root);
+            if (root.kind() == EntryKind.DIRECTORY) {
+                new DirectoryTree(source).walk(visitor);
+            }
+        } catch (IOException e) {
+            if (!stopped.isEmpty()) {
+                throw stopped.getFirst();
+            }
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,386 @@
+package dozo.copy;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.copy.Destination.Refused;
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
+import dozo.remote.SiteAddress;
+import dozo.send.OtherPlaces;
+import dozo.send.SiteFolders;
+import dozo.send.Throttle;
+import dozo.source.OpenFolder;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.FileLock;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine of restores: entries in, and each comes to stand in a folder as the manifest has it. A file gets its name only when
+ * its bytes have the digest they were proven with, wherever at the site they were found. Nothing that stands here is
+ * overwritten; what is there already and equal stays. Nothing outside the folder is written, whatever names come.
+ *
+ * <p>Not thread-safe: files are fetched side by side, and given in by one thread, after the folders that they lie in.
+ */
+public final class Retrieval implements AutoCloseable {
+
+    /** Units under way: some are fetched, some are proven. */
+    private static final int UNDER_WAY_MAX = 12;
+
+    private final SiteFolders folders;
+    private final Lanes lanes;
+    private final Throttle throttle;
+    private final Tally tally = new Tally();
+    private final Units<Wanted> units = new Units<>(UNDER_WAY_MAX, this::fetch);
+
+    /** Entries that can never come to stand there: their paths would be too long. */
+    private final LongAdder tooLong = new LongAdder();
+
+    private @Nullable FileLock lock;
+    private @Nullable LocalTree local;
+    private volatile @Nullable SiteFiles site;
+    private volatile @Nullable OtherPlaces otherPlaces;
+
+    /** The folder last looked at: entries of a folder come together. */
+    private FilePath checked = FilePath.ROOT;
+
+    private record Wanted(Found file, Digest digest) {}
+
+    /** Why a place does not give the file. */
+    private record Miss(Problem problem, String message) {}
+
+    /** Out of these folders at a site. */
+    public Retrieval(SiteAddress site, SiteFolders folders, Options options) {
+        this.folders = folders;
+        this.lanes = options.lanesTo(site);
+        this.throttle = new Throttle(options.limitBytesPerSecond());
+    }
+
+    /**
+     * Begins to fill a folder, which must be new or empty, or what was begun before with the same key.
+     *
+     * @param isTopName whether an entry that is to come has this name at the top: temporary files go where none has it
+     * @throws IOException if it holds something else, or is being filled
+     */
+    public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+            throws IOException, InterruptedException {
+        lock = RunningCopies.lock(key);
+        begin(LocalTree.openNew(target, Incoming.name(key, isTopName::test)), findings);
+    }
+
+    /**
+     * The same in a folder that is held open; see {@link #mayFill}.
+     *
+     * @throws IOException if it is being filled
+     */
+    public void begin(OpenFolder target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
+            throws IOException, InterruptedException {
+        lock = RunningCopies.lock(key);
+        begin(LocalTree.open(target, Incoming.name(key, isTopName::test)), findings);
+    }
+
+    /** Whether a folder, as far as it is there, may be filled with this key: it is empty, or what was begun with it. */
+    public static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName) throws IOException {
+        try {
+            return LocalTree.isNew(target, Incoming.name(key, isTopName::test));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while looking into " + target);
+        }
+    }
+
+    private void begin(LocalTree tree, Consumer<Finding> findings) throws IOException, InterruptedException {
+        tally.tell(findings);
+        local = tree;
+        site = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), throttle);
+    }
+
+    /** Counts an entry that is to come. */
+    public void count(Entry entry) {
+        tally.found(entry.facts().sizeBytes());
+    }
+
+    /** Notes that all entries have been counted. */
+    public void counted() {
+        tally.counted();
+    }
+
+    /** Tells of an entry that there is nothing to restore from. */
+    public void missing(Entry entry, Problem problem, String message) {
+        tally.failed(found(entry, FilePath.ROOT), problem, message);
+    }
+
+    /** Makes a folder. */
+    public void folder(Entry entry) throws IOException {
+        inFolder(entry, FilePath.ROOT, folder -> local().makeFolder(folder.local()));
+    }
+
+    /** Has a file fetched, now or soon. */
+    public void file(Entry entry, FilePath place, Digest digest) throws IOException, InterruptedException {
+        Found[] wanted = new Found[1];
+        inFolder(entry, place, file -> wanted[0] = file);
+        if (wanted[0] != null) {
+            units.add(new Wanted(wanted[0], digest), entry.facts().sizeBytes());
+        }
+    }
+
+    /** Waits until all files given in so far have come, or will not. */
+    public void awaitFiles() throws IOException, InterruptedException {
+        units.end();
+    }
+
+    /** Makes a link. Only when all files have come: none is to go through it. */
+    public void link(Entry entry) throws IOException {
+        byte[] text = requireNonNull(entry.facts().linkTarget());
+        inFolder(entry, FilePath.ROOT, link -> {
+            local().newLink(text, link.modifiedNanos(), link.local());
+            tally.verified(link);
+        });
+    }
+
+    /** Makes a file one with another one that has come; false: that one has not. */
+    public boolean hardLink(FilePath first, Entry entry) throws IOException {
+        boolean[] missing = new boolean[1];
+        inFolder(entry, FilePath.ROOT, file -> {
+            local().checkFolders(first.parent());
+            if (local().newHardLink(first, file.local())) {
+                tally.verified(file);
+            } else {
+                missing[0] = true;
+            }
+        });
+        return !missing[0];
+    }
+
+    /** Gives a folder its mode and time: when all that is in it has come, and folders in it have theirs if its mode keeps us out. */
+    public void finishFolder(Entry entry) throws IOException {
+        if (local().isTooLong(entry.path())) {
+            // That was told when it could not be made.
+            return;
+        }
+        inFolder(entry, FilePath.ROOT, folder -> {
+            local().finishFolder(folder);
+            tally.verified(folder);
+        });
+    }
+
+    /**
+     * Ends it: when all has come that can, nothing of ours is left beside it. Else an empty folder of ours stays, by which the same
+     * restore knows that it may go on.
+     */
+    public void end() throws IOException {
+        Progress progress = progress();
+        if (progress.entriesVerified() + tooLong.sum() == progress.entries()) {
+            local().incoming().end();
+        } else {
+            local().incoming().clear();
+        }
+    }
+
+    public Progress progress() {
+        SiteFiles from = site;
+        return tally.progress(from == null ? 0 : from.bytesMoved(), lanes.open());
+    }
+
+    @Override
+    public void close() {
+        units.close();
+        lanes.close();
+        try {
+            if (lock != null) {
+                lock.close();
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException("a lock that cannot be given up", e);
+        }
+    }
+
+    private interface Deed {
+        void with(Found found) throws IOException, Refused;
+    }
+
+    /** Does something with an entry whose folder stands; what it is refused for is a finding. */
+    private void inFolder(Entry entry, FilePath place, Deed deed) throws IOException {
+        Found found = found(entry, place);
+        try {
+            FilePath folder = found.local().parent();
+            if (!folder.equals(checked)) {
+                local().checkFolders(folder);
+                checked = folder;
+            }
+            deed.with(found);
+        } catch (Refused e) {
+            refused(found, e);
+        }
+    }
+
+    private void fetch(List<Wanted> files) throws IOException, InterruptedException {
+        try (Crew crew = new Crew()) {
+            for (Wanted file : files) {
+                crew.start(() -> fetch(file));
+            }
+            crew.join();
+        }
+    }
+
+    private void fetch(Wanted wanted) throws IOException, InterruptedException {
+        Found file = wanted.file;
+        try {
+            local().checkWay(file.local());
+            if (local().standing(file).filter(wanted.digest::equals).isPresent()) {
+                local().setFacts(file);
+                tally.verified(file);
+                return;
+            }
+            local().checkFree(file.local());
+            Optional<Miss> miss = tryPlace(wanted, file.remote());
+            if (miss.isPresent() && !isElsewhere(wanted)) {
+                tally.failed(file, miss.get().problem, miss.get().message);
+            }
+        } catch (Refused e) {
+            refused(file, e);
+        }
+    }
+
+    private boolean isElsewhere(Wanted wanted) throws IOException, InterruptedException, Refused {
+        for (FilePath place : otherPlaces(wanted.file.path())) {
+            if (!place.equals(wanted.file.remote()) && tryPlace(wanted, place).isEmpty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private List<FilePath> otherPlaces(FilePath name) throws IOException, InterruptedException {
+        try {
+            return lanes.over(lane -> otherPlaces(lane).of(lane, name));
+        } catch (RemoteException e) {
+            // That there is none to be had is said of the place where it should be.
+            var _ = missed(name, e);
+            return List.of();
+        }
+    }
+
+    private OtherPlaces otherPlaces(Lane lane) throws IOException, InterruptedException {
+        OtherPlaces known = otherPlaces;
+        if (known == null) {
+            known = OtherPlaces.at(lane, folders);
+            otherPlaces = known;
+        }
+        return known;
+    }
+
+    /** Fetches what lies in a place, and keeps it if it is the file. Empty: it is. */
+    private Optional<Miss> tryPlace(Wanted wanted, FilePath place) throws IOException, InterruptedException, Refused {
+        Found file = wanted.file.at(place);
+        SiteFiles from = requireNonNull(site);
+        try (LocalFile temporary = local().incoming().create(file)) {
+            Digest[] digest = new Digest[1];
+            try {
+                if (Units.isLarge(file.facts().sizeBytes())) {
+                    digest[0] = new LargeFetch(from, file, temporary).run();
+                } else {
+                    from.withLeave(() -> digest[0] = content(from, file, temporary));
+                }
+            } catch (RemoteException e) {
+                local().incoming().discard(temporary.path());
+                return Optional.of(missed(place, e));
+            }
+            if (!wanted.digest.equals(digest[0])) {
+                local().incoming().discard(temporary.path());
+                return Optional.of(new Miss(
+                        Problem.MISMATCHED,
+                        "%s: the copy at the site, %s, has the digest %s, and was proven with %s"
+                                .formatted(file.path(), place, digest[0], wanted.digest)));
+            }
+            temporary.finish(file);
+            name(file, temporary.path());
+            return Optional.empty();
+        }
+    }
+
+    private void name(Found file, Path temporary) throws IOException, Refused {
+        try {
+            local().publishNew(temporary, file.local());
+        } catch (Refused e) {
+            local().incoming().discard(temporary);
+            throw e;
+        }
+        tally.verified(file);
+    }
+
+    private static Digest content(SiteFiles from, Found file, LocalFile temporary)
+            throws IOException, InterruptedException {
+        MessageDigest read = Digest.algorithm();
+        long sizeBytes = file.facts().sizeBytes();
+        // Also of an empty file it is looked whether it is there.
+        from.read(file.remote(), 0, Math.max(1, sizeBytes), read::reset, (bytes, at, length, offset) -> {
+            read.update(bytes, at, length);
+            temporary.write(bytes, at, length, offset);
+        });
+        return Digest.of(read.digest());
+    }
+
+    /** What the site will not give of one place alone; anything else is thrown. */
+    private static Miss missed(FilePath place, RemoteException e) throws RemoteException {
+        return switch (e.reason()) {
+            case NO_SUCH_FILE -> new Miss(Problem.VANISHED, place + ": the copy is not there any more, nor elsewhere");
+            case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
+                new Miss(
+                        Problem.UNREADABLE,
+                        "%s: the copy at the site cannot be read: %s".formatted(place, e.getMessage()));
+            case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
+        };
+    }
+
+    private void refused(Found found, Refused why) {
+        if (local().isTooLong(found.local())) {
+            tooLong.increment();
+        }
+        tally.failed(found, Problem.DESTINATION_REFUSED, String.valueOf(why.getMessage()));
+    }
+
+    private LocalTree local() {
+        return requireNonNull(local, "not begun");
+    }
+
+    private static Found found(Entry entry, FilePath place) {
+        var facts = entry.facts();
+        RemoteFacts wanted = new RemoteFacts(
+                kind(facts.kind()),
+                facts.sizeBytes(),
+                facts.mode(),
+                Math.floorDiv(facts.modifiedNanos(), TimeUnit.SECONDS.toNanos(1)),
+                -1,
+                -1);
+        return new Found(entry.path(), place, entry.path(), wanted, facts.modifiedNanos());
+    }
+
+    private static Kind kind(EntryKind kind) {
+        return switch (kind) {
+            case FILE -> Kind.FILE;
+            case DIRECTORY -> Kind.DIRECTORY;
+            case LINK -> Kind.LINK;
+        };
+    }
+}

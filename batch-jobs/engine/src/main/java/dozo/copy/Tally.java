@@ -1,0 +1,81 @@
+package dozo.copy;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Progress;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.send.Outcome;
+import dozo.send.Outcome.Failed;
+import dozo.send.Outcome.Verified;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+
+/** Counts what a copy has found and proven, and tells its findings one at a time, whoever finds them. */
+final class Tally implements Fetch.Outcomes {
+
+    private final LongAdder entries = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder entriesVerified = new LongAdder();
+    private final LongAdder bytesVerified = new LongAdder();
+    private volatile boolean counted;
+    private volatile Consumer<Finding> listener = finding -> {};
+
+    /** Who is told of findings from now on. */
+    void tell(Consumer<Finding> findings) {
+        listener = findings;
+    }
+
+    /** Something to copy. */
+    void found(long sizeBytes) {
+        entries.increment();
+        bytes.add(sizeBytes);
+    }
+
+    /** Something that is there and cannot be copied. */
+    void foundUnfit(FilePath path, Problem problem, String message) {
+        entries.increment();
+        finding(path, problem, message);
+    }
+
+    /** All there is has been found. */
+    void counted() {
+        counted = true;
+    }
+
+    /** What came of something on its way to a site. */
+    void outcome(Outcome outcome) {
+        switch (outcome) {
+            case Verified verified -> verified(verified.entry().facts().sizeBytes());
+            case Failed failed -> finding(failed.entry().path(), failed.problem(), failed.message());
+        }
+    }
+
+    @Override
+    public void verified(Found found) {
+        verified(found.contentBytes());
+    }
+
+    @Override
+    public void failed(Found found, Problem problem, String message) {
+        finding(found.path(), problem, message);
+    }
+
+    @Override
+    public void resized(long moreBytes) {
+        bytes.add(moreBytes);
+    }
+
+    private void verified(long sizeBytes) {
+        entriesVerified.increment();
+        bytesVerified.add(sizeBytes);
+    }
+
+    private synchronized void finding(FilePath path, Problem problem, String message) {
+        listener.accept(new Finding(path, problem, message));
+    }
+
+    Progress progress(long bytesMoved, int lanes) {
+        return new Progress(
+                entries.sum(), bytes.sum(), counted, entriesVerified.sum(), bytesVerified.sum(), bytesMoved, lanes);
+    }
+}

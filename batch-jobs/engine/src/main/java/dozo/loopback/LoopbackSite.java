@@ -1,0 +1,322 @@
+package dozo.loopback;
+
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.sshd.common.NamedResource;
+import org.apache.sshd.common.config.keys.FilePasswordProvider;
+import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.util.security.SecurityUtils;
+import org.apache.sshd.server.SshServer;
+import org.apache.sshd.sftp.server.SftpSubsystemFactory;
+
+/**
+ * A throw-away SFTP server on this machine's loopback address, for demonstrations and tests; never a DR site.
+ *
+ * <p>Its keys lie in a folder of its own and are the same after a restart. OpenSSH's {@code sshd} where it is installed, as
+ * at a real site; else a server inside this process. Both keep names byte for byte. It ends with {@link #close}, and with
+ * this process.
+ */
+public final class LoopbackSite implements AutoCloseable {
+
+    private static final InetAddress LOOPBACK = InetAddress.ofLiteral("127.0.0.1");
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(5);
+    private static final Pattern MISSING_FOLDER = Pattern.compile("Missing privilege separation directory: (\\S+)");
+
+    private final SiteAddress address;
+    private final String kind;
+    private final Running server;
+    private final Thread atExit;
+
+    /** What was started, and how it ends. */
+    private sealed interface Running permits OpenSsh, Embedded {
+        void stop();
+    }
+
+    private record OpenSsh(Process process) implements Running {
+        @Override
+        public void stop() {
+            // One process for the port and one or two for each connection: all of them are ours.
+            List<ProcessHandle> all = Stream.concat(process.descendants(), Stream.of(process.toHandle()))
+                    .toList();
+            all.forEach(ProcessHandle::destroyForcibly);
+            try {
+                process.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private record Embedded(SshServer sshd) implements Running {
+        @Override
+        public void stop() {
+            try {
+                sshd.stop(true);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private LoopbackSite(SiteAddress address, String kind, Running server) {
+        this.address = address;
+        this.kind = kind;
+        this.server = server;
+        this.atExit = new Thread(server::stop, "stop loopback site");
+        Runtime.getRuntime().addShutdownHook(atExit);
+    }
+
+    /**
+     * Starts a server that serves {@code root} to this machine's user: OpenSSH if it is there and starts, else our own.
+     *
+     * @param state a folder for keys and configuration, made if missing
+     * @param port 0 for any
+     */
+    public static LoopbackSite start(Path state, Path root, int port) throws IOException {
+        if (sshdProgram().isPresent()) {
+            try {
+                return openSsh(state, root, port);
+            } catch (IOException e) {
+                return embedded(state, root, port);
+            }
+        }
+        return embedded(state, root, port);
+    }
+
+    /** Starts OpenSSH's server, with these lines more in its configuration. */
+    public static LoopbackSite openSsh(Path state, Path root, int port, String... extraConfigLines) throws IOException {
+        Path program = sshdProgram()
+                .orElseThrow(() -> new IOException(
+                        "no sshd on this machine's PATH or in its sbin folders; install OpenSSH's server"));
+        Files.createDirectories(state);
+        Files.createDirectories(root);
+        Path home = state.toRealPath();
+        KeyPair host = key(home.resolve("host"));
+        KeyPair user = key(home.resolve("user"));
+        Files.writeString(home.resolve("authorized_keys"), PublicKeyEntry.toString(user.getPublic()) + "\n");
+        Path config = home.resolve("sshd_config");
+        Path pid = home.resolve("sshd.pid");
+        endLeftBehind(pid);
+        int chosen = port == 0 ? freePort() : port;
+        List<String> lines = new ArrayList<>(List.of(
+                "Port " + chosen,
+                "ListenAddress " + LOOPBACK.getHostAddress(),
+                "HostKey \"" + home.resolve("host") + "\"",
+                "PidFile none",
+                "AuthorizedKeysFile \"" + home.resolve("authorized_keys") + "\"",
+                "StrictModes no",
+                "UsePAM no",
+                "PasswordAuthentication no",
+                "KbdInteractiveAuthentication no",
+                "PermitRootLogin prohibit-password",
+                "PrintMotd no",
+                "LogLevel ERROR",
+                // Keeps a login shell from sourcing a slow start-up file for every command.
+                "SetEnv SHLVL=1",
+                "Subsystem sftp internal-sftp"));
+        lines.addAll(List.of(extraConfigLines));
+        Files.write(config, lines);
+        Process process = launch(program, config, home.resolve("sshd.log"), chosen);
+        Files.writeString(pid, identity(process.toHandle()));
+        return new LoopbackSite(address(home, root, chosen, host), version(program), new OpenSsh(process));
+    }
+
+    /** Starts a server inside this process: SFTP only, no commands. */
+    public static LoopbackSite embedded(Path state, Path root, int port) throws IOException {
+        return embedded(state, root, port, LoopbackSftp.factory());
+    }
+
+    /** Starts a server inside this process with another SFTP subsystem. */
+    public static LoopbackSite embedded(Path state, Path root, int port, SftpSubsystemFactory sftp) throws IOException {
+        Files.createDirectories(state);
+        Files.createDirectories(root);
+        Path home = state.toRealPath();
+        KeyPair host = key(home.resolve("host"));
+        KeyPair user = key(home.resolve("user"));
+        SshServer sshd = SshServer.setUpDefaultServer();
+        sshd.setHost(LOOPBACK.getHostAddress());
+        sshd.setPort(port);
+        sshd.setKeyPairProvider(KeyPairProvider.wrap(host));
+        sshd.setPublickeyAuthenticator((name, key, session) -> KeyUtils.compareKeys(key, user.getPublic()));
+        sshd.setSubsystemFactories(List.of(sftp));
+        sshd.start();
+        return new LoopbackSite(address(home, root, sshd.getPort(), host), "embedded MINA", new Embedded(sshd));
+    }
+
+    public SiteAddress address() {
+        return address;
+    }
+
+    /** What serves, such as {@code "OpenSSH 9.2"}. */
+    public String kind() {
+        return kind;
+    }
+
+    /** Ends the server at once, and every connection to it. */
+    @Override
+    public void close() {
+        server.stop();
+        try {
+            Runtime.getRuntime().removeShutdownHook(atExit);
+        } catch (IllegalStateException e) {
+            // The process is ending already; the hook finds the server stopped.
+        }
+    }
+
+    static Optional<Path> sshdProgram() {
+        String path = System.getenv("PATH");
+        Stream<String> folders = Stream.of(path == null ? "" : path, "/usr/sbin", "/usr/local/sbin", "/sbin")
+                .flatMap(part -> Stream.of(part.split(":", -1)));
+        // NB: sshd starts itself anew for each connection, and therefore insists on an absolute path.
+        return folders.filter(folder -> folder.startsWith("/"))
+                .map(folder -> Path.of(folder, "sshd"))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    private static Process launch(Path program, Path config, Path log, int port) throws IOException {
+        Process first = startProcess(program, config, log);
+        if (listens(first, port)) {
+            return first;
+        }
+        String said = Files.readString(log, StandardCharsets.ISO_8859_1);
+        Matcher missing = MISSING_FOLDER.matcher(said);
+        if (missing.find()) {
+            // As root it wants an empty folder that a freshly booted container does not have yet.
+            Files.createDirectories(Path.of(missing.group(1)));
+            Process second = startProcess(program, config, log);
+            if (listens(second, port)) {
+                return second;
+            }
+            said = Files.readString(log, StandardCharsets.ISO_8859_1);
+        }
+        throw new IOException("sshd did not start: " + said.strip());
+    }
+
+    private static Process startProcess(Path program, Path config, Path log) throws IOException {
+        return new ProcessBuilder(program.toString(), "-D", "-e", "-f", config.toString())
+                .redirectErrorStream(true)
+                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                .redirectOutput(log.toFile())
+                .start();
+    }
+
+    /** Waits until the port answers; false if the process ends before. */
+    private static boolean listens(Process process, int port) throws IOException {
+        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+        while (process.isAlive() && System.nanoTime() < deadline) {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress(LOOPBACK, port), 1000);
+                return process.isAlive();
+            } catch (IOException notYet) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            }
+        }
+        process.destroyForcibly();
+        return false;
+    }
+
+    /** Ends the server that a killed process left behind. */
+    private static void endLeftBehind(Path pid) throws IOException {
+        String identity = Files.exists(pid) ? Files.readString(pid) : "";
+        if (identity.isEmpty()) {
+            return;
+        }
+        Optional<ProcessHandle> left = ProcessHandle.of(Long.parseLong(identity.split(" ", 2)[0]))
+                .filter(process -> identity.equals(identity(process)));
+        left.ifPresent(process -> {
+            Stream.concat(process.descendants(), Stream.of(process)).toList().forEach(ProcessHandle::destroyForcibly);
+            process.onExit()
+                    .orTimeout(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                    .join();
+        });
+    }
+
+    /** What tells a process from a later one with the same number. NB: sshd writes over its command line. */
+    private static String identity(ProcessHandle process) {
+        return process.pid() + " " + process.info().startInstant().orElse(Instant.EPOCH);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, LOOPBACK)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static String version(Path program) throws IOException {
+        // NB: older versions do not know -V; they complain, and name themselves in the complaint.
+        Process process = new ProcessBuilder(program.toString(), "-V")
+                .redirectErrorStream(true)
+                .start();
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+        Matcher version = Pattern.compile("OpenSSH_([0-9.]+)").matcher(said);
+        return version.find() ? "OpenSSH " + version.group(1) : "OpenSSH";
+    }
+
+    private static SiteAddress address(Path home, Path root, int port, KeyPair host) throws IOException {
+        return new SiteAddress(
+                LOOPBACK.getHostAddress(),
+                port,
+                System.getProperty("user.name"),
+                root.toRealPath().toString(),
+                home.resolve("user"),
+                PublicKeyEntry.toString(host.getPublic()));
+    }
+
+    /** The key pair in this file, made if there is none. */
+    private static KeyPair key(Path file) throws IOException {
+        try {
+            if (!Files.exists(file)) {
+                KeyPair fresh = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, 256);
+                try (OutputStream out = newSecretFile(file)) {
+                    OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(fresh, "loopback site", null, out);
+                }
+                return fresh;
+            }
+            try (InputStream in = Files.newInputStream(file)) {
+                Iterable<KeyPair> pairs = SecurityUtils.loadKeyPairIdentities(
+                        null, NamedResource.ofName("loopback key"), in, FilePasswordProvider.EMPTY);
+                if (pairs == null || !pairs.iterator().hasNext()) {
+                    throw new IOException("no private key in " + file);
+                }
+                return pairs.iterator().next();
+            }
+        } catch (GeneralSecurityException e) {
+            throw new IOException("no usable key in " + file, e);
+        }
+    }
+
+    private static OutputStream newSecretFile(Path file) throws IOException {
+        Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return Files.newOutputStream(file, StandardOpenOption.WRITE);
+    }
+}

@@ -1,0 +1,118 @@
+package dozo.send;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.remote.Lane;
+import dozo.remote.Patience;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteCache;
+import dozo.remote.SiteCheck;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** What is known of a site, or will be as soon as the look at it is over: whoever asks earlier waits for that. */
+public final class KnownSite {
+
+    /** So many commands one after the other that do not end are not the trouble of single files. */
+    private static final int STUCK_MAX = 8;
+
+    private final Future<SiteCheck> check;
+    private final Future<Boolean> syncsAtOnce;
+    private final Patience patience;
+    private final AtomicInteger stuck = new AtomicInteger();
+
+    /** Looks at a site; does not come back before {@code syncsAtOnce} is known. */
+    @FunctionalInterface
+    public interface Look {
+        SiteCheck look(CompletableFuture<Boolean> syncsAtOnce) throws RemoteException, InterruptedException;
+    }
+
+    private KnownSite(Future<SiteCheck> check, Future<Boolean> syncsAtOnce, Patience patience) {
+        this.check = check;
+        this.syncsAtOnce = syncsAtOnce;
+        this.patience = patience;
+    }
+
+    /** A site that was looked at. */
+    public static KnownSite of(SiteCheck check) {
+        return of(check, Patience.USUAL);
+    }
+
+    /** The same, whose commands are waited for like this. */
+    public static KnownSite of(SiteCheck check, Patience patience) {
+        return new KnownSite(
+                CompletableFuture.completedFuture(check),
+                CompletableFuture.completedFuture(check.syncsAtOnce()),
+                patience);
+    }
+
+    /** A site that is looked at from now on, by a thread of its own. */
+    public static KnownSite lookedAtMeanwhile(Look look) {
+        CompletableFuture<Boolean> syncsAtOnce = new CompletableFuture<>();
+        FutureTask<SiteCheck> check = new FutureTask<>(() -> {
+            try {
+                return look.look(syncsAtOnce);
+            } catch (RemoteException | InterruptedException | RuntimeException e) {
+                syncsAtOnce.completeExceptionally(e);
+                throw e;
+            }
+        });
+        Thread.ofVirtual().name("look at a site").start(check);
+        return new KnownSite(check, syncsAtOnce, Patience.USUAL);
+    }
+
+    /** Returns when nothing is tried out there any more. */
+    void awaitLook() throws RemoteException, InterruptedException {
+        var _ = RemoteException.join(check);
+    }
+
+    RemoteDigest digest() throws RemoteException, InterruptedException {
+        return RemoteException.join(check).digest().with(patience);
+    }
+
+    /**
+     * The site's digests of these files, of those that it gives.
+     *
+     * @param bytes what they hold together
+     * @throws RemoteException STUCK if they did not come in time; LOST when so many commands in a row did not end that there is
+     *     no sense in waiting for more
+     */
+    Map<FilePath, Digest> digests(Lane lane, List<FilePath> files, long bytes)
+            throws RemoteException, InterruptedException {
+        if (stuck.get() >= STUCK_MAX) {
+            throw new RemoteException(
+                    Reason.LOST,
+                    "%d commands in a row did not come to their end at %s, such as %s: look at its disks and processes"
+                            .formatted(STUCK_MAX, lane.site(), digest().method()));
+        }
+        try {
+            Map<FilePath, Digest> digests = digest().digests(lane, files, bytes);
+            stuck.set(0);
+            return digests;
+        } catch (RemoteException e) {
+            if (e.reason() == Reason.STUCK) {
+                stuck.incrementAndGet();
+            }
+            throw e;
+        }
+    }
+
+    Optional<SiteCache> cache() throws RemoteException, InterruptedException {
+        return RemoteException.join(check).cache().map(cache -> cache.with(patience));
+    }
+
+    boolean namesAreBytes() throws RemoteException, InterruptedException {
+        return RemoteException.join(check).namesAreBytes();
+    }
+
+    boolean syncsAtOnce() throws RemoteException, InterruptedException {
+        return RemoteException.join(syncsAtOnce);
+    }
+}

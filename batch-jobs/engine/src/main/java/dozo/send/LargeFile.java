@@ -1,0 +1,174 @@
+package dozo.send;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.remote.Block;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFacts.Kind;
+import dozo.send.SourceFile.SourceProblem;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Sends one large file over all lanes at once. It is read once, in order, and digested as it is read; each block goes to
+ * the channel that has most room for it, so a slow lane holds nobody up.
+ *
+ * <p>What an earlier attempt left under the temporary name is used as far as it is proven: the site digests each whole range of
+ * it, and ranges that have the source's digest are not sent again. A restart so costs a second reading of what was sent, on
+ * both sides, and nothing has to be remembered about it (ADR 0014).
+ */
+final class LargeFile {
+
+    /** What is proven and kept as one after a failure. */
+    static final long RANGE_BYTES = 64 << 20;
+
+    private final Lanes lanes;
+    private final KnownSite site;
+    private final Throttle throttle;
+    private final Gauges gauges;
+    private final Route route;
+    private final Entry entry;
+    private final boolean holes;
+    private final MessageDigest whole = Digest.algorithm();
+
+    /**
+     * @param holes whether zeros are left out. Only where nothing can be there: behind the first range that is not proven, the file is
+     *     cut off first
+     */
+    LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry, boolean holes) {
+        this.lanes = lanes;
+        this.site = site;
+        this.throttle = throttle;
+        this.gauges = gauges;
+        this.route = route;
+        this.entry = entry;
+        this.holes = holes;
+    }
+
+    /**
+     * Brings all bytes to the site under the temporary name, with the file's mode and time.
+     *
+     * @return the source's digest
+     */
+    Digest send(SourceFile source) throws SourceProblem, RemoteException, InterruptedException {
+        FilePath temporary = route.temporaryName(entry);
+        long size = entry.facts().sizeBytes();
+        Map<Integer, Digest> there = rangesThere(temporary);
+        try (Stripes stripes = new Stripes(lanes, temporary, there.isEmpty())) {
+            for (long at = 0; at < size; at += RANGE_BYTES) {
+                long length = Math.min(RANGE_BYTES, size - at);
+                Digest proven = there.get((int) (at / RANGE_BYTES));
+                if (proven != null && proven.equals(read(source, stripes, at, length))) {
+                    continue;
+                }
+                if (holes && !there.isEmpty()) {
+                    // NB: nothing is under way yet, for all before was proven; and nothing that is there stays where a
+                    // hole is to be.
+                    lanes.next().sftp().cutOff(temporary, at);
+                    there = Map.of();
+                }
+                send(source, stripes, at, length, proven == null);
+            }
+            source.checkUnchanged();
+            stripes.finish(!site.syncsAtOnce());
+        }
+        SiteFacts facts = SiteFacts.of(entry);
+        if (holes) {
+            lanes.next().sftp().setFacts(temporary, size, facts.mode(), facts.modifiedSeconds());
+        } else {
+            lanes.next().sftp().setFacts(temporary, facts.mode(), facts.modifiedSeconds());
+        }
+        return Digest.of(whole.digest());
+    }
+
+    /** The digests of the whole ranges an earlier attempt left; if there is anything else, it is removed. */
+    private Map<Integer, Digest> rangesThere(FilePath temporary) throws RemoteException, InterruptedException {
+        Lane lane = lanes.next();
+        Optional<RemoteFacts> left = lane.sftp().lstat(temporary);
+        if (left.isEmpty()) {
+            return Map.of();
+        }
+        long sizeBytes = left.get().sizeBytes();
+        if (left.get().kind() == Kind.FILE && sizeBytes <= entry.facts().sizeBytes()) {
+            int count = Math.toIntExact(sizeBytes / RANGE_BYTES);
+            Map<Integer, Digest> ranges =
+                    count == 0 ? Map.of() : site.digest().ranges(lane, temporary, RANGE_BYTES, count);
+            if (!ranges.isEmpty()) {
+                return ranges;
+            }
+        }
+        lane.sftp().remove(temporary);
+        return Map.of();
+    }
+
+    private void send(SourceFile source, Stripes stripes, long offset, long length, boolean firstReading)
+            throws SourceProblem, RemoteException, InterruptedException {
+        long end = offset + length;
+        for (long at = offset; at < end; ) {
+            source.fetch(at);
+            Stripes.Stripe stripe = stripes.next();
+            Block block = stripe.file().block();
+            Kept kept;
+            try {
+                ByteBuffer content = block.content();
+                content.limit((int) Math.min(content.capacity(), end - at));
+                source.read(content, at);
+                kept = Kept.of(block, holes, at, all -> {
+                    if (firstReading) {
+                        digest(all, whole);
+                    }
+                });
+                throttle.pass(kept.written());
+            } catch (SourceProblem | InterruptedException | RuntimeException e) {
+                block.giveBack();
+                throw e;
+            }
+            if (kept.written() == 0) {
+                block.giveBack();
+            } else {
+                stripe.file().write(at + kept.skipped(), block);
+                gauges.bytesMoved.add(kept.written());
+            }
+            if (kept.bytes() == 0) {
+                // The file ends here: that it is shorter now is found when all is read.
+                return;
+            }
+            at += kept.bytes();
+        }
+    }
+
+    /** Reads a range without sending it. */
+    private Digest read(SourceFile source, Stripes stripes, long offset, long length)
+            throws SourceProblem, RemoteException, InterruptedException {
+        MessageDigest range = Digest.algorithm();
+        long end = offset + length;
+        Block block = stripes.next().file().block();
+        try {
+            ByteBuffer content = block.content();
+            for (long at = offset; at < end; at += content.position()) {
+                content.clear().limit((int) Math.min(content.capacity(), end - at));
+                source.read(content, at);
+                if (content.position() == 0) {
+                    break;
+                }
+                digest(block, whole);
+                digest(block, range);
+            }
+        } finally {
+            block.giveBack();
+        }
+        return Digest.of(range.digest());
+    }
+
+    private void digest(Block block, MessageDigest digest) {
+        try (Stay _ = gauges.digesting.enter()) {
+            block.addTo(digest);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+package dozo.send;
+
+import dozo.file.FilePath;
+import dozo.remote.Lane;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.remote.SiteCheck;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** What runs left under temporary names. */
+final class Leftovers {
+
+    private final Lane lane;
+
+    Leftovers(Lane lane) {
+        this.lane = lane;
+    }
+
+    /**
+     * Removes those in a folder, but for the files with these numbers; and the folder, unless something stays in it.
+     *
+     * @return whether nothing is left that should not be
+     */
+    boolean sweep(FilePath incoming, Set<Integer> keep) throws RemoteException, InterruptedException {
+        if (removeIfEmpty(incoming)) {
+            return true;
+        }
+        Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
+        List<FilePath> leftovers = new ArrayList<>();
+        List<FilePath> probes = new ArrayList<>();
+        lane.sftp().list(incoming, (path, facts) -> {
+            if (SiteCheck.isProbe(path) && facts.kind() == RemoteFacts.Kind.DIRECTORY) {
+                probes.add(path);
+            } else if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
+                leftovers.add(path);
+            }
+        });
+        for (FilePath leftover : leftovers) {
+            SiteTree.removeIfThere(lane, leftover);
+        }
+        for (FilePath probe : probes) {
+            SiteCheck.removeProbe(lane, probe);
+        }
+        return removeIfEmpty(incoming) || !keep.isEmpty();
+    }
+
+    /**
+     * Removes those of all experiments, with the folders that they lay in.
+     *
+     * @param all where each project has a folder, with one for each experiment in it
+     * @param keep the numbers of an experiment's files that stay; empty: nobody knows the experiment, and nothing of it is touched
+     * @param probesBefore a look at a site that began before this time is over, and what it left goes too
+     * @return a sentence for each folder that could not be emptied
+     */
+    List<String> sweepAll(FilePath all, Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
+            throws RemoteException, InterruptedException {
+        List<FilePath> projects = new ArrayList<>();
+        List<FilePath> probes = new ArrayList<>();
+        lane.sftp().list(all, (path, facts) -> {
+            if (facts.kind() != RemoteFacts.Kind.DIRECTORY) {
+                return;
+            }
+            if (!SiteCheck.isProbe(path)) {
+                projects.add(path);
+            } else if (facts.modifiedSeconds() < probesBefore.getEpochSecond()) {
+                probes.add(path);
+            }
+        });
+        List<String> refused = new ArrayList<>();
+        for (FilePath probe : probes) {
+            whyNot(probe, () -> {
+                        SiteCheck.removeProbe(lane, probe);
+                        return true;
+                    })
+                    .ifPresent(refused::add);
+        }
+        for (FilePath project : projects) {
+            sweepProject(project, keep, refused);
+        }
+        return refused;
+    }
+
+    private void sweepProject(FilePath project, Function<String, Optional<Set<Integer>>> keep, List<String> refused)
+            throws RemoteException, InterruptedException {
+        List<FilePath> experiments = new ArrayList<>();
+        lane.sftp().list(project, (path, facts) -> {
+            if (facts.kind() == RemoteFacts.Kind.DIRECTORY) {
+                experiments.add(path);
+            }
+        });
+        for (FilePath experiment : experiments) {
+            String name = FilePath.render(project.name()) + "/" + FilePath.render(experiment.name());
+            Optional<Set<Integer>> kept = keep.apply(name);
+            if (kept.isPresent()) {
+                whyNot(experiment, () -> sweep(experiment, kept.get())).ifPresent(refused::add);
+            }
+        }
+        // One that has only unknown folders in it stays.
+        var _ = removeIfEmpty(project);
+    }
+
+    private interface Removal {
+        boolean isWhole() throws RemoteException, InterruptedException;
+    }
+
+    /** Empties a folder; why not, if that cannot be. */
+    private static Optional<String> whyNot(FilePath folder, Removal removal)
+            throws RemoteException, InterruptedException {
+        try {
+            return removal.isWhole()
+                    ? Optional.empty()
+                    : Optional.of(folder + ": something is there that is not ours; remove it at the site");
+        } catch (RemoteException e) {
+            return switch (e.reason()) {
+                case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED, NO_SUCH_FILE ->
+                    Optional.of("temporary files in %s could not be removed: %s; remove them at the site"
+                            .formatted(folder, e.getMessage()));
+                case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, STUCK, READ_ONLY, FULL, PROTOCOL -> throw e;
+            };
+        }
+    }
+
+    /** Whether it is gone; if not, something lies in it. */
+    boolean removeIfEmpty(FilePath folder) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().rmdir(folder);
+            return true;
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.REFUSED && e.reason() != Reason.EXISTS && e.reason() != Reason.NO_SUCH_FILE) {
+                throw e;
+            }
+            return e.reason() == Reason.NO_SUCH_FILE;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package dozo.send;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.Problem;
+
+/** What came of one entry of a unit. Expected failures are outcomes; an exception means the site or we are broken. */
+public sealed interface Outcome {
+
+    Entry entry();
+
+    /** It stands at the site under its final name, and its digest, computed there, is that of the source. */
+    record Verified(Entry entry, Digest digest) implements Outcome {}
+
+    /** It is not safe. */
+    record Failed(Entry entry, Problem problem, String message) implements Outcome {}
+}

@@ -1,0 +1,66 @@
+package dozo.send;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Optional;
+
+/**
+ * Where entries come from and where they go; the paths at the site are below its root (design, section 6).
+ *
+ * @param source the folder they are read from
+ * @param top the folder at the site that is filled; only below it is anything moved out of the way
+ * @param content the folder at the site that the source's root becomes: the top or below it
+ * @param incoming where files travel under temporary names
+ * @param versions where what is in the way is kept; empty: it is replaced
+ */
+public record Route(Path source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
+
+    private static final int TEMPORARY_NAME_BYTES = 16;
+
+    /** The route of one manifest of the experiment {@code project/experiment} into its bag. */
+    public static Route backup(Path source, String experiment, int manifest) {
+        SiteFolders folders = SiteFolders.of(experiment);
+        return new Route(
+                source, folders.bag(), folders.data(), folders.incoming(), Optional.of(folders.versions(manifest)));
+    }
+
+    /**
+     * The route of one file of Dozo's own, which has this name at the site and stays what it is: nothing is moved out of its way,
+     * or replaced.
+     */
+    public static Route alone(FilePath name) {
+        // A folder that no project can have: codes do not begin with a dot.
+        FilePath incoming = FilePath.of(".dozo/incoming/.alone");
+        return new Route(Path.of(""), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
+    }
+
+    /** The name of a verified entry. */
+    public FilePath finalName(Entry entry) {
+        return content.resolve(entry.path());
+    }
+
+    /**
+     * The name a file travels under: the same after a restart, and plain ASCII. In a backup that is the entry's number, which
+     * no other entry ever has. A copy has no numbers that outlive it, so path, size and time stand for the file: what an
+     * earlier run left of it is found again, and what it left of a file that has changed since is not.
+     */
+    public FilePath temporaryName(Entry entry) {
+        if (versions.isPresent()) {
+            return incoming.resolve(String.valueOf(entry.number()));
+        }
+        MessageDigest digest = Digest.algorithm();
+        digest.update(content.bytes());
+        digest.update((byte) 0);
+        digest.update(entry.path().bytes());
+        digest.update(ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(entry.facts().sizeBytes())
+                .putLong(entry.facts().modifiedNanos())
+                .flip());
+        return incoming.resolve(HexFormat.of().formatHex(digest.digest(), 0, TEMPORARY_NAME_BYTES));
+    }
+}

@@ -1,0 +1,703 @@
+package dozo.send;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.remote.Block;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.Lanes.LaneTraffic;
+import dozo.remote.Lanes.Work;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.remote.RemoteFile;
+import dozo.send.Outcome.Failed;
+import dozo.send.Outcome.Verified;
+import dozo.send.SourceFile.SourceProblem;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine: units in, outcomes out. Sends over the lanes of one site, many files at once, each under a temporary name;
+ * has the digests computed there; and gives a final name only to what is proven. Knows no database. Thread-safe, and meant to be
+ * called by several threads at once: units share the lanes, and while one is proven the next is sent.
+ *
+ * <p>What it reports as verified is on the site's disk, name and all, as far as the site can be made to say so.
+ *
+ * <p>What concerns one entry is an outcome. What concerns the whole site (it is full, unreachable, or not who it should
+ * be) is a {@link RemoteException}, and nothing is then said of the unit.
+ */
+public final class Sender implements AutoCloseable {
+
+    /** How often an entry is sent when its digest is wrong or it changes meanwhile. */
+    private static final int TRIES = 3;
+
+    private final Lanes lanes;
+    private final KnownSite site;
+    private final SiteTree tree;
+    private final Throttle throttle;
+    private final Gauges gauges = new Gauges();
+    private final Workers workers;
+    private final Prover prover;
+
+    /** The site has refused to leave holes in a file. */
+    private volatile boolean holesRefused;
+
+    /** Writes the content of a file that Dozo makes itself. */
+    public interface Content {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    /** What came of sending a file, before anything is proven. */
+    private sealed interface Arrival {}
+
+    /**
+     * All of it lies at the site under this name. The digest is that of what was read here.
+     *
+     * @param mode the permissions it has there
+     */
+    private record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {}
+
+    private record Missing(Failed failed) implements Arrival {}
+
+    private record Written(Digest digest, long bytes) {}
+
+    /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
+    public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
+        this(lanes, site, throttle, 0);
+    }
+
+    /**
+     * The same, which of so many digests computed at the site compares one, drawn by lot, with the bytes read back: a command
+     * there that lies now and then is caught some day (ADR 0027).
+     *
+     * @param readBackOneIn 0: none
+     */
+    public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn) {
+        this.lanes = lanes;
+        this.site = site;
+        this.throttle = throttle;
+        this.tree = new SiteTree(site);
+        this.workers = new Workers(lanes);
+        this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
+    }
+
+    /** Notes that the root itself was made a moment ago: nothing can stand there yet. */
+    public void rootIsNew() {
+        tree.rootIsNew();
+    }
+
+    /** Content bytes sent so far, those that had to be sent again too. */
+    public long bytesMoved() {
+        return gauges.bytesMoved.sum();
+    }
+
+    /** How many lanes are open. */
+    public int lanes() {
+        return lanes.open();
+    }
+
+    /** What each open lane has moved. */
+    public List<LaneTraffic> laneTraffic() {
+        return lanes.traffic();
+    }
+
+    /** What the engine is at in this moment. */
+    public Load load() {
+        return gauges.load();
+    }
+
+    /** Counts units as being recorded, which the engine itself does not do. */
+    public Stay recording(int units) {
+        return gauges.recording.enter(units);
+    }
+
+    /** How digests are computed at the site; goes into the receipt. */
+    public String method() throws RemoteException, InterruptedException {
+        return site.digest().method();
+    }
+
+    /**
+     * Sends a unit.
+     *
+     * @return an outcome for each of its entries, in their order
+     * @throws RemoteException when the site as a whole cannot be used
+     */
+    public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
+        return send(route, unit, Map.of());
+    }
+
+    /**
+     * Sends a unit.
+     *
+     * @param proven digests that the source has to have, by the numbers of the entries: those of copies that are repaired. What
+     *     has another one is not given its name, and the damaged copy stays where it is
+     * @return an outcome for each of its entries, in their order
+     * @throws RemoteException when the site as a whole cannot be used
+     */
+    public List<Outcome> send(Route route, Unit unit, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
+        return switch (unit) {
+            case Unit.Bundle bundle -> sendBundle(route, bundle.entries(), proven);
+            case Unit.Large large -> List.of(withoutRemains(route, sendLarge(route, large.entry(), proven)));
+        };
+    }
+
+    /** Reads what is stored, over the same lanes. */
+    public SiteReader reader() throws RemoteException, InterruptedException {
+        return new SiteReader(lanes, workers, site);
+    }
+
+    /**
+     * Puts a file that Dozo makes into the bag, unless it stands there with this content already; what it replaces is kept
+     * as a version.
+     *
+     * @return its digest
+     */
+    public Digest place(Route route, FilePath inBag, Content content) throws IOException, InterruptedException {
+        FilePath finalName = route.top().resolve(inBag);
+        FilePath temporary = route.incoming()
+                .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
+        return lanes.over(lane -> place(lane, route, temporary, finalName, content));
+    }
+
+    /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
+    public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
+        lanes.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
+    }
+
+    private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
+            throws IOException, InterruptedException {
+        tree.makeFolders(lane, route, temporary.parent());
+        Written written = write(lane, temporary, content);
+        Digest sent = written.digest;
+        Digest found = site.digests(lane, List.of(temporary), written.bytes).get(temporary);
+        if (found == null || !found.equals(sent)) {
+            throw new RemoteException(
+                    Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
+        }
+        prover.syncAll();
+        tree.publish(lane, route, temporary, finalName, sent, null);
+        return sent;
+    }
+
+    /**
+     * Gives copies that should stand in the bag, and that a run that died moved aside without putting anything in their place, their
+     * names back. What has the name meanwhile keeps it; a folder that is not there is made.
+     *
+     * @return how many files and links it were
+     */
+    public int putBack(Route route, SiteFolders folders, List<SiteCopy> standing)
+            throws RemoteException, InterruptedException {
+        int back = 0;
+        for (Map.Entry<SiteCopy, FilePath> one :
+                reader().movedAside(folders, standing).entrySet()) {
+            SiteCopy copy = one.getKey();
+            back += lanes.over(lane -> {
+                if (copy.kind() == EntryKind.DIRECTORY) {
+                    tree.makeFolders(lane, route, copy.path());
+                    return 0;
+                }
+                return tree.putBack(lane, route, one.getValue(), copy.path()) ? 1 : 0;
+            });
+        }
+        return back;
+    }
+
+    /**
+     * Gives folders that stand at the site the modes and times they have at the source.
+     *
+     * @return those that could not be given them, perhaps because somebody has removed them there
+     */
+    public List<Failed> setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
+        Map<Entry, Outcome> outcomes = workers.each(
+                folders,
+                folder -> entryOutcome(folder, lane -> {
+                    SiteFacts facts = SiteFacts.of(folder);
+                    lane.sftp().setFacts(route.finalName(folder), facts.mode(), facts.modifiedSeconds());
+                    return new Verified(folder, Digest.OF_NOTHING);
+                }));
+        return outcomes.values().stream()
+                .filter(Failed.class::isInstance)
+                .map(Failed.class::cast)
+                .toList();
+    }
+
+    /**
+     * Removes what earlier runs left under temporary names, but for the files with these numbers. Of a copy nothing is left
+     * then, unless others copy to the same place.
+     */
+    public void sweep(Route route, Set<Integer> keep) throws RemoteException, InterruptedException {
+        site.awaitLook();
+        Leftovers leftovers = new Leftovers(lanes.next());
+        var _ = leftovers.sweep(route.incoming(), keep);
+        if (keep.isEmpty() && route.versions().isEmpty()) {
+            // The folder that the temporary folders of copies lie in.
+            var _ = leftovers.removeIfEmpty(route.incoming().parent());
+        }
+    }
+
+    /**
+     * Removes what this run and earlier ones left under temporary names of all experiments, at the end of a run: then nothing is
+     * under way.
+     *
+     * @param keep the numbers of the files of {@code project/experiment} that the next run goes on with; empty: nobody knows the
+     *     experiment, and nothing of it is touched
+     * @param probesBefore a look at the site that began before this time is over
+     * @return a sentence for each folder that could not be emptied
+     */
+    public List<String> sweepAll(Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
+            throws RemoteException, InterruptedException {
+        tree.forget(SiteFolders.INCOMING);
+        return lanes.over(lane -> new Leftovers(lane).sweepAll(SiteFolders.INCOMING, keep, probesBefore));
+    }
+
+    @Override
+    public void close() {
+        workers.close();
+        lanes.close();
+    }
+
+    private List<Outcome> sendBundle(Route route, List<Entry> entries, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
+        List<Entry> left = new ArrayList<>();
+        List<Entry> others = new ArrayList<>();
+        entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
+        // At the same time: over a long way, folders in folders take a while.
+        Future<Map<Entry, Outcome>> making =
+                workers.begin(() -> workers.each(others, other -> makeOther(route, other)));
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
+            Map<Entry, Outcome> tried = sendAndProve(route, left, proven, i == 0);
+            outcomes.putAll(tried);
+            left.removeIf(entry -> !worthAnotherTry(tried.get(entry)));
+        }
+        try (Stay _ = gauges.naming.enter()) {
+            outcomes.putAll(Workers.join(making));
+            prover.syncAll();
+        }
+        return entries.stream()
+                .map(entry -> requireNonNull(outcomes.get(entry)))
+                .toList();
+    }
+
+    /** A copy that came out wrong may come out right, and a file that was written to may be at rest; nothing else heals. */
+    private static boolean worthAnotherTry(@Nullable Outcome outcome) {
+        return outcome instanceof Failed failed
+                && (failed.problem() == Problem.MISMATCHED || failed.problem() == Problem.CHANGED);
+    }
+
+    /**
+     * Of the files' outcomes, those that are verified have their final names.
+     *
+     * @param look whether what stands under a final name may be the file, and holes may be left; if that was found to be another, or
+     *     came out wrong, it is not
+     */
+    private Map<Entry, Outcome> sendAndProve(
+            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
+            throws RemoteException, InterruptedException {
+        Map<Entry, Arrival> arrivals = sendFiles(route, files, provenBefore, look);
+        Map<FilePath, Digest> found = digestsAtSite(arrivals.values().stream()
+                .filter(Arrived.class::isInstance)
+                .map(Arrived.class::cast)
+                .toList());
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        Map<Entry, Arrived> proven = new HashMap<>();
+        arrivals.forEach((file, arrival) -> {
+            Outcome compared = switch (arrival) {
+                case Arrived arrived -> compare(arrived, found.get(arrived.lies));
+                case Missing(Failed failed) -> failed;
+            };
+            outcomes.put(file, compared);
+            if (compared instanceof Verified) {
+                proven.put(file, (Arrived) arrival);
+            }
+        });
+        if (!proven.isEmpty()) {
+            try (Stay _ = gauges.naming.enter()) {
+                outcomes.putAll(workers.each(
+                        List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+            }
+        }
+        return outcomes;
+    }
+
+    private Map<Entry, Arrival> sendFiles(
+            Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
+            throws RemoteException, InterruptedException {
+        try (Stay _ = gauges.sending.enter()) {
+            lanes.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
+            return workers.each(files, file -> {
+                try (Stay _ = gauges.files.enter()) {
+                    return asProven(sendFile(route, file, look), provenBefore);
+                }
+            });
+        }
+    }
+
+    /** Sends one file under its temporary name, or finds it standing under its final one. */
+    private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
+        return entryWork(file, Missing::new, lane -> {
+            // The source first: for a file that cannot be read nothing is made at the site.
+            try (SourceFile source = open(route, file)) {
+                FilePath finalName = route.finalName(file);
+                Optional<RemoteFacts> there =
+                        look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
+                if (there.isPresent()) {
+                    return new Arrived(
+                            file,
+                            source.digest(file.facts().sizeBytes()),
+                            finalName,
+                            there.get().mode());
+                }
+                FilePath temporary = route.temporaryName(file);
+                Digest sent =
+                        withHoles(look && source.isSparse(), holes -> sendNew(lane, file, source, temporary, holes));
+                return new Arrived(file, sent, temporary, SiteFacts.of(file).mode());
+            }
+        });
+    }
+
+    /** Sends all of a file under a name that nothing has then: what is not written there is a hole. */
+    private Digest sendNew(Lane lane, Entry file, SourceFile source, FilePath temporary, boolean holes)
+            throws SourceProblem, RemoteException, InterruptedException {
+        long sizeBytes = file.facts().sizeBytes();
+        SiteFacts facts = SiteFacts.of(file);
+        try (RemoteFile remote = create(lane, temporary)) {
+            Digest sent = send(source, remote, sizeBytes, holes);
+            if (holes) {
+                remote.finish(sizeBytes, facts.mode(), facts.modifiedSeconds(), !site.syncsAtOnce());
+            } else {
+                remote.finish(facts.mode(), facts.modifiedSeconds(), !site.syncsAtOnce());
+            }
+            return sent;
+        }
+    }
+
+    private interface Sending {
+        Digest send(boolean holes) throws SourceProblem, RemoteException, InterruptedException;
+    }
+
+    /** Sends something with holes, if that is wanted; and if the site refuses it, without, and so all that comes later. */
+    private Digest withHoles(boolean wanted, Sending sending)
+            throws SourceProblem, RemoteException, InterruptedException {
+        boolean holes = wanted && !holesRefused;
+        try {
+            return sending.send(holes);
+        } catch (RemoteException e) {
+            boolean refused = e.reason() == Reason.REFUSED
+                    || e.reason() == Reason.UNSUPPORTED
+                    || e.reason() == Reason.PERMISSION_DENIED;
+            if (!holes || !refused) {
+                throw e;
+            }
+        }
+        Digest sent = sending.send(false);
+        holesRefused = true;
+        return sent;
+    }
+
+    private SourceFile open(Route route, Entry file) throws SourceProblem, InterruptedException {
+        return SourceFile.open(route.source(), file, gauges.reading);
+    }
+
+    /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
+    private boolean mayStand(Lane lane, Route route, Entry file) throws RemoteException, InterruptedException {
+        if (route.versions().isPresent()) {
+            return false;
+        }
+        FilePath folder = route.finalName(file).parent();
+        if (!tree.isNew(folder)) {
+            tree.makeFolders(lane, route, folder);
+        }
+        return !tree.isNew(folder);
+    }
+
+    /** A file of this size and time, if it stands there: probably this one. */
+    private static Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file)
+            throws RemoteException, InterruptedException {
+        return lane.sftp()
+                .lstat(name)
+                .filter(there -> there.kind() == RemoteFacts.Kind.FILE
+                        && there.sizeBytes() == file.facts().sizeBytes()
+                        && there.modifiedSeconds() == SiteFacts.of(file).modifiedSeconds());
+    }
+
+    private Digest send(SourceFile source, RemoteFile remote, long sizeBytes, boolean holes)
+            throws SourceProblem, RemoteException, InterruptedException {
+        MessageDigest read = Digest.algorithm();
+        int n = 1;
+        for (long at = 0; at < sizeBytes && n > 0; at += n) {
+            n = sendBlock(source, remote, at, sizeBytes - at, read, holes);
+        }
+        source.checkUnchanged();
+        return Digest.of(read.digest());
+    }
+
+    /** How many bytes further the file is there. */
+    private int sendBlock(
+            SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read, boolean holes)
+            throws SourceProblem, RemoteException, InterruptedException {
+        source.fetch(offset);
+        Block block = remote.block();
+        Kept kept;
+        try {
+            ByteBuffer content = block.content();
+            content.limit((int) Math.min(content.capacity(), left));
+            source.read(content, offset);
+            kept = Kept.of(block, holes, offset, whole -> {
+                try (Stay _ = gauges.digesting.enter()) {
+                    whole.addTo(read);
+                }
+            });
+            throttle.pass(kept.written());
+        } catch (SourceProblem | InterruptedException | RuntimeException e) {
+            block.giveBack();
+            throw e;
+        }
+        if (kept.written() == 0) {
+            block.giveBack();
+        } else {
+            remote.write(offset + kept.skipped(), block);
+            gauges.bytesMoved.add(kept.written());
+        }
+        return kept.bytes();
+    }
+
+    private Outcome sendLarge(Route route, Entry file, Map<Integer, Digest> proven)
+            throws RemoteException, InterruptedException {
+        Outcome outcome = tryLarge(route, file, proven, true);
+        for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
+            // Perhaps its holes came out as something else than zeros.
+            outcome = tryLarge(route, file, proven, false);
+        }
+        return outcome;
+    }
+
+    /**
+     * What lies there of a large file stays only where another attempt can go on with it: not if the site refuses its name, or its
+     * content is not the one that is wanted. Of small files nothing is gone on with: the sweep takes them.
+     */
+    private Outcome withoutRemains(Route route, Outcome outcome) throws RemoteException, InterruptedException {
+        if (!(outcome instanceof Failed(Entry file, Problem problem, String message))
+                || !Set.of(Problem.SITE_REFUSED, Problem.SOURCE_DIFFERS, Problem.CHANGED)
+                        .contains(problem)) {
+            return outcome;
+        }
+        FilePath temporary = route.temporaryName(file);
+        try {
+            lanes.doOver(lane -> SiteTree.removeIfThere(lane, temporary));
+            return outcome;
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            return new Failed(
+                    file,
+                    problem,
+                    "%s; %s could not be removed at the site: %s".formatted(message, temporary, e.getMessage()));
+        }
+    }
+
+    /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */
+    private static Arrival asProven(Arrival arrival, Map<Integer, Digest> proven) {
+        if (arrival instanceof Arrived(Entry file, Digest digest, var lies, var mode)) {
+            Digest expected = proven.get(file.number());
+            if (expected != null && !expected.equals(digest)) {
+                return new Missing(new Failed(
+                        file,
+                        Problem.SOURCE_DIFFERS,
+                        ("%s: the copy at the site is damaged, and the source has the digest %s now, not %s as it was proven,"
+                                        + " although its size and time have not moved; nothing was replaced: find out which"
+                                        + " is right")
+                                .formatted(file.path(), digest, expected)));
+            }
+        }
+        return arrival;
+    }
+
+    private Outcome tryLarge(Route route, Entry file, Map<Integer, Digest> provenBefore, boolean holes)
+            throws RemoteException, InterruptedException {
+        Arrival arrival;
+        try (Stay _ = gauges.sending.enter();
+                Stay _ = gauges.files.enter()) {
+            arrival = asProven(
+                    entryWork(file, Missing::new, lane -> arriveLarge(lane, route, file, holes)), provenBefore);
+        }
+        return switch (arrival) {
+            case Missing(Failed failed) -> failed;
+            case Arrived arrived -> {
+                Outcome proven =
+                        compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies));
+                yield proven instanceof Verified ? publishSynced(route, arrived) : proven;
+            }
+        };
+    }
+
+    /** Sends a large file under its temporary name, or finds it standing under its final one, with this content. */
+    private Arrival arriveLarge(Lane lane, Route route, Entry file, boolean mayLeaveHoles)
+            throws RemoteException, InterruptedException, SourceProblem {
+        FilePath finalName = route.finalName(file);
+        Optional<RemoteFacts> there = standing(lane, finalName, file);
+        if (there.isPresent()) {
+            try (SourceFile source = open(route, file)) {
+                Arrived standing = new Arrived(
+                        file,
+                        source.digest(file.facts().sizeBytes()),
+                        finalName,
+                        there.get().mode());
+                Map<FilePath, Digest> found =
+                        site.digests(lane, List.of(finalName), there.get().sizeBytes());
+                if (compare(standing, found.get(finalName)) instanceof Verified) {
+                    return standing;
+                }
+            }
+        }
+        tree.makeFolders(lane, route, route.incoming());
+        try (SourceFile source = open(route, file)) {
+            Digest sent = withHoles(
+                    mayLeaveHoles && source.isSparse(),
+                    holes -> new LargeFile(lanes, site, throttle, gauges, route, file, holes).send(source));
+            return new Arrived(
+                    file, sent, route.temporaryName(file), SiteFacts.of(file).mode());
+        }
+    }
+
+    private Outcome publishSynced(Route route, Arrived proven) throws RemoteException, InterruptedException {
+        try (Stay _ = gauges.naming.enter()) {
+            Outcome outcome = publish(route, proven);
+            prover.syncAll();
+            return outcome;
+        }
+    }
+
+    private Outcome publish(Route route, Arrived proven) throws RemoteException, InterruptedException {
+        Entry file = proven.file;
+        SiteFacts facts = SiteFacts.of(file);
+        return entryOutcome(file, lane -> {
+            FilePath finalName = route.finalName(file);
+            if (!proven.lies.equals(finalName)) {
+                tree.publish(lane, route, proven.lies, finalName, proven.digest, facts);
+            } else if (proven.mode != facts.mode()) {
+                lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
+            }
+            return new Verified(file, proven.digest);
+        });
+    }
+
+    /** Makes a folder or a link, and looks whether it is there as meant. */
+    private Outcome makeOther(Route route, Entry entry) throws RemoteException, InterruptedException {
+        return entryOutcome(entry, lane -> {
+            FilePath name = route.finalName(entry);
+            byte[] target = entry.facts().linkTarget();
+            if (target == null) {
+                tree.makeFolders(lane, route, name);
+                return new Verified(entry, Digest.OF_NOTHING);
+            }
+            tree.link(lane, route, target, route.temporaryName(entry), name);
+            byte[] found = lane.sftp().readlink(name);
+            return Arrays.equals(found, target)
+                    ? new Verified(entry, Digest.ofContent(target))
+                    : new Failed(entry, Problem.MISMATCHED, entry.path() + ": the link at the site has another target");
+        });
+    }
+
+    private static Outcome compare(Arrived arrived, @Nullable Digest found) {
+        Entry file = arrived.file;
+        if (found == null) {
+            return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");
+        }
+        return found.equals(arrived.digest)
+                ? new Verified(file, found)
+                : new Failed(
+                        file,
+                        Problem.MISMATCHED,
+                        "%s: the site's copy has the digest %s, the source %s; look at the site's disks"
+                                .formatted(file.path(), found, arrived.digest));
+    }
+
+    private Map<FilePath, Digest> digestsAtSite(List<Arrived> arrived) throws RemoteException, InterruptedException {
+        List<FilePath> names = arrived.stream().map(Arrived::lies).toList();
+        long bytes = arrived.stream()
+                .mapToLong(each -> each.file.facts().sizeBytes())
+                .sum();
+        return prover.digests(names, bytes);
+    }
+
+    /** Makes a new file; what a dead run left under its name is removed. */
+    private static RemoteFile create(Lane lane, FilePath name) throws RemoteException, InterruptedException {
+        try {
+            return lane.sftp().create(name);
+        } catch (RemoteException e) {
+            if (e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+            lane.sftp().remove(name);
+            return lane.sftp().create(name);
+        }
+    }
+
+    private Written write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
+        try (RemoteFile remote = create(lane, name);
+                RemoteOutput counted = new RemoteOutput(remote);
+                DigestOutputStream out = new DigestOutputStream(counted, Digest.algorithm())) {
+            content.writeTo(out);
+            remote.finish(!site.syncsAtOnce());
+            return new Written(Digest.of(out.getMessageDigest().digest()), counted.written());
+        }
+    }
+
+    private Outcome entryOutcome(Entry entry, Work<Outcome, SourceProblem> work)
+            throws RemoteException, InterruptedException {
+        return entryWork(entry, failed -> failed, work);
+    }
+
+    /** Does what is to be done with an entry; what concerns this entry alone is a result. */
+    private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T, SourceProblem> work)
+            throws RemoteException, InterruptedException {
+        if (!entry.path().isUtf8() && !site.namesAreBytes()) {
+            return failure.apply(new Failed(
+                    entry,
+                    Problem.SITE_REFUSED,
+                    entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there"));
+        }
+        try {
+            return lanes.over(work);
+        } catch (SourceProblem e) {
+            return failure.apply(new Failed(entry, e.problem(), String.valueOf(e.getMessage())));
+        } catch (RemoteException e) {
+            return switch (e.reason()) {
+                case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->
+                    failure.apply(new Failed(
+                            entry,
+                            Problem.SITE_REFUSED,
+                            "%s: the site refuses it: %s".formatted(entry.path(), e.getMessage())));
+                case STUCK ->
+                    failure.apply(new Failed(
+                            entry,
+                            Problem.UNPROVEN,
+                            "%s: the site gave no digest for it: %s".formatted(entry.path(), e.getMessage())));
+                case UNREACHABLE, HOST_KEY, LOGIN_REFUSED, NO_SFTP, LOST, READ_ONLY, FULL, PROTOCOL -> throw e;
+            };
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dozo.send;
+
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/** Threads that each work at a site, with as many files open there as it may have. */
+final class Workers implements AutoCloseable {
+
+    private final Lanes lanes;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    interface Each<K, T> {
+        T of(K one) throws RemoteException, InterruptedException;
+    }
+
+    Workers(Lanes lanes) {
+        this.lanes = lanes;
+    }
+
+    /** Does the same with each, all at once, as far as the site may have files open. */
+    <K, T> Map<K, T> each(Collection<K> all, Each<K, T> work) throws RemoteException, InterruptedException {
+        Map<K, Future<T>> running = new LinkedHashMap<>();
+        Map<K, T> results = new HashMap<>();
+        try {
+            for (K one : all) {
+                running.put(one, threads.submit(() -> {
+                    lanes.files().acquire();
+                    try {
+                        return work.of(one);
+                    } finally {
+                        lanes.files().release();
+                    }
+                }));
+            }
+            for (Map.Entry<K, Future<T>> one : running.entrySet()) {
+                results.put(one.getKey(), join(one.getValue()));
+            }
+        } finally {
+            running.values().forEach(one -> one.cancel(true));
+        }
+        return results;
+    }
+
+    /** Begins something, to be {@linkplain #join waited for}. */
+    <T extends @Nullable Object> Future<T> begin(Callable<T> work) {
+        return threads.submit(work);
+    }
+
+    /** Waits for what another thread does, and fails as that fails, with the very same exception. */
+    static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
+        try {
+            return running.get();
+        } catch (ExecutionException e) {
+            switch (e.getCause()) {
+                case RemoteException site -> throw site;
+                case InterruptedException stopped -> throw stopped;
+                case RuntimeException bug -> throw bug;
+                case Error error -> throw error;
+                case null, default -> throw new IllegalStateException(e.getCause());
+            }
+        }
+    }
+
+    /** Interrupts whoever is at work. */
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}

@@ -1,0 +1,445 @@
+package dozo.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteDigest;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.send.Throttle;
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What comes back from a site is what lies there, proven, and nothing else is touched. */
+class CopyFromSiteIT extends CopyTest {
+
+    private static final Options TWO_LANES = lanes(2);
+    private static final FileTime LONG_AGO = FileTime.from(Instant.ofEpochSecond(1_000_000_000));
+    private static final long LARGE_BYTES = 150_000_000;
+
+    private Path source;
+    private Path back;
+
+    @BeforeEach
+    void makeSource() throws IOException {
+        source = Files.createDirectory(root.resolve("source"));
+        back = folder.resolve("back");
+    }
+
+    @Test
+    void aTreeComesBackAsItIs() throws Exception {
+        makeTree();
+        try (LoopbackSite site = openSsh()) {
+            Progress end = copy(site, TWO_LANES);
+
+            assertThat(findings).isEmpty();
+            assertThat(end.complete()).isTrue();
+            assertThat(end.bytesMoved()).isEqualTo(end.bytes()).isEqualTo(end.bytesVerified());
+        }
+        Trees.assertSame(source, back);
+        assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void whatIsCalledLikeTheCopysOwnFolderComesBack() throws Exception {
+        Files.writeString(source.resolve(".dozo-incoming"), "a file");
+        Files.writeString(
+                Files.createDirectory(source.resolve(".dozo-incoming-1")).resolve("f"), "in a folder");
+        try (LoopbackSite site = openSsh()) {
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+            assertThat(findings).isEmpty();
+            Trees.assertSame(source, back);
+
+            Path into = Files.createDirectory(folder.resolve("into"));
+            FilePath file = FilePath.of("source/.dozo-incoming");
+            assertThat(run(copyOf(site, file, into, true, TWO_LANES)).complete())
+                    .isTrue();
+            assertThat(into.resolve(".dozo-incoming")).hasContent("a file");
+        }
+    }
+
+    @Test
+    void whatAnUnfinishedCopyLeftIsAFinding() throws Exception {
+        Files.writeString(
+                Files.createDirectories(source.resolve(".dozo-incoming/0123456789abcdef"))
+                        .resolve("half"),
+                "half");
+        Files.writeString(source.resolve("f"), "whole");
+        try (LoopbackSite site = openSsh()) {
+            assertThat(copy(site, TWO_LANES).complete()).isFalse();
+        }
+        assertThat(findings).singleElement().satisfies(finding -> {
+            assertThat(finding.path()).isEqualTo(FilePath.of(".dozo-incoming"));
+            assertThat(finding.message()).contains("unfinished copy");
+        });
+        assertThat(back.resolve("f")).hasContent("whole");
+        assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void theSameAgainMovesNothingAndMendsWhatIsMissing() throws Exception {
+        makeTree();
+        try (LoopbackSite site = openSsh()) {
+            copy(site, TWO_LANES);
+
+            Progress again = copy(site, TWO_LANES);
+
+            assertThat(again.complete()).isTrue();
+            assertThat(again.bytesMoved()).isZero();
+
+            Files.delete(back.resolve("sub/some"));
+            Files.setLastModifiedTime(Files.writeString(back.resolve("one"), "?"), LONG_AGO);
+            Progress mended = copy(site, TWO_LANES);
+
+            assertThat(mended.complete()).isTrue();
+            assertThat(mended.bytesMoved()).isEqualTo(3_000_001);
+        }
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, back);
+    }
+
+    @Test
+    void aLargeFileGoesOnWithTheRangesThatAreThere() throws Exception {
+        Path large = large();
+        try (LoopbackSite site = openSsh()) {
+            copy(site, TWO_LANES);
+            Progress none = copyAfterAKillIn(site, large);
+
+            assertThat(none.complete()).isTrue();
+            assertThat(none.bytesMoved()).isEqualTo(LARGE_BYTES - LargeFetch.RANGE_BYTES);
+        }
+        Trees.assertSame(source, back);
+    }
+
+    /** As if it had been killed with its first range here, the second wrong, and the third not begun. */
+    private Progress copyAfterAKillIn(LoopbackSite site, Path large) throws Exception {
+        Files.delete(back.resolve("large"));
+        RemoteFacts facts = new RemoteFacts(
+                RemoteFacts.Kind.FILE,
+                LARGE_BYTES,
+                0644,
+                Files.getLastModifiedTime(large).toInstant().getEpochSecond(),
+                0,
+                0);
+        FilePath name = FilePath.of("large");
+        try (CopyFromSite copy = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
+                LocalFile left = LocalTree.open(back, Incoming.name(copy.key(), top -> false))
+                        .incoming()
+                        .create(new Found(name, name, name, facts))) {
+            byte[] content = Files.readAllBytes(large);
+            int range = (int) LargeFetch.RANGE_BYTES;
+            left.write(content, 0, range, 0);
+            left.write(content, 0, range, range);
+        }
+        return copy(site, TWO_LANES);
+    }
+
+    @Test
+    void anAccountWithoutCommandsIsProvenByReadingBack() throws Exception {
+        makeTree();
+        Files.delete(source.resolve("large"));
+        try (LoopbackSite site = openSsh("ForceCommand internal-sftp");
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            assertThat(RemoteDigest.readOnly(lanes.next()).method()).isEqualTo("read-back");
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, back);
+    }
+
+    @Test
+    void aServerWithCheckFileIsAskedByIt() throws Exception {
+        Files.writeString(source.resolve("a"), "hello");
+        Files.createFile(source.resolve("empty"));
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("sshd"), root, 0);
+                Lanes lanes = Lanes.to(site.address(), 1)) {
+            assertThat(RemoteDigest.readOnly(lanes.next()).method()).isEqualTo("check-file");
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
+        assertThat(back.resolve("a")).hasContent("hello");
+    }
+
+    @Test
+    void whatHasAnotherDigestAtTheSiteIsFetchedAgainAndNeverNamed() throws Exception {
+        Files.writeString(source.resolve("good"), "hello");
+        Files.writeString(source.resolve("lying"), "1234567");
+        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(100))) {
+            Progress end = copy(site, TWO_LANES);
+
+            assertThat(end.complete()).isFalse();
+            assertThat(end.bytesMoved()).isEqualTo(5 + 3 * 7);
+        }
+        assertThat(findings).extracting(Finding::problem).containsExactly(Problem.MISMATCHED);
+        assertThat(back).isDirectoryContaining("glob:**/good").isDirectoryNotContaining("glob:**/lying");
+        assertThat(back.resolve(".dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void oneWrongAnswerIsMended() throws Exception {
+        Files.writeString(source.resolve("lying"), "1234567");
+        try (LoopbackSite site = openSsh("ForceCommand " + lyingCommands(1))) {
+            Progress end = copy(site, TWO_LANES);
+
+            assertThat(end.complete()).isTrue();
+            assertThat(end.bytesMoved()).isEqualTo(2 * 7);
+        }
+        assertThat(findings).isEmpty();
+        assertThat(back.resolve("lying")).hasContent("1234567");
+    }
+
+    @Test
+    void theSameCopyIsRefusedWhileItIsRunning() throws Exception {
+        Files.writeString(source.resolve("a"), "hello");
+        try (LoopbackSite site = openSsh()) {
+            try (CopyFromSite other = copyOf(site, FilePath.of("source"), back, false, TWO_LANES);
+                    FileLock running = RunningCopies.lock(other.key())) {
+                assertThatThrownBy(() -> copy(site, TWO_LANES))
+                        .isInstanceOf(IOException.class)
+                        .hasMessageContaining("running already");
+                assertThat(running.isValid()).isTrue();
+            }
+            assertThat(back).doesNotExist();
+
+            assertThat(copy(site, TWO_LANES).complete()).isTrue();
+        }
+    }
+
+    /** A site whose sha256sum, the only one it has, is wrong so many times about files called "lying". */
+    private Path lyingCommands(int times) throws IOException {
+        Path lies = Files.createDirectory(folder.resolve("lies"));
+        for (int i = 0; i < times; i++) {
+            Files.createFile(lies.resolve(String.valueOf(i)));
+        }
+        Path bin = Files.createDirectory(folder.resolve("bin"));
+        executable(bin.resolve("openssl"), "exit 127");
+        executable(bin.resolve("sha256sum"), """
+                /usr/bin/sha256sum "$@" | while read -r digest name; do
+                    case $name in
+                        */lying) rm %s/"$(ls %s | head -n 1)" && digest=%064d ;;
+                    esac
+                    echo "$digest  $name"
+                done 2> /dev/null""".formatted(lies, lies, 0));
+        return executable(folder.resolve("commands"), """
+                case $SSH_ORIGINAL_COMMAND in
+                    *sh*) PATH=%s:$PATH exec sh -c "$SSH_ORIGINAL_COMMAND" ;;
+                    *) for sftp in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec /usr/lib; do
+                           [ ! -x $sftp/sftp-server ] || exec $sftp/sftp-server
+                       done ;;
+                esac""".formatted(bin));
+    }
+
+    private static Path executable(Path file, String script) throws IOException {
+        Files.writeString(file, "#!/bin/sh\n" + script + "\n");
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    @Test
+    void nothingIsWrittenThroughALinkAtTheDestination() throws Exception {
+        Files.createDirectories(source.resolve("sub/below"));
+        Files.writeString(source.resolve("sub/below/file"), "hello");
+        Files.writeString(source.resolve("name"), "hello");
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Path victim = Files.writeString(folder.resolve("victim"), "untouched");
+        Files.createDirectory(back);
+        Files.createSymbolicLink(back.resolve("sub"), elsewhere);
+        Files.createSymbolicLink(back.resolve("name"), victim);
+        try (LoopbackSite site = openSsh()) {
+            assertThat(copy(site, TWO_LANES).complete()).isFalse();
+        }
+
+        assertThat(elsewhere).isEmptyDirectory();
+        assertThat(victim).hasContent("untouched");
+        assertThat(back.resolve("name")).hasContent("hello").matches(Files::isRegularFile);
+        assertThat(Files.isSymbolicLink(back.resolve("name"))).isFalse();
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString())
+                .containsExactlyInAnyOrder("sub", "sub/below", "sub/below/file");
+    }
+
+    @Test
+    void aFileBecomesTheDestinationOrGoesIntoIt() throws Exception {
+        Files.setLastModifiedTime(Files.writeString(source.resolve("a"), "hello"), LONG_AGO);
+        Files.writeString(source.resolve("b"), "world");
+        try (LoopbackSite site = openSsh()) {
+            FilePath a = FilePath.of("source/a");
+            assertThat(run(copyOf(site, a, back, false, TWO_LANES)).complete()).isTrue();
+            Path into = folder.resolve("into");
+            assertThat(run(copyOf(site, a, into, true, TWO_LANES)).complete()).isTrue();
+            assertThat(run(copyOf(site, FilePath.of("source"), into, true, TWO_LANES))
+                            .complete())
+                    .isTrue();
+
+            assertThat(back).hasContent("hello");
+            assertThat(Files.getLastModifiedTime(back)).isEqualTo(LONG_AGO);
+            assertThat(into.resolve("a")).hasContent("hello");
+            assertThat(into.resolve("source/b")).hasContent("world");
+        }
+    }
+
+    @Test
+    void aSourceThatIsNotThereEndsIt() throws Exception {
+        try (LoopbackSite site = openSsh()) {
+            assertThatThrownBy(() -> run(copyOf(site, FilePath.of("none"), back, false, TWO_LANES)))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_SUCH_FILE));
+        }
+        assertThat(back).doesNotExist();
+    }
+
+    @Test
+    void whatIsNoFileIsAFindingAndADryRunOnlyLooks() throws Exception {
+        assertThat(new ProcessBuilder("mkfifo", source.resolve("pipe").toString())
+                        .start()
+                        .waitFor())
+                .isZero();
+        Files.writeString(source.resolve("a"), "hello");
+        try (LoopbackSite site = openSsh()) {
+            Progress end = copy(site, new Options(1, 0, true));
+
+            assertThat(end.counted()).isTrue();
+            assertThat(end.entries()).isEqualTo(3);
+            assertThat(end.bytes()).isEqualTo(5);
+        }
+        assertThat(findings).extracting(Finding::problem).containsExactly(Problem.SPECIAL);
+        assertThat(back).doesNotExist();
+    }
+
+    @Test
+    void aFileThatChangedSinceItWasFoundIsFetchedOnceMore() throws Exception {
+        Path file = Files.writeString(source.resolve("a"), "as it is now");
+        Files.setLastModifiedTime(file, LONG_AGO);
+        try (LoopbackSite site = openSsh()) {
+            Told told = fetchAsIfFoundBefore(site, () -> {});
+
+            assertThat(told.verified).containsExactly("a");
+            assertThat(told.failed).isEmpty();
+            assertThat(told.moreBytes).isEqualTo(12 - 3);
+        }
+        assertThat(back.resolve("a")).hasContent("as it is now");
+        assertThat(Files.getLastModifiedTime(back.resolve("a"))).isEqualTo(LONG_AGO);
+    }
+
+    @Test
+    void aFileThatGoesOnChangingIsAFinding() throws Exception {
+        Path file = Files.writeString(source.resolve("a"), "as it is now");
+        try (LoopbackSite site = openSsh()) {
+            Told told = fetchAsIfFoundBefore(site, () -> Files.writeString(file, "and again another"));
+
+            assertThat(told.failed).containsExactly(Problem.CHANGED);
+        }
+        assertThat(back.resolve("a")).doesNotExist();
+    }
+
+    private interface Change {
+        void make() throws IOException;
+    }
+
+    private static final class Told implements Fetch.Outcomes {
+
+        final List<String> verified = new ArrayList<>();
+        final List<Problem> failed = new ArrayList<>();
+        final Change atFirstChange;
+        long moreBytes;
+
+        Told(Change atFirstChange) {
+            this.atFirstChange = atFirstChange;
+        }
+
+        @Override
+        public void verified(Found found) {
+            verified.add(found.path().toString());
+        }
+
+        @Override
+        public void failed(Found found, Problem problem, String message) {
+            failed.add(problem);
+        }
+
+        @Override
+        public void resized(long bytes) {
+            moreBytes += bytes;
+            try {
+                atFirstChange.make();
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Fetches source/a as if it had been found with three bytes. */
+    private Told fetchAsIfFoundBefore(LoopbackSite site, Change atFirstChange) throws Exception {
+        RemoteFacts before = new RemoteFacts(RemoteFacts.Kind.FILE, 3, 0644, 1, 0, 0);
+        Told told = new Told(atFirstChange);
+        try (Lanes lanes = Lanes.to(site.address(), 1)) {
+            LocalTree local = LocalTree.open(back, Incoming.name("key", name -> false));
+            SiteFiles files = new SiteFiles(lanes, RemoteDigest.readOnly(lanes.next()), new Throttle(0));
+            FilePath a = FilePath.of("a");
+            new Fetch(files, local, told).files(List.of(new Found(a, FilePath.of("source/a"), a, before)));
+        }
+        return told;
+    }
+
+    /** Names in no encoding, links to anything, nothing, one byte, some megabytes, and more than one range. */
+    private void makeTree() throws IOException {
+        Files.createFile(source.resolve("none"));
+        Files.writeString(source.resolve("one"), "1");
+        Path sub = Files.createDirectory(source.resolve("sub"));
+        Trees.write(sub.resolve("some"), 3_000_000);
+        for (int i = 0; i < 1_200; i++) {
+            Trees.write(Files.createDirectories(source.resolve("many/" + i % 7)).resolve("file" + i), i);
+        }
+        Path odd = Files.createDirectory(named(source, "8366834883588362")); // フォルダ, in Shift-JIS
+        Files.writeString(named(odd, "ff80"), "odd");
+        Files.writeString(odd.resolve("line\nfeed"), "odd too");
+        Files.writeString(odd.resolve("back\\slash 'quoted\""), "odd as well");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/some"));
+        Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/at all"));
+        Files.createSymbolicLink(source.resolve("odd link"), named(Path.of("/"), "ff80"));
+        SymbolicLinks.make("sub//./".getBytes(), source.resolve("untidy link"));
+        Files.createDirectory(sub.resolve("empty"));
+        large();
+        Files.setPosixFilePermissions(source.resolve("one"), PosixFilePermissions.fromString("r--r-----"));
+        Files.setPosixFilePermissions(sub.resolve("some"), PosixFilePermissions.fromString("rwxr-x--x"));
+        Files.setLastModifiedTime(source.resolve("one"), LONG_AGO);
+        Files.setLastModifiedTime(sub.resolve("empty"), LONG_AGO);
+        Files.setPosixFilePermissions(sub, PosixFilePermissions.fromString("r-xr-x---"));
+        Files.setLastModifiedTime(sub, LONG_AGO);
+    }
+
+    private Path large() throws IOException {
+        return Trees.write(source.resolve("large"), LARGE_BYTES);
+    }
+
+    private static Path named(Path in, String hex) {
+        return FilePath.ROOT.resolve(HexFormat.of().parseHex(hex)).under(in);
+    }
+
+    private static CopyFromSite copyOf(LoopbackSite site, FilePath source, Path to, boolean into, Options options) {
+        return new CopyFromSite(site.address(), List.of(source), to, into, options);
+    }
+
+    private Progress copy(LoopbackSite site, Options options) throws IOException, InterruptedException {
+        return run(copyOf(site, FilePath.of("source"), back, false, options));
+    }
+}

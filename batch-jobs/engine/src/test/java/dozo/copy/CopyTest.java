@@ -1,0 +1,44 @@
+package dozo.copy;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.loopback.LoopbackSite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What every test of a copy has: a site's root, a folder for the rest, and the findings that its copies told. */
+abstract class CopyTest {
+
+    @TempDir
+    Path folder;
+
+    Path root;
+    final List<Finding> findings = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void makeRoot() throws IOException {
+        folder = folder.toRealPath();
+        root = Files.createDirectory(folder.resolve("dr"));
+    }
+
+    LoopbackSite openSsh(String... configLines) throws IOException {
+        return LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, configLines);
+    }
+
+    static Options lanes(int lanes) {
+        return new Options(lanes, 0, false);
+    }
+
+    /** To its end; then it is closed. */
+    Progress run(Copy copy) throws IOException, InterruptedException {
+        try (copy) {
+            return copy.run(findings::add);
+        }
+    }
+}

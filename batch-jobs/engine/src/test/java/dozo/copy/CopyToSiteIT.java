@@ -1,0 +1,289 @@
+package dozo.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.file.FilePath;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.ChildProcess;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Copies to a real sshd: what arrives is the source, to the byte; and what is there already is not sent again. */
+@Timeout(300)
+class CopyToSiteIT extends CopyTest {
+
+    private static final long HOLE_BYTES = 20 << 20;
+
+    private static final FilePath TO = FilePath.of("to");
+    private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2001-09-09T01:46:40Z"));
+
+    Path source;
+    LoopbackSite site;
+
+    @BeforeEach
+    void start() throws Exception {
+        source = Files.createDirectory(folder.resolve("source"));
+        site = openSsh();
+    }
+
+    @AfterEach
+    void stop() {
+        site.close();
+    }
+
+    @Test
+    void aTreeArrivesAsItIsAndIsProvenAgainWithoutMovingAByte() throws Exception {
+        makeOddTree();
+
+        Progress first = copy();
+        assertThat(findings).isEmpty();
+        assertThat(first.complete()).isTrue();
+        assertThat(first.entriesVerified()).isEqualTo(Trees.facts(source).size());
+        assertThat(first.bytesVerified()).isEqualTo(first.bytes());
+        assertThat(first.bytesMoved()).as("all but the hole").isEqualTo(first.bytes() - HOLE_BYTES);
+        Trees.assertSame(source, root.resolve("to"));
+        Map<Path, Object> inodes = inodes();
+
+        Progress second = copy();
+        assertThat(findings).isEmpty();
+        assertThat(second.bytesMoved()).isZero();
+        assertThat(second.bytesVerified()).isEqualTo(first.bytes());
+        assertThat(second.complete()).isTrue();
+        assertThat(inodes()).isEqualTo(inodes);
+        Trees.assertSame(source, root.resolve("to"));
+        assertThat(root.resolve("to/.dozo-incoming")).doesNotExist();
+    }
+
+    @Test
+    void whatIsCalledLikeTheCopysOwnFolderArrives() throws Exception {
+        Files.writeString(source.resolve(".dozo-incoming"), "a file");
+        Files.writeString(
+                Files.createDirectory(source.resolve(".dozo-incoming-1")).resolve("f"), "in a folder");
+
+        assertThat(copy().complete()).isTrue();
+
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, root.resolve("to"));
+        Path file = source.resolve(".dozo-incoming");
+        assertThat(run(new CopyToSite(site.address(), List.of(file), FilePath.of("in"), true, lanes(1)))
+                        .complete())
+                .isTrue();
+        assertThat(root.resolve("in/.dozo-incoming")).hasContent("a file");
+        FilePath named = FilePath.of("in/.dozo-incoming-1");
+        assertThat(run(new CopyToSite(site.address(), List.of(file), named, false, lanes(1)))
+                        .complete())
+                .isTrue();
+        assertThat(root.resolve("in")).isDirectoryNotContaining("glob:**/.dozo-incoming-2");
+    }
+
+    @Test
+    void whatIsNotTheSameAtTheSiteIsReplacedWhateverItsSizeAndTime() throws Exception {
+        for (String name : List.of("same", "changed", "liar", "mode", "link")) {
+            Path file = source.resolve(name);
+            if (name.equals("link")) {
+                Files.createSymbolicLink(file, Path.of("same"));
+            } else {
+                Files.setLastModifiedTime(Files.writeString(file, "content of " + name), LONG_AGO);
+            }
+        }
+        Trees.write(source.resolve("large liar"), 70 << 20);
+        copy();
+        Map<Path, Object> before = inodes();
+        Files.writeString(source.resolve("changed"), "another content");
+        Files.setPosixFilePermissions(source.resolve("mode"), PosixFilePermissions.fromString("rwxr-x---"));
+        Files.delete(source.resolve("link"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("changed"));
+        flip(root.resolve("to/liar"), 3);
+        flip(root.resolve("to/large liar"), 69 << 20);
+
+        Progress again = copy();
+
+        assertThat(findings).isEmpty();
+        assertThat(again.complete()).isTrue();
+        assertThat(again.bytesMoved()).isEqualTo("another content".length() + "content of liar".length() + (70L << 20));
+        Trees.assertSame(source, root.resolve("to"));
+        Map<Path, Object> after = inodes();
+        assertThat(after.entrySet().stream()
+                        .filter(entry -> entry.getValue().equals(before.get(entry.getKey())))
+                        .map(entry -> entry.getKey().getFileName().toString()))
+                .containsExactlyInAnyOrder("same", "mode");
+    }
+
+    @Test
+    void aFileGetsANewNameAndSourcesGoIntoAFolder() throws Exception {
+        Path one = Files.writeString(source.resolve("one"), "one");
+        Path two = Files.createDirectories(source.resolve("two"));
+        Files.writeString(two.resolve("three"), "three");
+        Files.setLastModifiedTime(two, LONG_AGO);
+        Files.createDirectory(root.resolve("there"));
+
+        run(new CopyToSite(site.address(), List.of(one), FilePath.of("there/new name"), false, lanes(0)));
+        run(new CopyToSite(site.address(), List.of(one, two), FilePath.of("there"), true, lanes(1)));
+
+        assertThat(findings).isEmpty();
+        Trees.assertSame(one, root.resolve("there/new name"));
+        Trees.assertSame(one, root.resolve("there/one"));
+        Trees.assertSame(two, root.resolve("there/two"));
+        try (Stream<Path> names = Files.list(root.resolve("there"))) {
+            assertThat(names.map(path -> path.getFileName().toString()))
+                    .containsExactlyInAnyOrder("new name", "one", "two");
+        }
+    }
+
+    @Test
+    void aDryRunCountsAndChangesNothing() throws Exception {
+        Files.writeString(source.resolve("one"), "one");
+
+        Progress counted = run(new CopyToSite(site.address(), List.of(source), TO, false, new Options(0, 0, true)));
+
+        assertThat(counted.entries()).isEqualTo(2);
+        assertThat(counted.bytes()).isEqualTo(3);
+        assertThat(root).isEmptyDirectory();
+    }
+
+    /** A second one at the same time is refused, until the first is dead: its lock dies with it. */
+    @Test
+    void killedInTheMiddleItGoesOnWhereItWas() throws Exception {
+        int size = 300 << 20;
+        Trees.write(source.resolve("large"), size);
+        for (int i = 0; i < 1_500; i++) {
+            Files.writeString(
+                    Files.createDirectories(source.resolve("folder" + i % 7)).resolve("file" + i), "content " + i);
+        }
+        Path log = folder.resolve("child.log");
+        try (ChildProcess child = CopyProcess.start(256, log, site.address(), source, 150 << 20)) {
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> !child.isAlive() || (largestTemporary() > (140 << 20) && !inodes().isEmpty()));
+            child.assertAlive();
+            assertThatThrownBy(this::copy).isInstanceOf(IOException.class).hasMessageContaining("running already");
+            child.assertAlive();
+        }
+        assertThat(root.resolve("to/large")).doesNotExist();
+        Map<Path, Object> standing = inodes();
+        assertThat(standing).isNotEmpty();
+
+        Progress rest = copy();
+
+        assertThat(findings).isEmpty();
+        assertThat(rest.complete()).isTrue();
+        assertThat(rest.bytesMoved()).isLessThanOrEqualTo(rest.bytes() - (64 << 20));
+        Trees.assertSame(source, root.resolve("to"));
+        assertThat(inodes()).containsAllEntriesOf(standing);
+        System.out.printf(
+                "killed with %d files named; %d of %d bytes sent again%n",
+                standing.size(), rest.bytesMoved(), rest.bytes());
+    }
+
+    private Progress copy() throws Exception {
+        return run(new CopyToSite(site.address(), List.of(source), TO, false, lanes(0)));
+    }
+
+    private long largestTemporary() throws Exception {
+        try (Stream<Path> files = Files.walk(root.resolve("to/.dozo-incoming"))) {
+            return files.mapToLong(file -> file.toFile().length()).max().orElse(0);
+        } catch (IOException | UncheckedIOException changesUnderIt) {
+            return 0;
+        }
+    }
+
+    /** The files that stand under final names. */
+    private Map<Path, Object> inodes() throws Exception {
+        Map<Path, Object> inodes = new HashMap<>();
+        try (Stream<Path> files = Files.walk(root.resolve("to"))) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                if (!file.toString().contains(".dozo-incoming")
+                        && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+                    inodes.put(file, Trees.inode(file));
+                }
+            }
+        } catch (UncheckedIOException changesUnderIt) {
+            inodes.clear();
+        }
+        return inodes;
+    }
+
+    private static void flip(Path file, long at) throws Exception {
+        FileTime time = Files.getLastModifiedTime(file);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer one = ByteBuffer.allocate(1);
+            channel.read(one, at);
+            one.put(0, (byte) ~one.get(0)).flip();
+            channel.write(one, at);
+        }
+        Files.setLastModifiedTime(file, time);
+    }
+
+    private void makeOddTree() throws Exception {
+        ByteArrayOutputStream everyByte = new ByteArrayOutputStream();
+        for (int b = 1; b < 256; b++) {
+            if (b != '/') {
+                everyByte.write(b);
+            }
+        }
+        byte[] all = everyByte.toByteArray();
+        FilePath odd = FilePath.ROOT.resolve(Arrays.copyOf(all, 127));
+        FilePath odder = FilePath.ROOT.resolve(Arrays.copyOfRange(all, 127, 254));
+        FilePath japanese = FilePath.ROOT.resolve("実験室".getBytes(Charset.forName("windows-31j")));
+        Files.createDirectory(japanese.under(source));
+        for (FilePath name : List.of(
+                odd,
+                odder,
+                japanese.resolve("データ".getBytes(Charset.forName("EUC-JP"))),
+                FilePath.of("new\nline"),
+                FilePath.of("back\\slash"),
+                FilePath.of("-n"),
+                FilePath.of(" "),
+                FilePath.of("…".repeat(85)))) {
+            Files.write(name.under(source), name.bytes());
+        }
+        Files.createDirectories(source.resolve("empty/folder/in/folder"));
+        Files.createFile(source.resolve("empty file"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("-n"));
+        Files.createSymbolicLink(source.resolve("dangling"), Path.of("/nowhere/at all"));
+        Files.createSymbolicLink(source.resolve("to folder"), Path.of("empty"));
+        Files.createSymbolicLink(source.resolve("odd link"), odd.under(Path.of("/")));
+        Files.createLink(source.resolve("hard link"), source.resolve("-n"));
+        try (FileChannel sparse = FileChannel.open(
+                source.resolve("sparse"),
+                StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.SPARSE)) {
+            sparse.write(ByteBuffer.wrap(new byte[] {1}), HOLE_BYTES);
+        }
+        Trees.write(source.resolve("large"), 150 << 20);
+        Trees.write(source.resolve("empty/two blocks and one"), (256 << 10) + 1);
+        Files.setPosixFilePermissions(source.resolve("-n"), PosixFilePermissions.fromString("r-x--x--x"));
+        Files.setPosixFilePermissions(source.resolve("large"), PosixFilePermissions.fromString("rw-rw-rw-"));
+        Files.setPosixFilePermissions(source.resolve("empty/folder"), PosixFilePermissions.fromString("rwxrwx--x"));
+        for (String old : List.of("large", "-n", "empty file", "empty/folder/in", "empty/folder", "empty", "")) {
+            Files.setLastModifiedTime(source.resolve(old), LONG_AGO);
+        }
+    }
+}

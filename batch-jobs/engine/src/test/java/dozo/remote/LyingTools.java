@@ -1,0 +1,67 @@
+package dozo.remote;
+
+import dozo.loopback.LoopbackSite;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Shell scripts that stand before a site's digest commands in its PATH, and what stands in for its login shell. */
+public final class LyingTools {
+
+    private static final List<String> TOOLS = List.of("sha256sum", "openssl", "shasum");
+
+    private final Path temp;
+    private final Path bin;
+
+    /** In this folder, which is the test's own. */
+    public LyingTools(Path temp) throws IOException {
+        this.temp = temp;
+        this.bin = Files.createDirectory(temp.resolve("bin"));
+    }
+
+    Path bin() {
+        return bin;
+    }
+
+    /** A real sshd where commands find these tools first. */
+    public LoopbackSite serve(Path root) throws IOException {
+        return serve(root, "PATH=\"%s:$PATH\"; export PATH; exec sh -c \"$SSH_ORIGINAL_COMMAND\"".formatted(bin));
+    }
+
+    /** One where this runs commands, in place of a login shell. */
+    LoopbackSite serve(Path root, String loginShell) throws IOException {
+        Path forced = script(temp.resolve("login"), """
+                case "$SSH_ORIGINAL_COMMAND" in
+                internal-sftp)
+                    PATH=/usr/lib/openssh:/usr/libexec/openssh:/usr/lib/ssh:/usr/libexec:$PATH
+                    exec sftp-server ;;
+                esac
+                """ + loginShell);
+        return LoopbackSite.openSsh(temp.resolve("state"), root, 0, "ForceCommand " + forced);
+    }
+
+    /** Every tool does this with the names it is given; {@code real} is the real one. */
+    public void are(String manner) throws IOException {
+        Path cache = Files.createDirectories(temp.resolve("cache"));
+        for (String tool : TOOLS) {
+            script(bin.resolve(tool), """
+                    CACHE=%s
+                    PATH=${PATH#*:}
+                    while [ "${1#./}" = "$1" ] && [ $# -gt 0 ]; do shift; done
+                    real() { sha256sum "$@"; }
+                    %s
+                    """.formatted(cache, manner));
+        }
+    }
+
+    static Path script(Path file, String text) throws IOException {
+        List<String> lines = new ArrayList<>(List.of("#!/bin/sh"));
+        lines.addAll(text.lines().toList());
+        Files.deleteIfExists(file);
+        Files.write(file, lines);
+        return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+}

@@ -1,0 +1,144 @@
+package dozo.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.loopback.LoopbackSite;
+import dozo.remote.RemoteException.Reason;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands at a real sshd, which share a shell that stays. */
+@Timeout(300)
+class ShellIT {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    /** The process that runs the loop: the parent of the one that began the command's shell. */
+    private static final String LOOP = "ps -o ppid= -p $PPID";
+
+    @TempDir
+    private Path temp;
+
+    private LoopbackSite site;
+    private Lanes lanes;
+
+    @BeforeEach
+    void startSite() throws Exception {
+        site = LoopbackSite.openSsh(temp.resolve("state"), Files.createDirectory(temp.resolve("root")), 0);
+        lanes = Lanes.to(site.address(), 1);
+    }
+
+    @AfterEach
+    void stopSite() throws Exception {
+        lanes.close();
+        site.close();
+    }
+
+    /** To csh "!" is history even in quotes, and to fish a backslash before a backslash or a quote is something else there. */
+    @Test
+    void theLineThatALoginShellGetsMeansTheSameToEveryKind() {
+        assertThat(Shell.LOOP).matches("exec sh -c '[^'!\\n]+'").doesNotContain("\\\\");
+    }
+
+    @Test
+    void oneShellRunsOneCommandAfterTheOther() throws Exception {
+        String first = say(LOOP);
+
+        assertThat(first.strip()).matches("[0-9]+");
+        assertThat(say(LOOP)).isEqualTo(first);
+    }
+
+    @Test
+    void commandsAtOnceHaveShellsOfTheirOwnUpToFour() throws Exception {
+        List<CompletableFuture<String>> answers = new ArrayList<>();
+        try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int i = 0; i < 12; i++) {
+                CompletableFuture<String> answer = new CompletableFuture<>();
+                answers.add(answer);
+                threads.submit(() -> answer.complete(say("sleep 0.2; " + LOOP)));
+            }
+        }
+        assertThat(answers.stream().map(CompletableFuture::join).distinct().count())
+                .isBetween(2L, 4L);
+    }
+
+    @Test
+    void whatACommandLeavesOfItsInputIsNotTheNextOnes() throws Exception {
+        byte[] input = "echo this is no command\n".repeat(100_000).getBytes(StandardCharsets.US_ASCII);
+
+        assertThat(run("exit 7", input).exitStatus()).isEqualTo(7);
+        assertThat(run("read -r line; echo \"$line\"", input).output()).isEqualTo("echo this is no command\n");
+        assertThat(say("echo fine")).isEqualTo("fine\n");
+    }
+
+    @Test
+    void whatACommandSaysComesBackByteForByte() throws Exception {
+        byte[] bytes = new byte[70_000];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) i;
+        }
+        CommandResult result = run("cat; printf \"no line feed\" >&2", bytes);
+
+        assertThat(result.output().getBytes(StandardCharsets.ISO_8859_1)).isEqualTo(bytes);
+        assertThat(result.errors()).isEqualTo("no line feed");
+    }
+
+    @Test
+    void ofALongComplaintTheBeginningIsKept() throws Exception {
+        CommandResult result = run("head -c 100000 /dev/zero | tr \"\\\\0\" x >&2; echo done", new byte[0]);
+
+        assertThat(result.output()).isEqualTo("done\n");
+        assertThat(result.errors()).hasSize(4096).containsOnlyOnce("x".repeat(4096));
+    }
+
+    @Test
+    void whoSaysTooMuchIsNotHeard() throws Exception {
+        assertThatThrownBy(() -> say("head -c 70000000 /dev/zero"))
+                .isInstanceOfSatisfying(
+                        RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL));
+        assertThat(say("echo fine")).isEqualTo("fine\n");
+    }
+
+    @Test
+    void aShellThatIsKilledFailsItsCommandAndTheNextOneHasANewOne() throws Exception {
+        assertThatThrownBy(() -> say("kill -9 $(" + LOOP + "); sleep 20"))
+                .isInstanceOfSatisfying(
+                        RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.LOST));
+        assertThat(say("echo fine")).isEqualTo("fine\n");
+    }
+
+    @Test
+    void anAccountThatRunsNoCommandsSaysSoEveryTime() throws Exception {
+        try (LoopbackSite none = LoopbackSite.openSsh(
+                        temp.resolve("none"), temp.resolve("root"), 0, "ForceCommand internal-sftp");
+                Lanes few = Lanes.to(none.address(), 1)) {
+            Lane lane = few.next();
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> lane.run("echo", new byte[0], LONG))
+                        .isInstanceOfSatisfying(
+                                RemoteException.class,
+                                e -> assertThat(e.reason()).isEqualTo(Reason.UNSUPPORTED));
+            }
+        }
+    }
+
+    private String say(String command) throws Exception {
+        return run(command, new byte[0]).output();
+    }
+
+    private CommandResult run(String command, byte[] input) throws Exception {
+        return lanes.next().run(command, input, LONG);
+    }
+}

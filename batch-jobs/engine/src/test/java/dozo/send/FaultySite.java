@@ -1,0 +1,215 @@
+package dozo.send;
+
+import dozo.remote.SiteAddress;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channel;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.CopyOption;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.file.virtualfs.VirtualFileSystemFactory;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.util.security.SecurityUtils;
+import org.apache.sshd.server.SshServer;
+import org.apache.sshd.server.session.ServerSession;
+import org.apache.sshd.sftp.common.SftpConstants;
+import org.apache.sshd.sftp.server.FileHandle;
+import org.apache.sshd.sftp.server.SftpEventListener;
+import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
+import org.apache.sshd.sftp.server.SftpSubsystemFactory;
+import org.apache.sshd.sftp.server.SftpSubsystemProxy;
+
+/** An SFTP server on loopback whose disk goes wrong as planned. A test asks afterwards whether the fault was hit. */
+public final class FaultySite implements AutoCloseable {
+
+    private final SshServer server;
+    private final SiteAddress address;
+    private final AtomicInteger hits = new AtomicInteger();
+    private final Map<String, Integer> requests = new ConcurrentSkipListMap<>();
+    private final AtomicInteger left;
+    private final Predicate<String> where;
+
+    /** What happens at a moment that a test chooses. */
+    public interface Hook {
+        void at(Path file) throws IOException;
+    }
+
+    /** What becomes of the bytes of a file between its end and what is written behind it. */
+    public interface Gap {
+        void at(Path file, long end, long offset) throws IOException;
+    }
+
+    /** Flips one bit of each of the next {@code times} files with a matching name as soon as they are written. */
+    public static FaultySite flipping(Path state, Path root, int times, Predicate<String> where) throws Exception {
+        return new FaultySite(state, root, times, where, file -> {}, file -> {});
+    }
+
+    /**
+     * Calls the first before it makes a file, and the second before it gives a name to one; what they throw goes wrong
+     * there.
+     */
+    public static FaultySite hooked(Path state, Path root, Hook making, Hook naming) throws Exception {
+        return new FaultySite(state, root, 0, name -> false, making, naming);
+    }
+
+    /** Calls this before it writes something behind the end of a file; what it throws goes wrong there. */
+    public static FaultySite gapped(Path state, Path root, Gap gap) throws Exception {
+        return new FaultySite(state, root, 0, name -> false, file -> {}, file -> {}, gap);
+    }
+
+    private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming)
+            throws Exception {
+        this(state, root, times, where, making, naming, (file, end, offset) -> {});
+    }
+
+    private FaultySite(Path state, Path root, int times, Predicate<String> where, Hook making, Hook naming, Gap gap)
+            throws Exception {
+        this.left = new AtomicInteger(times);
+        this.where = where;
+        Files.createDirectories(state);
+        var hostKey = SecurityUtils.getKeyPairGenerator("EC");
+        hostKey.initialize(256);
+        var host = hostKey.generateKeyPair();
+        Path identity = state.resolve("identity");
+        if (!Files.exists(identity)) {
+            Process keygen = new ProcessBuilder(
+                            "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", identity.toString())
+                    .inheritIO()
+                    .start();
+            if (keygen.waitFor() != 0) {
+                throw new IOException("no key");
+            }
+        }
+        server = SshServer.setUpDefaultServer();
+        server.setHost("127.0.0.1");
+        server.setKeyPairProvider(KeyPairProvider.wrap(host));
+        server.setPublickeyAuthenticator((user, key, session) -> true);
+        server.setFileSystemFactory(new VirtualFileSystemFactory(Path.of("/")));
+        SftpSubsystemFactory sftp = new SftpSubsystemFactory.Builder()
+                .withFileSystemAccessor(new SftpFileSystemAccessor() {
+                    @Override
+                    public SeekableByteChannel openFile(
+                            SftpSubsystemProxy subsystem,
+                            FileHandle handle,
+                            Path file,
+                            String name,
+                            Set<? extends OpenOption> options,
+                            FileAttribute<?>... attributes)
+                            throws IOException {
+                        if (options.contains(StandardOpenOption.WRITE)) {
+                            making.at(file);
+                        }
+                        return SftpFileSystemAccessor.DEFAULT.openFile(
+                                subsystem, handle, file, name, options, attributes);
+                    }
+
+                    @Override
+                    public void renameFile(
+                            SftpSubsystemProxy subsystem, Path from, Path to, Collection<CopyOption> options)
+                            throws IOException {
+                        naming.at(to);
+                        SftpFileSystemAccessor.DEFAULT.renameFile(subsystem, from, to, options);
+                    }
+
+                    @Override
+                    public void closeFile(
+                            SftpSubsystemProxy subsystem,
+                            FileHandle handle,
+                            Path file,
+                            String name,
+                            Channel channel,
+                            Set<? extends OpenOption> options)
+                            throws IOException {
+                        SftpFileSystemAccessor.DEFAULT.closeFile(subsystem, handle, file, name, channel, options);
+                        if (options.contains(StandardOpenOption.WRITE)
+                                && where.test(file.getFileName().toString())) {
+                            flipABit(file);
+                        }
+                    }
+                })
+                .build();
+        sftp.addSftpEventListener(new SftpEventListener() {
+            @Override
+            public void received(ServerSession session, int type, int id) {
+                requests.merge(SftpConstants.getCommandMessageName(type), 1, Integer::sum);
+            }
+
+            @Override
+            public void writing(
+                    ServerSession session,
+                    String handle,
+                    FileHandle file,
+                    long offset,
+                    byte[] data,
+                    int from,
+                    int length)
+                    throws IOException {
+                long end = Files.size(file.getFile());
+                if (offset > end) {
+                    hits.incrementAndGet();
+                    gap.at(file.getFile(), end, offset);
+                }
+            }
+
+            @Override
+            public void receivedExtension(ServerSession session, String extension, int id) {
+                requests.merge(extension, 1, Integer::sum);
+            }
+        });
+        server.setSubsystemFactories(List.of(sftp));
+        server.start();
+        address = new SiteAddress(
+                "127.0.0.1",
+                server.getPort(),
+                "dozo",
+                root.toString(),
+                identity,
+                PublicKeyEntry.toString(host.getPublic()));
+    }
+
+    public SiteAddress address() {
+        return address;
+    }
+
+    /** How often it was asked what, by the names of SFTP's draft, without {@code SSH_FXP_}; extensions by their own. */
+    public Map<String, Integer> requests() {
+        return requests;
+    }
+
+    /** How often the fault was hit. */
+    public int hits() {
+        return hits.get();
+    }
+
+    private void flipABit(Path file) throws IOException {
+        if (left.getAndDecrement() <= 0) {
+            return;
+        }
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer first = ByteBuffer.allocate(1);
+            if (channel.read(first, 0) == 1) {
+                first.put(0, (byte) (first.get(0) ^ 1)).flip();
+                channel.write(first, 0);
+                hits.incrementAndGet();
+            }
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.stop(true);
+    }
+}

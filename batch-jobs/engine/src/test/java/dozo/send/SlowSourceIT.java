@@ -1,0 +1,229 @@
+package dozo.send;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.Lanes;
+import dozo.remote.SiteCheck;
+import dozo.remote.SlowMount;
+import dozo.send.Outcome.Verified;
+import dozo.source.DirectoryTree;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A source on a file server that takes its time, or is gone (ADR 0047). */
+@Timeout(300)
+class SlowSourceIT {
+
+    private static final Duration DELAY = Duration.ofMillis(5);
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    @TempDir
+    Path folder;
+
+    Path files;
+    Path nfs;
+    Path root;
+
+    @BeforeEach
+    void makeFolders() throws Exception {
+        files = Files.createDirectory(folder.resolve("files"));
+        nfs = Files.createDirectory(folder.resolve("nfs"));
+        root = Files.createDirectory(folder.resolve("dr"));
+    }
+
+    @Test
+    void aSourceThatTakesItsTimeIsReadByManyAtOnce() throws Exception {
+        List<Entry> entries = files(200, 10_000);
+        Entry large = file(201, 3_000_001);
+
+        try (SlowMount mount = new SlowMount(files, nfs, DELAY);
+                LoopbackSite site = site();
+                Sender sender = sender(site)) {
+            List<Outcome> outcomes = new ArrayList<>(sender.send(route("E1"), new Unit.Bundle(entries)));
+            outcomes.addAll(sender.send(route("E1"), new Unit.Large(large)));
+
+            assertThat(outcomes).hasSize(201).allMatch(Verified.class::isInstance);
+            assertThat(mount.most()).isEqualTo(SourceThreads.AT_ONCE_MAX);
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
+        }
+        for (int n = 1; n <= 201; n++) {
+            assertThat(Files.mismatch(files.resolve("f" + n), root.resolve("p/E1/data/f" + n)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void whoeverWaitsForASourceKeepsNoRoomOnAChannelFromOthers() throws Exception {
+        List<Entry> entries = files(100, SourceBuffers.BYTES + 10_000);
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                LoopbackSite site = site();
+                Sender sender = sender(site)) {
+            mount.hangLater();
+            Future<List<Outcome>> sent = threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(entries)));
+
+            // Two channels have sixteen blocks.
+            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+            mount.comeBack();
+            assertThat(sent.get()).hasSize(100).allMatch(Verified.class::isInstance);
+        }
+    }
+
+    @Test
+    void aSourceThatHangsHoldsNobodyElseAndCanBeLeft() throws Exception {
+        List<Entry> entries = files(100, 10_000);
+        Entry large = file(101, 3_000_001);
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                LoopbackSite site = site()) {
+            Sender hanging = sender(site);
+            mount.hang();
+            List<Future<List<Outcome>>> stuck = List.of(
+                    threads.submit(() -> hanging.send(route("E1"), new Unit.Large(large))),
+                    threads.submit(() -> hanging.send(route("E1"), new Unit.Bundle(entries))));
+            // The large file is one of as many as may wait for a source.
+            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+
+            Route other = Route.backup(files, "p/E2", 1);
+            try (Sender sender = sender(site)) {
+                assertThat(sender.send(other, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
+                assertThat(sender.send(other, new Unit.Large(large))).allMatch(Verified.class::isInstance);
+            }
+
+            stuck.forEach(each -> assertThat(each).isNotDone());
+            await().atMost(LIMIT).until(() -> hanging.load().reading() == entries.size() + 1);
+            threads.shutdownNow();
+            threads.close();
+            hanging.close();
+            assertThat(mount.hanging()).as("not answered yet").isEqualTo(SourceThreads.AT_ONCE_MAX);
+
+            mount.comeBack();
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
+        }
+    }
+
+    @Test
+    void whatIsReadAfterNobodyWaitsAnyMoreIsWrittenNowhere() throws Exception {
+        int length = 3 * SourceBuffers.BYTES;
+        Entry entry = file(1, length);
+        byte[] mark = new byte[SourceBuffers.BYTES];
+        Arrays.fill(mark, (byte) 7);
+
+        try (SlowMount mount = new SlowMount(files, nfs, Duration.ZERO)) {
+            SourceFile source = SourceFile.open(nfs, entry, new Gauges().reading);
+            mount.hang();
+            byte[] room = new byte[SourceBuffers.BYTES];
+            CountDownLatch closed = new CountDownLatch(1);
+            FutureTask<Void> reading = new FutureTask<>(() -> {
+                try (source) {
+                    source.read(ByteBuffer.wrap(room), SourceBuffers.BYTES);
+                } finally {
+                    closed.countDown();
+                }
+                return null;
+            });
+            Thread reader = Thread.ofVirtual().start(reading);
+            await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+
+            reader.interrupt();
+            assertThatThrownBy(reading::get)
+                    .isInstanceOf(ExecutionException.class)
+                    .hasCauseInstanceOf(InterruptedException.class);
+            closed.await();
+            assertThat(mount.open()).as("the file that is still read").isPositive();
+            // Another has the room now.
+            System.arraycopy(mark, 0, room, 0, room.length);
+
+            mount.comeBack();
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
+            assertThat(room).isEqualTo(mark);
+        }
+    }
+
+    @Test
+    void whatChangesWhileItIsReadIsNotTakenForWhole() throws Exception {
+        Entry entry = file(1, 3 * SourceBuffers.BYTES);
+
+        try (SourceFile source = SourceFile.open(files, entry, new Gauges().reading)) {
+            Files.write(files.resolve("f1"), new byte[2 * SourceBuffers.BYTES]);
+
+            assertThatThrownBy(() -> source.digest(3 * SourceBuffers.BYTES))
+                    .isInstanceOf(SourceFile.SourceProblem.class)
+                    .hasMessageContaining("changed while it was read");
+        }
+    }
+
+    @Test
+    void moreFilesThanThereIsRoomToReadAheadAreRead() throws Exception {
+        Entry entry = file(1, SourceBuffers.BYTES + 1);
+        List<SourceFile> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 100; i++) {
+                open.add(SourceFile.open(files, entry, new Gauges().reading));
+            }
+            byte[] content = Files.readAllBytes(files.resolve("f1"));
+            for (SourceFile source : open) {
+                ByteBuffer read = ByteBuffer.allocate(content.length);
+                source.read(read, 0);
+                source.checkUnchanged();
+                assertThat(read.array()).isEqualTo(content);
+                assertThat(source.digest(content.length)).isEqualTo(Digest.ofContent(content));
+            }
+        } finally {
+            open.forEach(SourceFile::close);
+        }
+    }
+
+    private List<Entry> files(int count, int length) throws Exception {
+        List<Entry> entries = new ArrayList<>();
+        for (int n = 1; n <= count; n++) {
+            entries.add(file(n, length));
+        }
+        return entries;
+    }
+
+    private Entry file(int number, int length) throws Exception {
+        byte[] content = new byte[length];
+        new Random(number).nextBytes(content);
+        Path file = Files.write(files.resolve("f" + number), content);
+        return new Entry(number, FilePath.between(files, file), DirectoryTree.facts(file));
+    }
+
+    private Route route(String experiment) {
+        return Route.backup(nfs, "p/" + experiment, 1);
+    }
+
+    private LoopbackSite site() throws Exception {
+        return LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+    }
+
+    private static Sender sender(LoopbackSite site) throws Exception {
+        Lanes lanes = Lanes.to(site.address(), 2);
+        return new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(0));
+    }
+}

@@ -1,0 +1,50 @@
+package dozo.restore;
+
+import dozo.copy.Inventory;
+import dozo.copy.Inventory.Item;
+import dozo.copy.Inventory.StoredCopy;
+import dozo.file.Entry;
+import dozo.file.EntryKind;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.send.SiteCopy;
+import dozo.verify.Copies;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.springframework.stereotype.Component;
+
+/** The inventories that the catalogue knows. */
+@Component
+public class Inventories {
+
+    private final Manifests manifests;
+    private final Copies copies;
+
+    public Inventories(Manifests manifests, Copies copies) {
+        this.manifests = manifests;
+        this.copies = copies;
+    }
+
+    /** That of a manifest, at a site. */
+    public Inventory of(Manifest manifest, int siteId) {
+        return (after, limit) ->
+                items(manifest, siteId, manifests.page(manifest.experimentId(), manifest.number(), after, limit));
+    }
+
+    private List<Item> items(Manifest manifest, int siteId, List<Entry> entries) {
+        int[] files = entries.stream()
+                .filter(entry -> entry.facts().kind() == EntryKind.FILE)
+                .mapToInt(Entry::number)
+                .toArray();
+        Map<Integer, SiteCopy> stored = copies.of(manifest.experimentId(), siteId, files).stream()
+                .collect(Collectors.toMap(SiteCopy::entryNumber, Function.identity()));
+        return entries.stream()
+                .map(entry -> {
+                    SiteCopy copy = stored.get(entry.number());
+                    return new Item(entry, copy == null ? null : new StoredCopy(copy.path(), copy.digest()));
+                })
+                .toList();
+    }
+}

@@ -1,0 +1,356 @@
+package dozo.restore;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.copy.Restore;
+import dozo.file.FilePath;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.FileQuestion;
+import dozo.registry.Refusal;
+import dozo.registry.RestorePlaces;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.restore.Restores.KeptRestore;
+import dozo.restore.Restores.RestoreState;
+import dozo.source.OpenFolder;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Does the restores that were asked for, one after the other, with the service's own key for the site. What is to be done is in the
+ * database: a process that starts goes on with what an earlier one left, and what stands in the folder already is not fetched again.
+ *
+ * <p>Where a restore may write is looked at when it is asked for and again when it begins. From then on the folder is held open,
+ * so that nobody who may write above it leads the restore elsewhere (ADR 0049).
+ */
+@Component
+public class RestoreQueue implements SmartLifecycle {
+
+    /** Also how long a database that does not answer is left alone. */
+    private static final long LOOK_SECONDS = 15;
+
+    /** How long what is under way may take to let go when the process is asked to end. */
+    private static final long LEAVING_SECONDS = 25;
+
+    private static final Progress NONE = new Progress(0, 0, false, 0, 0, 0, 0);
+
+    private static final String OWNER = "unix:uid";
+
+    private static final Path OURSELVES = Path.of("/proc/self");
+
+    private static final Logger LOG = LoggerFactory.getLogger(RestoreQueue.class);
+
+    private final Restores restores;
+    private final RestorePlaces places;
+    private final Inventories inventories;
+    private final Manifests manifests;
+    private final Sites sites;
+    private @Nullable ScheduledExecutorService executor;
+    private volatile @Nullable UnderWay underWay;
+    private volatile boolean leaving;
+
+    /** What this process is at. */
+    private static final class UnderWay {
+
+        private final long id;
+        private final Restore restore;
+        private final Thread thread = Thread.currentThread();
+        private final List<Finding> findings = new ArrayList<>();
+        private volatile long found;
+        private volatile boolean stopped;
+
+        UnderWay(long id, Restore restore) {
+            this.id = id;
+            this.restore = restore;
+        }
+
+        /** Told by one thread at a time. */
+        void add(Finding finding) {
+            synchronized (findings) {
+                if (findings.size() < Restores.FINDINGS_MAX) {
+                    findings.add(finding);
+                }
+                found++;
+            }
+        }
+    }
+
+    /** How a restore came out. */
+    private record End(RestoreState state, String message, Progress progress) {}
+
+    public RestoreQueue(
+            Restores restores, RestorePlaces places, Inventories inventories, Manifests manifests, Sites sites) {
+        this.restores = restores;
+        this.places = places;
+        this.inventories = inventories;
+        this.manifests = manifests;
+        this.sites = sites;
+    }
+
+    /**
+     * Has a manifest of an experiment restored into a folder of this machine, and returns before it is.
+     *
+     * @param folder not there, or empty and ours, or what an earlier restore of this manifest left
+     * @throws Refusal when it may not be restored into this folder, or too many restores wait
+     */
+    public synchronized KeptRestore request(
+            Experiment experiment, Manifest manifest, Site site, Path folder, String actor) {
+        Path target = places.find(experiment.project(), folder);
+        try (Restore restore = restore(experiment.name(), manifest, site, target)) {
+            Optional<Refusal> unfit = new FileQuestion<>(path -> unfit(restore, target, path, false))
+                    .about("folder", target, FileQuestion.PERSON);
+            if (unfit.isPresent()) {
+                throw unfit.get();
+            }
+        } catch (IOException e) {
+            throw new Refusal(
+                    "folder", "%s cannot be looked at: %s".formatted(shown(target), String.valueOf(e.getMessage())));
+        }
+        KeptRestore added = restores.add(experiment, manifest, site, target, actor);
+        look();
+        return added;
+    }
+
+    /** A restore of an experiment, as far as it is now. */
+    public Optional<KeptRestore> find(Experiment experiment, long id) {
+        return restores.find(id)
+                .filter(kept -> kept.experimentId() == experiment.id())
+                .map(this::asFarAsItIs);
+    }
+
+    /** At most {@code limit} restores of an experiment before one, the latest first. */
+    public List<KeptRestore> page(Experiment experiment, long before, int limit) {
+        return restores.page(experiment.id(), before, limit).stream()
+                .map(this::asFarAsItIs)
+                .toList();
+    }
+
+    /**
+     * Stops a restore that waits or runs. What stands in its folder stays, and the same restore into it finishes the rest.
+     *
+     * @throws Refusal when it has ended
+     */
+    public synchronized void stop(long id, String actor) {
+        restores.stopping(id, actor);
+        UnderWay now = underWay;
+        if (now != null && now.id == id) {
+            now.stopped = true;
+            now.thread.interrupt();
+        } else {
+            restores.end(id, RestoreState.STOPPED, "", NONE, 0, List.of());
+        }
+    }
+
+    @Override
+    public synchronized void start() {
+        leaving = false;
+        ScheduledExecutorService made = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("restore").daemon().factory());
+        var _ = made.scheduleWithFixedDelay(this::work, 0, LOOK_SECONDS, TimeUnit.SECONDS);
+        executor = made;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return executor != null;
+    }
+
+    /** What is under way is left as it is: the next start goes on with it. */
+    @Override
+    public void stop() {
+        ScheduledExecutorService ended;
+        synchronized (this) {
+            leaving = true;
+            ended = requireNonNull(executor);
+            executor = null;
+            ended.shutdown();
+            if (underWay != null) {
+                requireNonNull(underWay).thread.interrupt();
+            }
+        }
+        try {
+            if (!ended.awaitTermination(LEAVING_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("a restore does not let go; the next start goes on with it");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private synchronized void look() {
+        if (executor != null) {
+            executor.execute(this::work);
+        }
+    }
+
+    private void work() {
+        try {
+            Optional<KeptRestore> next = leaving ? Optional.empty() : restores.next();
+            while (next.isPresent()) {
+                work(next.get());
+                next = leaving ? Optional.empty() : restores.next();
+            }
+        } catch (DataAccessException | TransactionException e) {
+            LOG.warn("restores wait for the database: {}", e.getMessage());
+        }
+    }
+
+    private void work(KeptRestore kept) {
+        Manifest manifest = manifests.find(kept.experimentId(), kept.manifest()).orElseThrow();
+        Site site = sites.find(kept.siteId()).orElseThrow();
+        try (Restore restore = restore(kept.experiment(), manifest, site, kept.folder())) {
+            UnderWay now = new UnderWay(kept.id(), restore);
+            synchronized (this) {
+                if (leaving || !restores.begin(kept.id())) {
+                    return;
+                }
+                underWay = now;
+            }
+            LOG.info("restore {} of {}#{} begins", kept.id(), kept.experiment(), kept.manifest());
+            Optional<End> end;
+            try {
+                end = brought(kept, now);
+            } finally {
+                synchronized (this) {
+                    underWay = null;
+                    // Whoever interrupted it meant the restore, not what is noted of it.
+                    Thread.interrupted();
+                }
+            }
+            if (end.isPresent()) {
+                End how = end.get();
+                restores.end(kept.id(), how.state, how.message, how.progress, now.found, now.findings);
+                LOG.info("restore {} ended: {} {}", kept.id(), how.state, how.message);
+            }
+        }
+    }
+
+    /** Empty: it has not ended, a later process goes on with it. */
+    private Optional<End> brought(KeptRestore kept, UnderWay now) {
+        try {
+            Progress progress = bring(kept, now);
+            RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
+            return Optional.of(new End(state, "", progress));
+        } catch (InterruptedException | IOException | RuntimeException e) {
+            // NB: an interrupt may come out of whatever was waited for, the database too.
+            if (now.stopped) {
+                return Optional.of(new End(RestoreState.STOPPED, "", now.restore.progress()));
+            }
+            if (leaving) {
+                return Optional.empty();
+            }
+            if (e instanceof DataAccessException || e instanceof TransactionException) {
+                // The database may be back soon; what stands in the folder is kept.
+                throw (RuntimeException) e;
+            }
+            return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
+        }
+    }
+
+    private Progress bring(KeptRestore kept, UnderWay now) throws IOException, InterruptedException {
+        Path target = kept.folder();
+        if (!places.find(kept.project(), target).equals(target)) {
+            throw new Refusal("folder", "a link leads from %s to another folder now".formatted(shown(target)));
+        }
+        try (OpenFolder folder = opened(target)) {
+            try {
+                Optional<Refusal> unfit = unfit(now.restore, target, folder.path(), kept.startedAt() != null);
+                if (unfit.isPresent()) {
+                    throw unfit.get();
+                }
+                return now.restore.run(folder, now::add);
+            } catch (IOException e) {
+                throw new IOException(
+                        String.valueOf(e.getMessage()).replace(folder.path().toString(), shown(target)), e);
+            }
+        }
+    }
+
+    /** Made if it is not there yet; no link is followed on the way. */
+    private static OpenFolder opened(Path target) throws IOException {
+        try (OpenFolder above = OpenFolder.open(requireNonNull(target.getParent()))) {
+            Files.createDirectory(above.path().resolve(requireNonNull(target.getFileName())));
+        } catch (FileAlreadyExistsException e) {
+            // What it is, and whether it may be filled, is looked at when it is open.
+        }
+        return OpenFolder.open(target);
+    }
+
+    /**
+     * Why a folder is not filled: something else is in it, or another user can lead elsewhere what is written into it.
+     *
+     * @param place the target, or by what it is held open
+     * @param begun whether a process that died may have filled it, to the very end
+     */
+    private static Optional<Refusal> unfit(Restore restore, Path target, Path place, boolean begun) throws IOException {
+        boolean held = !place.equals(target);
+        if (!held && !Files.exists(place, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.empty();
+        }
+        if (!held && !Files.isDirectory(place, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.of(new Refusal("folder", "%s is no folder".formatted(shown(target))));
+        }
+        if (!Files.getAttribute(place, OWNER).equals(Files.getAttribute(OURSELVES, OWNER))) {
+            return Optional.of(new Refusal(
+                    "folder",
+                    "%s belongs to another user than the service's: name a folder that is not there yet"
+                            .formatted(shown(target))));
+        }
+        if (!begun && !restore.mayFill(place)) {
+            return Optional.of(new Refusal(
+                    "folder",
+                    "%s is not empty: name a folder that is empty or not there yet".formatted(shown(target))));
+        }
+        return Optional.empty();
+    }
+
+    private static String shown(Path path) {
+        return FilePath.render(FilePath.rawText(path));
+    }
+
+    private Restore restore(String experiment, Manifest manifest, Site site, Path target) {
+        return new Restore(
+                inventories.of(manifest, site.id()),
+                experiment,
+                manifest.number(),
+                site.address(),
+                target,
+                new Options(0, 0, false));
+    }
+
+    private KeptRestore asFarAsItIs(KeptRestore kept) {
+        UnderWay now = underWay;
+        return now != null && now.id == kept.id() && kept.state().goesOn()
+                ? kept.at(now.restore.progress(), now.found)
+                : kept;
+    }
+
+    private static String reason(KeptRestore kept, Exception e) {
+        if (e instanceof IOException || e instanceof Refusal) {
+            return String.valueOf(e.getMessage()).replace("\0", "\\0");
+        }
+        LOG.error("restore {} failed", kept.id(), e);
+        return "a defect of Dozo; the log says more: " + e;
+    }
+}

@@ -1,0 +1,201 @@
+package dozo.run;
+
+import dozo.file.Digest;
+import dozo.file.EntryKind;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.registry.Experiments.Experiment;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.RemoteFacts;
+import dozo.send.SiteCopy;
+import dozo.send.SiteFolders;
+import dozo.send.SiteReader;
+import dozo.send.SiteReader.Seen;
+import dozo.verify.Bags;
+import dozo.verify.Bags.Lying;
+import dozo.verify.Bags.Missed;
+import dozo.verify.Copies;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * Compares what lies in a bag with what should: what nobody put there, what should stand there and is gone or something else, and
+ * the tag files. One bag is one transaction of the caller's.
+ */
+@Component
+class BagExamination {
+
+    private static final int BATCH = 5_000;
+
+    /** So many names that nobody accounts for are told of a bag; more of them say nothing new. */
+    private static final int UNEXPECTED_MAX = 1_000;
+
+    private static final FilePath DATA = FilePath.of("data");
+
+    private final Bags bags;
+    private final Copies copies;
+    private final ScrubFindings found;
+    private final Findings findings;
+    private final InstantSource clock;
+
+    BagExamination(Bags bags, Copies copies, ScrubFindings found, Findings findings, InstantSource clock) {
+        this.bags = bags;
+        this.copies = copies;
+        this.found = found;
+        this.findings = findings;
+        this.clock = clock;
+    }
+
+    /** Examines the bag of an experiment; how many of its copies are newly known to be damaged. */
+    long examine(long runId, int siteId, Experiment experiment, SiteReader reader)
+            throws RemoteException, InterruptedException {
+        Instant begin = clock.instant();
+        SiteFolders folders = SiteFolders.of(experiment.name());
+        bags.beginListing(experiment.id(), siteId);
+        list(reader, folders.data());
+        bags.endListing();
+        tellUnexpected(runId, experiment);
+        long damaged = lookAtMissed(runId, siteId, experiment, folders, reader);
+        lookBesideData(runId, siteId, experiment, folders, reader);
+        bags.examined(experiment.id(), siteId, begin);
+        return damaged;
+    }
+
+    /**
+     * Looks whether what is stored can be there at all: where not one project's folder is, a file system is more likely not
+     * mounted than everything lost. Before anything is called missing, so that it also holds when that happens meanwhile.
+     */
+    void checkMounted(int siteId, SiteReader reader) throws RemoteException, InterruptedException {
+        List<String> projects = bags.projects(siteId);
+        boolean any =
+                reader.names(FilePath.ROOT).keySet().stream().anyMatch(folder -> projects.contains(folder.toString()));
+        if (!projects.isEmpty() && !any) {
+            throw new RemoteException(
+                    Reason.REFUSED,
+                    "none of the %d projects that are stored at the site has a folder there, such as \"%s\": is its file system mounted?"
+                            .formatted(projects.size(), projects.getFirst()));
+        }
+    }
+
+    private void list(SiteReader reader, FilePath data) throws RemoteException, InterruptedException {
+        List<Lying> batch = new ArrayList<>();
+        int cut = data.bytes().length + 1;
+        reader.list(data, (path, facts) -> {
+            byte[] all = path.bytes();
+            FilePath below = FilePath.of(Arrays.copyOfRange(all, cut, all.length));
+            batch.add(new Lying(below, kind(facts), facts.sizeBytes()));
+            if (batch.size() >= BATCH) {
+                bags.addLying(batch);
+                batch.clear();
+            }
+        });
+        bags.addLying(batch);
+    }
+
+    private static @Nullable EntryKind kind(RemoteFacts facts) {
+        return switch (facts.kind()) {
+            case FILE -> EntryKind.FILE;
+            case DIRECTORY -> EntryKind.DIRECTORY;
+            case LINK -> EntryKind.LINK;
+            case OTHER -> null;
+        };
+    }
+
+    private void tellUnexpected(long runId, Experiment experiment) {
+        List<FilePath> unexpected = bags.unexpected(experiment.id(), UNEXPECTED_MAX + 1);
+        List<Finding> told = new ArrayList<>();
+        for (FilePath path : unexpected.subList(0, Math.min(UNEXPECTED_MAX, unexpected.size()))) {
+            told.add(new Finding(
+                    experiment.id(),
+                    Problem.UNEXPECTED,
+                    path,
+                    "%s: lies in the bag at the site, and was not put there by a backup; look who did, it is left alone"
+                            .formatted(path)));
+        }
+        if (unexpected.size() > UNEXPECTED_MAX) {
+            told.add(new Finding(
+                    experiment.id(),
+                    Problem.UNEXPECTED,
+                    null,
+                    "and more than " + UNEXPECTED_MAX + " of them are not told"));
+        }
+        findings.add(runId, told);
+    }
+
+    /** What the listing misses is looked at once more before anything is said of it. */
+    private long lookAtMissed(long runId, int siteId, Experiment experiment, SiteFolders folders, SiteReader reader)
+            throws RemoteException, InterruptedException {
+        long damaged = 0;
+        List<Missed> missed = bags.missed(0, BATCH);
+        while (!missed.isEmpty()) {
+            Map<Integer, Long> receipts = new HashMap<>();
+            missed.forEach(one -> receipts.put(one.entryNumber(), one.receiptId()));
+            List<SiteCopy> suspects = copies.of(
+                    experiment.id(),
+                    siteId,
+                    missed.stream().mapToInt(Missed::entryNumber).toArray());
+            List<Seen> seen = reader.search(folders, reader.lookAt(suspects));
+            if (seen.stream().anyMatch(Seen::missing)) {
+                checkMounted(siteId, reader);
+            }
+            damaged += found.keep(runId, siteId, experiment, seen, receipts::get, clock.instant())
+                    .size();
+            missed = bags.missed(missed.getLast().entryNumber(), BATCH);
+        }
+        return damaged;
+    }
+
+    /** The tag files, and whatever else lies beside the data. */
+    private void lookBesideData(long runId, int siteId, Experiment experiment, SiteFolders folders, SiteReader reader)
+            throws RemoteException, InterruptedException {
+        Map<FilePath, Digest> tagFiles = bags.tagFiles(experiment.id(), siteId);
+        if (tagFiles.isEmpty()) {
+            return;
+        }
+        List<Finding> told = new ArrayList<>();
+        List<SiteCopy> written = new ArrayList<>();
+        tagFiles.forEach((name, digest) ->
+                written.add(new SiteCopy(0, EntryKind.FILE, name, folders.bag().resolve(name), digest, 0, true)));
+        boolean altered = false;
+        for (Seen one : reader.lookAt(written)) {
+            Optional<String> what = switch (one) {
+                case Seen.AsProven(var copy) -> Optional.empty();
+                case Seen.Damaged(var copy, var kind, var digest, var message) ->
+                    Optional.of("is not as it was written (%s); the next night writes it again".formatted(kind));
+                case Seen.Unknown(var copy, String message) -> Optional.of(message);
+            };
+            altered |= one instanceof Seen.Damaged;
+            what.ifPresent(text -> told.add(new Finding(
+                    experiment.id(),
+                    one instanceof Seen.Damaged ? Problem.TAGS_ALTERED : Problem.UNPROVEN,
+                    null,
+                    "the tag file %s %s".formatted(one.copy().path(), text))));
+        }
+        for (FilePath path : reader.names(folders.bag()).keySet()) {
+            FilePath name = FilePath.ROOT.resolve(path.name());
+            if (!name.equals(DATA) && !tagFiles.containsKey(name)) {
+                told.add(new Finding(
+                        experiment.id(),
+                        Problem.UNEXPECTED,
+                        null,
+                        path + " lies in the bag at the site, and was not put there by a backup; it is left alone"));
+            }
+        }
+        if (altered) {
+            checkMounted(siteId, reader);
+            bags.writeAgain(experiment.id(), siteId);
+        }
+        findings.add(runId, told);
+    }
+}

@@ -1,0 +1,91 @@
+package dozo.run;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.batch.core.scope.context.ChunkContext;
+import org.springframework.batch.core.step.StepContribution;
+import org.springframework.batch.core.step.StepExecution;
+import org.springframework.batch.core.step.tasklet.Tasklet;
+import org.springframework.batch.infrastructure.repeat.RepeatStatus;
+import org.springframework.stereotype.Component;
+
+/**
+ * Collects piece by piece until nothing is left, or the time for it is over. Whoever asks the run to stop interrupts the piece that is
+ * under way: it may be a terabyte, and what of it has come is gone on with.
+ *
+ * <p>NB: no {@code StoppableTasklet}. Of such a step the framework writes the state while the step does, too; when the two meet, it
+ * keeps what it knows of the step in a static map, by its id, for good: a step of the same id in another context then stops at once.
+ */
+@Component
+class CollectStep implements Tasklet {
+
+    private final @Nullable Collecting collecting;
+    private final InstantSource clock;
+    private volatile @Nullable FutureTask<Boolean> underWay;
+
+    CollectStep(Optional<Collecting> collecting, InstantSource clock) {
+        this.collecting = collecting.orElse(null);
+        this.clock = clock;
+    }
+
+    @Override
+    public RepeatStatus execute(StepContribution contribution, ChunkContext chunk) throws Exception {
+        if (collecting == null) {
+            return RepeatStatus.FINISHED;
+        }
+        StepExecution step = contribution.getStepExecution();
+        long run = NightlyBackupJob.run(step);
+        long left = began(step).plus(collecting.limit()).toEpochMilli() - clock.millis();
+        try {
+            boolean more = piece(collecting, run, left);
+            contribution.incrementWriteCount(1);
+            return RepeatStatus.continueIf(more);
+        } catch (TimeoutException e) {
+            collecting.timeIsOver(run);
+            return RepeatStatus.FINISHED;
+        } catch (CancellationException e) {
+            // The framework sees that it is to stop before it calls again; if it does call, the piece is done anew.
+            return RepeatStatus.CONTINUABLE;
+        }
+    }
+
+    /** Cuts off the piece that is under way, if there is one. The framework is to know before that it is to stop. */
+    void interrupt() {
+        FutureTask<Boolean> piece = underWay;
+        if (piece != null) {
+            piece.cancel(true);
+        }
+    }
+
+    /** Returns, however it ends, when nothing writes any more. */
+    private boolean piece(Collecting collecting, long run, long millis) throws Exception {
+        FutureTask<Boolean> piece = new FutureTask<>(() -> collecting.next(run));
+        Thread thread = Thread.ofVirtual().name("collect-" + run).unstarted(piece);
+        underWay = piece;
+        thread.start();
+        try {
+            return piece.get(millis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        } finally {
+            piece.cancel(true);
+            thread.join();
+            underWay = null;
+        }
+    }
+
+    private static Instant began(StepExecution step) {
+        return Objects.requireNonNull(step.getStartTime())
+                .atZone(ZoneId.systemDefault())
+                .toInstant();
+    }
+}

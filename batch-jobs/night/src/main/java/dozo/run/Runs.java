@@ -1,0 +1,422 @@
+package dozo.run;
+
+import dozo.ledger.Findings;
+import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.registry.Sites.Site;
+import dozo.remote.Lanes.LaneTraffic;
+import dozo.send.Load;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.PartitionProgress;
+import dozo.transfer.TransferUnits.Progress;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The runs: who asked for them, how far they are, how they ended. */
+@Component
+public class Runs {
+
+    private static final RowMapper<Run> RUN = (row, n) -> new Run(
+            row.getLong("run_id"),
+            RunKind.of(row.getString("kind")),
+            row.getString("site"),
+            row.getInt("site_id"),
+            RunState.valueOf(row.getString("state")),
+            row.getString("requested_by"),
+            row.getTimestamp("started_at").toInstant(),
+            row.getTimestamp("ended_at") == null
+                    ? null
+                    : row.getTimestamp("ended_at").toInstant(),
+            row.getString("message"),
+            row.getLong("findings"),
+            row.getString("paused_by"),
+            row.getTimestamp("paused_at") == null
+                    ? null
+                    : row.getTimestamp("paused_at").toInstant(),
+            row.getObject("retry_of", Long.class));
+
+    private static final String SELECT = """
+            select r.*, s.name as site,
+                   (select count(*)
+                    from (
+                        select from finding f
+                        where f.run_id = r.run_id
+                          and (:seen::text[] is null or f.experiment_id in (
+                                  select e.experiment_id from experiment e join project p using (project_id)
+                                  where p.code = any(:seen::text[])))
+                        limit %d
+                    ) found) as findings
+            from run r join site s using (site_id)
+            """.formatted(Findings.COUNTED_MAX + 1);
+
+    private final JdbcClient jdbc;
+    private final Scrubs scrubs;
+    private final Retries retries;
+    private final TransferUnits units;
+    private final Senders senders;
+    private final Findings findings;
+    private final Ledger ledger;
+    private final TransferSettings settings;
+    private final InstantSource clock;
+
+    /** What a run does. */
+    public enum RunKind {
+        NIGHTLY_BACKUP("nightlyBackup"),
+        /** A backup of those experiments only of which an earlier run has findings. */
+        RETRY("retry"),
+        SCRUB("scrub");
+
+        private final String code;
+
+        RunKind(String code) {
+            this.code = code;
+        }
+
+        /** Its name in the catalogue and in the ledger. In REST it is the constant's name. */
+        public String code() {
+            return code;
+        }
+
+        static RunKind of(String code) {
+            return Arrays.stream(values())
+                    .filter(kind -> kind.code.equals(code))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalArgumentException("no kind of run is called " + code));
+        }
+    }
+
+    /** How a run is, or ended. */
+    public enum RunState {
+        RUNNING,
+        /** It begins nothing until a person resumes it. */
+        PAUSED,
+        /** Everything that was to be done is done, and nothing was found. */
+        COMPLETE,
+        /** It came to its end, and there are findings: not everything is safe. */
+        FINDINGS,
+        /** It could not go on; what it had done stays done. */
+        FAILED,
+        /** A person stopped it, or a scrub made way for a night. */
+        STOPPED
+    }
+
+    /**
+     * One run.
+     *
+     * @param message why it failed; empty otherwise
+     * @param findings how many there are so far; {@link Findings#COUNTED_MAX} and one more: more than that
+     * @param pausedBy null unless it is paused
+     * @param retryOf the run whose findings it tries again; null where it is no retry
+     */
+    public record Run(
+            long id,
+            RunKind kind,
+            String site,
+            int siteId,
+            RunState state,
+            String requestedBy,
+            Instant startedAt,
+            @Nullable Instant endedAt,
+            String message,
+            long findings,
+            @Nullable String pausedBy,
+            @Nullable Instant pausedAt,
+            @Nullable Long retryOf) {
+
+        /** Whether no other run can be opened: it is running, or paused. */
+        public boolean goesOn() {
+            return endedAt == null;
+        }
+    }
+
+    Runs(
+            JdbcClient jdbc,
+            Scrubs scrubs,
+            Retries retries,
+            TransferUnits units,
+            Senders senders,
+            Findings findings,
+            Ledger ledger,
+            TransferSettings settings,
+            InstantSource clock) {
+        this.jdbc = jdbc;
+        this.scrubs = scrubs;
+        this.retries = retries;
+        this.units = units;
+        this.senders = senders;
+        this.findings = findings;
+        this.ledger = ledger;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens a run.
+     *
+     * @throws Refusal when one is going on
+     */
+    @Transactional
+    public Run open(RunKind kind, Site site, String requestedBy) {
+        return open(kind, site, requestedBy, null);
+    }
+
+    private Run open(RunKind kind, Site site, String requestedBy, @Nullable Long retryOf) {
+        try {
+            long id = jdbc.sql("""
+                            insert into run (kind, site_id, state, requested_by, started_at, retry_of)
+                            values (:kind, :site, 'RUNNING', :by, :now, :retryOf) returning run_id
+                            """)
+                    .param("retryOf", retryOf, Types.BIGINT)
+                    .param("kind", kind.code())
+                    .param("site", site.id())
+                    .param("by", requestedBy)
+                    .param("now", Timestamp.from(clock.instant()))
+                    .query((row, n) -> row.getLong(1))
+                    .single();
+            Map<String, Object> detail = new HashMap<>(Map.of("site", site.name(), "kind", kind.code()));
+            if (retryOf != null) {
+                detail.put("retry_of", retryOf);
+            }
+            ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
+            return find(id).orElseThrow();
+        } catch (DuplicateKeyException e) {
+            throw new Refusal("run", "a run is going on; one runs at a time");
+        }
+    }
+
+    /**
+     * Opens a scrub, with what it is asked for.
+     *
+     * @throws Refusal when a run is going on
+     */
+    @Transactional
+    public Run openScrub(Site site, ScrubRequest request, String requestedBy) {
+        Run run = open(RunKind.SCRUB, site, requestedBy);
+        scrubs.add(run.id(), request, run.startedAt(), settings.partitions());
+        return run;
+    }
+
+    /**
+     * Opens a retry of the experiments of which a run has open findings.
+     *
+     * @throws Refusal when a run is going on, or there are none
+     */
+    @Transactional
+    public Run openRetry(Site site, long of, String requestedBy) {
+        Run run = open(RunKind.RETRY, site, requestedBy, of);
+        retries.check(of);
+        retries.choose(run.id(), of);
+        return run;
+    }
+
+    /**
+     * Notes that a run is to begin nothing until it is resumed.
+     *
+     * @throws Refusal when it is not running
+     */
+    @Transactional
+    public void pause(long id, String requestedBy) {
+        int paused = jdbc.sql("""
+                        update run set state = 'PAUSED', paused_by = :by, paused_at = :now
+                        where run_id = :run and state = 'RUNNING'
+                        """)
+                .param("by", requestedBy)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("run", id)
+                .update();
+        if (paused == 0) {
+            throw new Refusal("run", whyNot(id, "run %d is not running".formatted(id)));
+        }
+        ledger.append(
+                requestedBy,
+                "run.paused",
+                String.valueOf(id),
+                Map.of("before", RunState.RUNNING, "after", RunState.PAUSED));
+    }
+
+    /**
+     * Notes that a paused run is to go on.
+     *
+     * @throws Refusal when it is not paused
+     */
+    @Transactional
+    public void resume(long id, String requestedBy) {
+        int resumed = jdbc.sql("""
+                        update run set state = 'RUNNING', paused_by = null, paused_at = null
+                        where run_id = :run and state = 'PAUSED'
+                        """).param("run", id).update();
+        if (resumed == 0) {
+            throw new Refusal("run", "run %d is not paused".formatted(id));
+        }
+        ledger.append(
+                requestedBy,
+                "run.resumed",
+                String.valueOf(id),
+                Map.of("before", RunState.PAUSED, "after", RunState.RUNNING));
+    }
+
+    private String whyNot(long id, String otherwise) {
+        return find(id).filter(run -> run.state() == RunState.PAUSED)
+                .map(Runs::pausedWords)
+                .orElse(otherwise);
+    }
+
+    /** Says that a run is paused, by whom and since when. */
+    static String pausedWords(Run run) {
+        return "run %d is paused by %s since %s".formatted(run.id(), run.pausedBy(), run.pausedAt());
+    }
+
+    /**
+     * Closes a run, unless it is closed already. COMPLETE becomes FINDINGS where there are some. One that came to its end
+     * has looked again at what earlier ones found.
+     */
+    @Transactional
+    public void close(long id, RunState state, String message) {
+        long found = findings.count(id);
+        RunState end = state == RunState.COMPLETE && found > 0 ? RunState.FINDINGS : state;
+        int closed = jdbc.sql("""
+                        update run
+                            set state = :state, ended_at = :now, message = :message, paused_by = null, paused_at = null
+                        where run_id = :run and ended_at is null
+                        """)
+                .param("state", end.name())
+                .param("now", Timestamp.from(clock.instant()))
+                .param("message", message)
+                .param("run", id)
+                .update();
+        if (closed > 0) {
+            if (state == RunState.COMPLETE) {
+                findings.supersede(id);
+            }
+            // Without the message: an error's text may quote a file's name.
+            ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));
+        }
+    }
+
+    public Optional<Run> find(long id) {
+        return find(Sight.EVERYTHING, id);
+    }
+
+    /** A run with the number of those findings that are seen. */
+    public Optional<Run> find(Sight sight, long id) {
+        return jdbc.sql(SELECT + "where run_id = :run")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("run", id)
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run that is going on and not paused. */
+    public Optional<Run> running() {
+        return goingOn().filter(run -> run.state() == RunState.RUNNING);
+    }
+
+    /** The run that has not ended: it is running, or paused. */
+    public Optional<Run> goingOn() {
+        return jdbc.sql(SELECT + "where r.ended_at is null")
+                .param("seen", null, Types.ARRAY)
+                .query(RUN)
+                .optional();
+    }
+
+    public Optional<Run> latest() {
+        return latest(Sight.EVERYTHING);
+    }
+
+    /** The run that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latest(Sight sight) {
+        return jdbc.sql(SELECT + "order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run of a kind that was started last. */
+    public Optional<Run> latest(RunKind kind) {
+        return latest(Sight.EVERYTHING, kind);
+    }
+
+    /** The run of a kind that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latest(Sight sight, RunKind kind) {
+        return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("kind", kind.code())
+                .query(RUN)
+                .optional();
+    }
+
+    /** The night or retry that was started last, with the number of those findings that are seen. */
+    public Optional<Run> latestBackup(Sight sight) {
+        return jdbc.sql(SELECT + "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .query(RUN)
+                .optional();
+    }
+
+    /** The run of a kind that was started last at a site, however many of other kinds came since. */
+    public Optional<Run> latest(RunKind kind, int siteId) {
+        return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
+                .param("seen", null, Types.ARRAY)
+                .param("kind", kind.code())
+                .param("site", siteId)
+                .query(RUN)
+                .optional();
+    }
+
+    public List<Run> page(long before, int limit) {
+        return page(Sight.EVERYTHING, before, limit);
+    }
+
+    /** At most {@code limit} runs with an id below {@code before}, latest first, with the number of findings seen. */
+    public List<Run> page(Sight sight, long before, int limit) {
+        return jdbc.sql(SELECT + "where run_id < :before order by run_id desc limit :limit")
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("before", before)
+                .param("limit", limit)
+                .query(RUN)
+                .list();
+    }
+
+    public Progress progress(long id) {
+        return progress(Sight.EVERYTHING, id);
+    }
+
+    /** How far a run is with what is seen. What the engine has moved is not known by project: 0 where not all is seen. */
+    public Progress progress(Sight sight, long id) {
+        return units.progress(sight, id).moved(sight.ofEverything() ? senders.bytesMoved(id) : 0);
+    }
+
+    /** How far each partition of a run is with what is seen; by number. */
+    public List<PartitionProgress> partitions(Sight sight, long id) {
+        return units.partitions(sight, id);
+    }
+
+    /** Content bytes that a run's engine has sent in this process; 0 when it has none. */
+    public long bytesMoved(long id) {
+        return senders.bytesMoved(id);
+    }
+
+    /** What each open lane of a run's engine in this process has moved; nothing when it has none. */
+    public List<LaneTraffic> laneTraffic(long id) {
+        return senders.laneTraffic(id);
+    }
+
+    /** What a run's engine in this process is at. */
+    public Load load(long id) {
+        return senders.load(id);
+    }
+}

@@ -1,0 +1,129 @@
+package dozo.run;
+
+import static java.util.stream.Collectors.groupingBy;
+
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.manifest.Manifests;
+import dozo.registry.Experiments.Experiment;
+import dozo.send.DamageKind;
+import dozo.send.SiteCopy;
+import dozo.send.SiteReader.Seen;
+import dozo.verify.Damages;
+import dozo.verify.Damages.Damage;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntToLongFunction;
+import java.util.stream.Collectors;
+import org.springframework.stereotype.Component;
+
+/** What reading copies found: damage, which is evidence, and findings, which people read, in the caller's one transaction. */
+@Component
+class ScrubFindings {
+
+    /** So many findings of an experiment and reason are told by a run; more say nothing new, and all damage is kept. */
+    private static final int TOLD_MAX = 1_000;
+
+    private final Damages damages;
+    private final Manifests manifests;
+    private final Findings findings;
+    private final Ledger ledger;
+
+    ScrubFindings(Damages damages, Manifests manifests, Findings findings, Ledger ledger) {
+        this.damages = damages;
+        this.manifests = manifests;
+        this.findings = findings;
+        this.ledger = ledger;
+    }
+
+    /**
+     * Keeps what is not as it was proven, and what nobody knows.
+     *
+     * @param receiptOf the latest receipt of an entry
+     * @return the numbers of the damaged entries
+     */
+    List<Integer> keep(
+            long runId, int siteId, Experiment experiment, List<Seen> seen, IntToLongFunction receiptOf, Instant now) {
+        List<Damage> damaged = new ArrayList<>();
+        List<Finding> found = new ArrayList<>();
+        Set<Integer> current = currentOf(experiment.id(), seen);
+        for (Seen one : seen) {
+            switch (one) {
+                case Seen.AsProven(var copy) -> {}
+                case Seen.Damaged(SiteCopy copy, DamageKind kind, var digest, String message) -> {
+                    damaged.add(
+                            new Damage(copy.entryNumber(), receiptOf.applyAsLong(copy.entryNumber()), kind, digest));
+                    found.add(new Finding(
+                            experiment.id(),
+                            kind == DamageKind.MISSING ? Problem.MISSING : Problem.DAMAGED,
+                            copy.name(),
+                            "%s: the copy at the site, %s, %s; %s"
+                                    .formatted(
+                                            copy.name(),
+                                            copy.path(),
+                                            message,
+                                            cure(copy, current.contains(copy.entryNumber())))));
+                }
+                case Seen.Unknown(SiteCopy copy, String message) ->
+                    found.add(new Finding(
+                            experiment.id(),
+                            Problem.UNPROVEN,
+                            copy.name(),
+                            "%s: the copy at the site, %s, %s; nothing is known of it, and it is read again"
+                                    .formatted(copy.name(), copy.path(), message)));
+            }
+        }
+        damages.add(runId, experiment.id(), siteId, damaged, now);
+        found.stream()
+                .collect(groupingBy(Finding::reason))
+                .forEach((reason, same) -> tell(runId, experiment.id(), reason, same));
+        if (!damaged.isEmpty()) {
+            ledger.append(
+                    Ledger.SYSTEM,
+                    "experiment.damaged",
+                    experiment.name(),
+                    Map.of("run", runId, "copies", damaged.size()));
+        }
+        return damaged.stream().map(Damage::entryNumber).toList();
+    }
+
+    private void tell(long runId, int experimentId, Problem reason, List<Finding> found) {
+        int before = findings.count(runId, experimentId, reason, TOLD_MAX + 1);
+        List<Finding> told = new ArrayList<>(found.subList(0, Math.clamp(TOLD_MAX - (long) before, 0, found.size())));
+        if (told.size() < found.size() && before <= TOLD_MAX) {
+            told.add(new Finding(
+                    experimentId,
+                    reason,
+                    null,
+                    "and more than %d of them are not told; all damage is in the view open_damage"
+                            .formatted(TOLD_MAX)));
+        }
+        findings.add(runId, told);
+    }
+
+    private Set<Integer> currentOf(int experimentId, List<Seen> seen) {
+        int[] damaged = seen.stream()
+                .filter(Seen.Damaged.class::isInstance)
+                .mapToInt(one -> one.copy().entryNumber())
+                .toArray();
+        return damaged.length == 0
+                ? Set.of()
+                : manifests.current(experimentId, damaged).stream()
+                        .map(entry -> entry.number())
+                        .collect(Collectors.toSet());
+    }
+
+    private static String cure(SiteCopy copy, boolean current) {
+        if (current) {
+            return "the next night sends it again, if the source still has what was proven";
+        }
+        return copy.standing()
+                ? "the source has it no more, so it cannot be sent again"
+                : "it is of an earlier manifest, so it cannot be sent again";
+    }
+}

@@ -1,0 +1,275 @@
+package dozo.run;
+
+import static java.time.temporal.ChronoUnit.MICROS;
+import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.groupingBy;
+
+import dozo.file.EntryKind;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.remote.RemoteException;
+import dozo.run.Scrubs.Read;
+import dozo.run.Scrubs.Scrub;
+import dozo.send.SiteCopy;
+import dozo.send.SiteFolders;
+import dozo.send.SiteReader;
+import dozo.send.SiteReader.Seen;
+import dozo.verify.Bags;
+import dozo.verify.Damages;
+import dozo.verify.Damages.OpenDamages;
+import dozo.verify.Readings;
+import dozo.verify.Readings.Due;
+import dozo.verify.Readings.Place;
+import dozo.verify.Readings.Reading;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.batch.infrastructure.item.ExecutionContext;
+import org.springframework.stereotype.Component;
+
+/**
+ * What the steps of a scrub do, each piece in one transaction and harmless when it is done twice. The job that calls them in order
+ * is {@link ScrubJob}.
+ */
+@Component
+class ScrubSteps {
+
+    /** What one transaction reads: enough names for a command, and not more than is read in a few seconds. */
+    private static final int FILES_MAX = 4_000;
+
+    private static final long BYTES_MAX = 1L << 30;
+    private static final int RECEIPTS_FIRST = 2;
+    private static final int RECEIPTS_MAX = 500;
+
+    /** With a budget so much is read at once as it allows in this time. */
+    private static final int BUDGET_SECONDS = 2;
+
+    private static final long BUDGET_BYTES_MIN = 1 << 20;
+
+    /** Whoever waits for the budget looks up so often whether it is to stop. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
+
+    private static final String LAST_READ = "lastRead";
+    private static final String RECEIPT = "receipt";
+    private static final String RECEIPTS = "receipts";
+
+    private final Scrubs scrubs;
+    private final Runs runs;
+    private final Senders senders;
+    private final Readings readings;
+    private final Damages damages;
+    private final Bags bags;
+    private final Experiments experiments;
+    private final ScrubFindings found;
+    private final BagExamination examination;
+    private final Findings findings;
+    private final Ledger ledger;
+    private final InstantSource clock;
+    private final Map<Long, ReadBudget> budgets = new ConcurrentHashMap<>();
+
+    ScrubSteps(
+            Scrubs scrubs,
+            Runs runs,
+            Senders senders,
+            Readings readings,
+            Damages damages,
+            Bags bags,
+            Experiments experiments,
+            ScrubFindings found,
+            BagExamination examination,
+            Findings findings,
+            Ledger ledger,
+            InstantSource clock) {
+        this.scrubs = scrubs;
+        this.runs = runs;
+        this.senders = senders;
+        this.readings = readings;
+        this.damages = damages;
+        this.bags = bags;
+        this.experiments = experiments;
+        this.found = found;
+        this.examination = examination;
+        this.findings = findings;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /**
+     * Opens the lanes, and looks whether what is stored can be there at all: where not one project's folder is, a file system is
+     * more likely not mounted than everything lost.
+     */
+    void checkSite(long runId, int siteId) throws RemoteException, InterruptedException {
+        examination.checkMounted(siteId, senders.of(runId, siteId).reader());
+        budgets.keySet().removeIf(other -> other != runId);
+    }
+
+    /**
+     * Reads what was read longest ago, as much as one command takes, and keeps what came of it.
+     *
+     * @param context where the partition is in the queue: what could not be read to its end is not tried again in this run
+     * @return whether there may be more
+     */
+    boolean readNext(long runId, int siteId, ExecutionContext context) throws RemoteException, InterruptedException {
+        Scrub scrub = scrubs.find(runId).orElseThrow();
+        ReadBudget budget = budgets.computeIfAbsent(runId, id -> new ReadBudget(scrub.bytesPerSecond()));
+        if (isOver(scrub)) {
+            return false;
+        }
+        if (!budget.await(PATIENCE)) {
+            return true;
+        }
+        List<Due> claimed =
+                readings.claim(siteId, scrub.dueBefore(), place(context), context.getInt(RECEIPTS, RECEIPTS_FIRST));
+        List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());
+        if (dues.isEmpty()) {
+            return false;
+        }
+        budget.spend(dues.stream().mapToLong(Due::bytes).sum());
+        read(scrub, siteId, dues);
+        keep(context, dues);
+        return true;
+    }
+
+    /** Examines the bag of the next experiment after one that is due for it. Empty: there is none, or the time is over. */
+    Optional<Integer> examineNext(long runId, int siteId, int after) throws RemoteException, InterruptedException {
+        Scrub scrub = scrubs.find(runId).orElseThrow();
+        if (isOver(scrub)) {
+            return Optional.empty();
+        }
+        Optional<Integer> next = bags.nextToExamine(siteId, scrub.dueBefore(), after);
+        if (next.isPresent()) {
+            Experiment experiment = experiments.find(next.get()).orElseThrow();
+            long damaged = examination.examine(
+                    runId, siteId, experiment, senders.of(runId, siteId).reader());
+            scrubs.add(runId, new Read(0, 0, damaged, 0));
+        }
+        return next;
+    }
+
+    /** Says what was found earlier and is not repaired: no scrub may end "complete" over it. */
+    void conclude(long runId, int siteId) {
+        for (OpenDamages open : damages.open(siteId)) {
+            if (!findings.any(runId, open.experimentId())) {
+                findings.add(
+                        runId,
+                        List.of(new Finding(
+                                open.experimentId(),
+                                Problem.DAMAGED,
+                                null,
+                                "%d copies were found damaged or missing since %s and are not repaired"
+                                        .formatted(open.copies(), open.since()))));
+            }
+        }
+        Scrub scrub = scrubs.find(runId).orElseThrow();
+        ledger.append(
+                Ledger.SYSTEM,
+                "scrub.ended",
+                String.valueOf(runId),
+                Map.of(
+                        "copies", scrub.copiesRead(),
+                        "bytes", scrub.bytesRead(),
+                        "damaged", scrub.copiesDamaged(),
+                        "site", runs.find(runId).orElseThrow().site()));
+        budgets.remove(runId);
+    }
+
+    private boolean isOver(Scrub scrub) {
+        return scrub.until() != null && !clock.instant().isBefore(scrub.until());
+    }
+
+    private static List<Due> asMuchAsFits(List<Due> claimed, long bytesPerSecond) {
+        long bytesMax = bytesPerSecond == 0
+                ? BYTES_MAX
+                : Math.clamp(bytesPerSecond * BUDGET_SECONDS, BUDGET_BYTES_MIN, BYTES_MAX);
+        List<Due> fits = new ArrayList<>();
+        long files = 0;
+        long bytes = 0;
+        for (Due due : claimed) {
+            files += due.files();
+            bytes += due.bytes();
+            if (!fits.isEmpty() && (files > FILES_MAX || bytes > bytesMax)) {
+                break;
+            }
+            fits.add(due);
+        }
+        return fits;
+    }
+
+    private void read(Scrub scrub, int siteId, List<Due> dues) throws RemoteException, InterruptedException {
+        Map<Long, List<SiteCopy>> copiesOf = readings.toRead(siteId, dues);
+        List<SiteCopy> all = copiesOf.values().stream().flatMap(List::stream).toList();
+        SiteReader reader = senders.of(scrub.runId(), siteId).reader();
+        boolean cold = scrub.cold() && reader.drop(all);
+        long begin = System.nanoTime();
+        Map<SiteCopy, Seen> seen = new HashMap<>();
+        reader.read(all).forEach(one -> seen.put(one.copy(), one));
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        long damaged = 0;
+        Map<Integer, List<Due>> byExperiment = dues.stream().collect(groupingBy(Due::experimentId));
+        for (Map.Entry<Integer, List<Due>> one : byExperiment.entrySet()) {
+            Experiment experiment = experiments.find(one.getKey()).orElseThrow();
+            SiteFolders folders = SiteFolders.of(experiment.name());
+            for (Due due : one.getValue()) {
+                List<Seen> ofReceipt = reader.search(
+                        folders,
+                        requireNonNull(copiesOf.get(due.receiptId())).stream()
+                                .map(copy -> requireNonNull(seen.get(copy)))
+                                .toList());
+                if (ofReceipt.stream().anyMatch(Seen::missing)) {
+                    examination.checkMounted(siteId, reader);
+                }
+                damaged += keep(scrub, siteId, experiment, due, ofReceipt, cold, reader.method());
+            }
+        }
+        long bytes = all.stream().mapToLong(SiteCopy::sizeBytes).sum();
+        scrubs.add(scrub.runId(), new Read(all.size(), bytes, damaged, seconds));
+    }
+
+    /** Keeps what came of one receipt's copies. If of one of them nothing is known, it is not read, and is due again. */
+    private long keep(
+            Scrub scrub, int siteId, Experiment experiment, Due due, List<Seen> seen, boolean cold, String method) {
+        Instant now = clock.instant();
+        List<Integer> damaged = found.keep(scrub.runId(), siteId, experiment, seen, number -> due.receiptId(), now);
+        if (seen.stream().noneMatch(Seen.Unknown.class::isInstance)) {
+            boolean anyFile = seen.stream().anyMatch(one -> one.copy().kind() == EntryKind.FILE);
+            readings.add(
+                    scrub.runId(),
+                    new Reading(
+                            due.receiptId(),
+                            now,
+                            seen.stream()
+                                    .mapToLong(one -> one.copy().sizeBytes())
+                                    .sum(),
+                            seen.size(),
+                            cold && anyFile,
+                            method,
+                            damaged));
+        }
+        return damaged.size();
+    }
+
+    private static Place place(ExecutionContext context) {
+        return context.containsKey(RECEIPT)
+                ? new Place(Instant.EPOCH.plus(context.getLong(LAST_READ), MICROS), context.getLong(RECEIPT))
+                : Place.BEGIN;
+    }
+
+    /** Where the partition goes on, and how many receipts are about what one transaction reads. */
+    private static void keep(ExecutionContext context, List<Due> dues) {
+        Place last = dues.getLast().place();
+        context.putLong(LAST_READ, MICROS.between(Instant.EPOCH, last.lastReadAt()));
+        context.putLong(RECEIPT, last.receiptId());
+        long files = dues.stream().mapToLong(Due::files).sum();
+        context.putInt(RECEIPTS, Math.clamp(FILES_MAX * (long) dues.size() / Math.max(1, files), 1, RECEIPTS_MAX));
+    }
+}

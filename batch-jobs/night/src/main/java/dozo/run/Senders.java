@@ -1,0 +1,129 @@
+package dozo.run;
+
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.registry.Capabilities;
+import dozo.registry.Sites;
+import dozo.registry.Sites.Site;
+import dozo.remote.Lane;
+import dozo.remote.Lanes;
+import dozo.remote.Lanes.LaneTraffic;
+import dozo.remote.Patience;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteCheck;
+import dozo.send.KnownSite;
+import dozo.send.Load;
+import dozo.send.Sender;
+import dozo.send.Stay;
+import dozo.send.Throttle;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.stereotype.Component;
+
+/** The engine of each run that is going on in this process: opened when it is first asked for, with the site checked. */
+@Component
+class Senders {
+
+    private final Sites sites;
+    private final Capabilities capabilities;
+    private final Findings findings;
+    private final TransferSettings settings;
+    private final Map<Long, Sender> open = new ConcurrentHashMap<>();
+
+    Senders(Sites sites, Capabilities capabilities, Findings findings, TransferSettings settings) {
+        this.sites = sites;
+        this.capabilities = capabilities;
+        this.findings = findings;
+        this.settings = settings;
+    }
+
+    /**
+     * The run's engine.
+     *
+     * @throws RemoteException when the site cannot be used, with what to do about it
+     */
+    synchronized Sender of(long runId, int siteId) throws RemoteException, InterruptedException {
+        Sender sender = open.get(runId);
+        if (sender == null) {
+            sender = open(runId, sites.find(siteId).orElseThrow());
+            open.put(runId, sender);
+        }
+        return sender;
+    }
+
+    /** Content bytes that the run's engine has sent; 0 when it has none. Never waits for one that is being opened. */
+    long bytesMoved(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? 0 : sender.bytesMoved();
+    }
+
+    /** How many lanes the run's engine has open; 0 when it has none. */
+    int lanes(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? 0 : sender.lanes();
+    }
+
+    /** What each open lane of the run's engine has moved; nothing when it has none. */
+    List<LaneTraffic> laneTraffic(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? List.of() : sender.laneTraffic();
+    }
+
+    /** What the run's engine is at. */
+    Load load(long runId) {
+        Sender sender = open.get(runId);
+        return sender == null ? Load.NONE : sender.load();
+    }
+
+    /** Counts units of the run as being recorded. */
+    Stay recording(long runId, int units) {
+        Sender sender = open.get(runId);
+        return sender == null ? () -> {} : sender.recording(units);
+    }
+
+    /** Ends the run's engine, if it has one. */
+    synchronized void close(long runId) {
+        Sender sender = open.remove(runId);
+        if (sender != null) {
+            sender.close();
+        }
+    }
+
+    private Sender open(long runId, Site site) throws RemoteException, InterruptedException {
+        Lanes lanes = settings.lanes() == 0 ? Lanes.tuned(site.address()) : Lanes.to(site.address(), settings.lanes());
+        try {
+            Lane lane = lanes.next();
+            SiteCheck check = SiteCheck.of(lane);
+            if (!check.usable()) {
+                throw new RemoteException(
+                        check.writable() ? Reason.REFUSED : Reason.READ_ONLY,
+                        "site %s (%s) cannot be used: %s"
+                                .formatted(site.name(), site.address(), String.join("; ", check.findings())));
+            }
+            findings.add(runId, news(site, capabilities.keep(site, check, Ledger.SYSTEM)));
+            return new Sender(
+                    lanes,
+                    KnownSite.of(check, new Patience(settings.patience())),
+                    new Throttle(0),
+                    settings.readBackOneIn());
+        } catch (RemoteException | InterruptedException | RuntimeException e) {
+            lanes.close();
+            throw e;
+        }
+    }
+
+    /** Said once: from the next look on, what the site can do now is what was known. */
+    private static List<Finding> news(Site site, List<String> lost) {
+        return lost.stream()
+                .map(words -> new Finding(
+                        null,
+                        Problem.SITE_CHANGED,
+                        null,
+                        "site %s: %s; ask the site's people what they changed".formatted(site.name(), words)))
+                .toList();
+    }
+}

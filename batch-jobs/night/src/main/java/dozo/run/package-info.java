@@ -1,0 +1,20 @@
+/** Our words for operating jobs: start, stop, recover, progress; and the nightly backup itself. */
+@NullMarked
+@ApplicationModule(
+        allowedDependencies = {
+            "db",
+            "file",
+            "ledger",
+            "manifest",
+            "plan",
+            "registry",
+            "remote",
+            "send",
+            "setting",
+            "transfer",
+            "verify"
+        })
+package dozo.run;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

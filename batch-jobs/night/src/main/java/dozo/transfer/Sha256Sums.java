@@ -1,0 +1,74 @@
+package dozo.transfer;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.manifest.Manifests.NumberedFile;
+import dozo.send.NameForm;
+import dozo.verify.Receipts;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Map;
+import org.springframework.stereotype.Component;
+
+/**
+ * The files of a manifest as {@code sha256sum} lists them, in the order of their numbers: whoever has a copy of the source can
+ * check it with {@code sha256sum -c}, without us. Names are the bytes they are, below the source. What was never proven at the
+ * site has no digest, so it cannot be in the list (ADR 0031).
+ */
+@Component
+public class Sha256Sums {
+
+    /** So many files are asked for at once: between two pages nothing of the database is held. */
+    private static final int PAGE = 5_000;
+
+    /** A file of this name in the source itself: as it is, {@code sha256sum -c} would read its own input. */
+    private static final FilePath DASH = FilePath.of("-");
+
+    private static final byte[] DASH_IN_HERE = {'.', '/', '-'};
+
+    private final Manifests manifests;
+    private final Receipts receipts;
+
+    public Sha256Sums(Manifests manifests, Receipts receipts) {
+        this.manifests = manifests;
+        this.receipts = receipts;
+    }
+
+    /** How many files of a manifest the list lacks, since they were never proven at the site. */
+    public long missing(Manifest manifest, int siteId) {
+        return receipts.filesWithout(manifest.experimentId(), siteId, manifest.number());
+    }
+
+    /**
+     * Writes the list.
+     *
+     * @param partial files without a receipt are left out; else there must be none
+     * @throws IllegalStateException when there is one all the same; what was written is no list then
+     * @throws IOException what {@code out} throws
+     */
+    public void write(OutputStream out, Manifest manifest, int siteId, boolean partial) throws IOException {
+        int after = 0;
+        List<NumberedFile> page;
+        do {
+            page = manifests.files(manifest.experimentId(), manifest.number(), after, PAGE);
+            int[] numbers = page.stream().mapToInt(NumberedFile::number).toArray();
+            Map<Integer, Digest> digests = receipts.digests(manifest.experimentId(), siteId, numbers);
+            for (NumberedFile file : page) {
+                Digest digest = digests.get(file.number());
+                if (digest != null) {
+                    byte[] name = file.path().equals(DASH)
+                            ? DASH_IN_HERE
+                            : file.path().bytes();
+                    NameForm.SHA256SUM.writeLine(out, digest.toString(), name);
+                } else if (!partial) {
+                    throw new IllegalStateException("entry %d of experiment %d has no receipt of site %d"
+                            .formatted(file.number(), manifest.experimentId(), siteId));
+                }
+                after = file.number();
+            }
+        } while (page.size() == PAGE);
+    }
+}

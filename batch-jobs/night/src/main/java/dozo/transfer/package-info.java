@@ -1,0 +1,7 @@
+/** The units of a run: their table, and the tag files of the bags that they fill. */
+@NullMarked
+@ApplicationModule(allowedDependencies = {"file", "ledger", "manifest", "plan", "registry", "remote", "send", "verify"})
+package dozo.transfer;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

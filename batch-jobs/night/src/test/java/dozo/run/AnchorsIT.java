@@ -1,0 +1,229 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.Problem;
+import dozo.ledger.Anchor;
+import dozo.ledger.Breach;
+import dozo.ledger.Breach.Kind;
+import dozo.ledger.Ledger;
+import dozo.ledger.TamperedLedger;
+import dozo.loopback.LoopbackSite;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import dozo.verify.LedgerVerification;
+import dozo.verify.LedgerVerification.Verdict;
+import dozo.verify.LedgerVerification.Verified;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every night writes the ledger's head to the site, where it is never touched again; a failure to do so is a finding. */
+class AnchorsIT {
+
+    @TempDir
+    Path folder;
+
+    private Path source;
+    private Path root;
+    private Path anchors;
+
+    @BeforeEach
+    void makeSource() throws IOException {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        anchors = root.resolve(".dozo/ledger");
+        Night.write(source, Map.of("a", "1"));
+    }
+
+    @Test
+    void eachNightLeavesAnAnchorMoreAndTheLedgerIsIntact() throws Exception {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+                Night night = Night.on(site.address())) {
+            nightAfterNight(night);
+        }
+    }
+
+    @Test
+    void soItIsAtASiteWithoutAShell() throws Exception {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, "ForceCommand internal-sftp");
+                Night night = Night.on(site.address())) {
+            nightAfterNight(night);
+        }
+    }
+
+    @Test
+    void soItIsAtAnotherServer() throws Exception {
+        try (LoopbackSite site = LoopbackSite.embedded(folder.resolve("mina"), root, 0);
+                Night night = Night.on(site.address())) {
+            nightAfterNight(night);
+        }
+    }
+
+    private void nightAfterNight(Night night) throws Exception {
+        night.register("E1", source);
+        LedgerVerification verification = night.get(LedgerVerification.class);
+        assertThat(verification.verify().verdict()).as("no anchor yet").isEqualTo(Verdict.INCOMPLETE);
+
+        night.complete();
+        Path first = only(anchors);
+        String line = Files.readString(first);
+        Object inode = Files.getAttribute(first, "unix:ino");
+        night.complete();
+
+        assertThat(files(anchors)).hasSize(2).startsWith(first);
+        assertThat(first).hasContent(line);
+        assertThat(Files.getAttribute(first, "unix:ino")).isEqualTo(inode);
+        Anchor anchor = Anchor.of(line.getBytes()).orElseThrow();
+        assertThat(night.get(Ledger.class).rows(List.of(anchor.seq()))).containsEntry(anchor.seq(), anchor);
+        assertThat(root.resolve(".dozo/incoming")).isEmptyDirectory();
+        Verified verified = verification.verify();
+        assertThat(verified.verdict()).as("%s", verified).isEqualTo(Verdict.INTACT);
+        assertThat(verified.sites().getFirst().anchors()).isEqualTo(2);
+        assertThat(verified.head().seq() - verified.sites().getFirst().provenUpTo())
+                .as("the anchor's own row, and that of the run's end")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void whatKeepsTheNameOfAnAnchorIsAFindingAndStays() throws Exception {
+        Files.createDirectories(anchors);
+        for (int seq = 1; seq < 30; seq++) {
+            Files.writeString(Anchor.file(seq).under(root), "foreign");
+        }
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+
+            Run run = night.run();
+
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
+                assertThat(finding.reason()).isEqualTo(Problem.UNANCHORED);
+                assertThat(finding.message()).contains("keeps the name .dozo/ledger/0000");
+            });
+            assertThat(files(anchors))
+                    .hasSize(29)
+                    .allSatisfy(file -> assertThat(file).hasContent("foreign"));
+            assertThat(night.count("select count(*) from ledger where action = 'ledger.anchored'"))
+                    .isZero();
+            assertThat(night.coverage().safe()).isTrue();
+        }
+    }
+
+    @Test
+    void aFileInPlaceOfTheFolderIsAFindingToo() throws Exception {
+        Files.createDirectories(anchors.getParent());
+        Files.writeString(anchors, "a file");
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+
+            Run run = night.run();
+
+            assertThat(night.findings(run))
+                    .extracting(finding -> finding.reason())
+                    .containsExactly(Problem.UNANCHORED);
+            assertThat(anchors).hasContent("a file");
+        }
+    }
+
+    @Test
+    void anAnchorThatWasWrittenBeforeACrashIsTakenAsItIs() throws Exception {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+            Run run = night.run();
+            Path written = only(anchors);
+            // As if the process had died between the file's name and the end of the transaction.
+            new TamperedLedger(night.get(DataSource.class))
+                    .tamper("delete from ledger where seq > "
+                            + Anchor.of(Files.readAllBytes(written))
+                                    .orElseThrow()
+                                    .seq());
+
+            night.get(Anchors.class).write(run.id(), run.siteId());
+            night.get(Senders.class).close(run.id());
+
+            assertThat(only(anchors)).isEqualTo(written);
+            assertThat(night.findings(run)).isEmpty();
+            assertThat(night.get(LedgerVerification.class).verify().verdict()).isEqualTo(Verdict.INTACT);
+        }
+    }
+
+    /** What the page on the ledger gives to those who have no Dozo is run as it stands there. */
+    @Test
+    void theDocumentedQueriesSayTheSame() throws Exception {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+            night.run();
+            night.run();
+            List<String> queries = documented();
+            String broken = queries.get(0);
+            String rows = queries.get(1);
+
+            assertThat(night.count(broken)).isZero();
+            List<String> lines =
+                    night.jdbc().sql(rows).query((row, n) -> row.getString(1)).list();
+            for (Path anchor : files(anchors)) {
+                assertThat(lines).contains(Files.readString(anchor).strip());
+            }
+            TamperedLedger tampered = new TamperedLedger(night.get(DataSource.class));
+            for (String tampering : List.of(
+                    "update ledger set actor = 'x' where seq = 3",
+                    "update ledger set at = at + interval '1 microsecond' where seq = 3",
+                    "update ledger set at = (to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') || '+00 BC')::timestamptz"
+                            + " where seq = 3",
+                    "delete from ledger where seq = 3",
+                    "delete from ledger where seq = 1")) {
+                tampered.undone(() -> {
+                    tampered.tamper(tampering);
+                    assertThat(night.count(broken)).as(tampering).isPositive();
+                });
+            }
+            tampered.tamper("update ledger set actor = 'x' where seq = 3");
+            tampered.rewriteFrom(3);
+            assertThat(night.count(broken)).isZero();
+            assertThat(night.get(LedgerVerification.class)
+                            .verify()
+                            .sites()
+                            .getFirst()
+                            .breaches())
+                    .extracting(Breach::kind)
+                    .containsOnly(Kind.REWRITTEN);
+            assertThat(night.jdbc()
+                            .sql(rows)
+                            .query((row, n) -> row.getString(1))
+                            .list())
+                    .doesNotContain(Files.readString(files(anchors).getFirst()).strip());
+        }
+    }
+
+    private static List<String> documented() throws IOException {
+        Matcher blocks = Pattern.compile("```sql\n(.*?);\n```", Pattern.DOTALL)
+                .matcher(Files.readString(Path.of("../docs/reference/ledger.md")));
+        return blocks.results().map(block -> block.group(1)).toList();
+    }
+
+    private static Path only(Path folder) throws IOException {
+        List<Path> files = files(folder);
+        assertThat(files).hasSize(1);
+        return files.getFirst();
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.sorted().toList();
+        }
+    }
+}

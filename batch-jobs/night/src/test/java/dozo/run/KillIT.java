@@ -1,0 +1,181 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.Campaign;
+import dozo.db.TestDatabase;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.ChildProcess;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Promise 4: killed with {@code kill -9} again and again and started again, a run goes on where it was. What was committed
+ * is not sent again; at most the units in flight are.
+ */
+@Tag(Campaign.TAG)
+class KillIT {
+
+    private static final int PARTITIONS = 4;
+    private static final int CHUNK = 2;
+    private static final int BUNDLE_ENTRIES = 5;
+    private static final int KILLS = Campaign.times(4);
+    private static final int UNITS_A_KILL = 50;
+    private static final String[] SETTINGS = {
+        "dozo.transfer.partitions=" + PARTITIONS,
+        "dozo.transfer.chunk=" + CHUNK,
+        "dozo.transfer.bundle-entries=" + BUNDLE_ENTRIES,
+        "dozo.transfer.large=16MB"
+    };
+
+    /**
+     * A partition takes its units in order and commits a chunk of them at once, so what is named and not recorded is in the
+     * first chunk that each partition has not committed. Kills do not add up: a restart begins with those very chunks.
+     */
+    private static final int UNRECORDED_MAX = PARTITIONS * CHUNK * BUNDLE_ENTRIES;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aRunThatIsKilledAgainAndAgainSendsNothingTwiceButWhatWasInFlight() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        long bytes = makeFiles(source);
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient jdbc = JdbcClient.create(database);
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                night.register("E1", source);
+            }
+            Map<Path, Object> standing = new HashMap<>();
+            List<Long> unrecorded = new ArrayList<>();
+            for (int kill = 1; kill <= KILLS; kill++) {
+                long target = done(jdbc) + UNITS_A_KILL;
+                try (ChildProcess child =
+                        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
+                    Awaitility.await()
+                            .atMost(Duration.ofMinutes(5))
+                            .pollInterval(Duration.ofMillis(5))
+                            .until(() -> done(jdbc) >= target || !child.isAlive());
+                    assertThat(child.isAlive())
+                            .as("killed in the middle, not after the end")
+                            .isTrue();
+                }
+                unrecorded.add(filesWithoutReceipt(jdbc, root));
+                standing.putAll(provenFiles(jdbc, root));
+            }
+            long committed = done(jdbc);
+            long units = units(jdbc);
+            assertThat(committed).isBetween((long) UNITS_A_KILL * KILLS, units - 1);
+            System.out.printf(
+                    "killed %d times: %d of %d units committed, %s files named and not yet recorded, %d proven files watched%n",
+                    KILLS, committed, units, unrecorded, standing.size());
+            assertThat(unrecorded)
+                    .as("named but not recorded, at each kill: at most what was in flight")
+                    .allSatisfy(files -> assertThat(files).isLessThanOrEqualTo(UNRECORDED_MAX));
+
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                night.get(Operations.class).recover();
+                Run run = night.await(1);
+
+                assertThat(night.findings(run)).isEmpty();
+                assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+                assertThat(night.coverage().safe()).isTrue();
+                assertThat(night.coverage().bytesSafe()).isEqualTo(bytes);
+            }
+            assertThat(jdbc.sql(
+                                    "select count(*) from receipt r1 join receipt r2 on r1.unit_id = r2.unit_id and r1.receipt_id < r2.receipt_id")
+                            .query((row, n) -> row.getLong(1))
+                            .single())
+                    .as("units proven twice")
+                    .isZero();
+            assertThat(standing)
+                    .isNotEmpty()
+                    .allSatisfy((path, inode) -> assertThat(inode(path)).isEqualTo(inode));
+            NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+            assertThat(root.resolve(".dozo/incoming/p/E1")).doesNotExist();
+            assertThat(root.resolve(".dozo/versions"))
+                    .as("nothing was taken for a foreign file")
+                    .doesNotExist();
+        }
+    }
+
+    private static long makeFiles(Path source) throws IOException {
+        Random random = new Random(11);
+        long bytes = 0;
+        for (int i = 0; i < Campaign.times(2_500); i++) {
+            Path file = source.resolve("series%02d".formatted(i % 50)).resolve("image" + i);
+            Files.createDirectories(file.getParent());
+            byte[] content = new byte[random.nextInt(40_000)];
+            random.nextBytes(content);
+            Files.write(file, content);
+            bytes += content.length;
+        }
+        byte[] large = new byte[60_000_000];
+        random.nextBytes(large);
+        Files.write(source.resolve("large.raw"), large);
+        return bytes + large.length;
+    }
+
+    private static long done(JdbcClient jdbc) {
+        return jdbc.sql("select count(*) from transfer_unit where state = 'VERIFIED'")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    private static long units(JdbcClient jdbc) {
+        return jdbc.sql("select count(*) from transfer_unit")
+                .query((row, n) -> row.getLong(1))
+                .single();
+    }
+
+    /** The files that have a receipt, with their inodes: a file sent again would have another. */
+    private static Map<Path, Object> provenFiles(JdbcClient jdbc, Path root) {
+        List<Path> paths = jdbc.sql("""
+                        select convert_from(entry_path(d.path, e.name), 'UTF8') as path
+                        from receipt r, unnest(r.entry_nos) as n (entry_no)
+                        join entry e on e.experiment_id = 1 and e.entry_no = n.entry_no and e.kind = 'f'
+                        join directory d using (experiment_id, directory_no)
+                        """)
+                .query((row, n) -> root.resolve("p/E1/data").resolve(row.getString("path")))
+                .list();
+        Map<Path, Object> inodes = new HashMap<>();
+        paths.forEach(path -> inodes.put(path, inode(path)));
+        return inodes;
+    }
+
+    private static long filesWithoutReceipt(JdbcClient jdbc, Path root) throws IOException {
+        List<Path> standing = new ArrayList<>();
+        try (Stream<Path> files = Files.walk(root.resolve("p/E1/data"))) {
+            files.filter(Files::isRegularFile).forEach(standing::add);
+        }
+        return standing.size() - provenFiles(jdbc, root).size();
+    }
+
+    private static Object inode(Path path) {
+        try {
+            return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            throw new AssertionError("a proven file is not there", e);
+        }
+    }
+}

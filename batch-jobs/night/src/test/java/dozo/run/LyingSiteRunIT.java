@@ -1,0 +1,155 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.Problem;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.LyingTools;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A site whose digest command was right when it was looked at, and hangs or lies afterwards: what it says proves nothing and
+ * damages nothing, and no run stands still for it.
+ */
+class LyingSiteRunIT {
+
+    /** What the look at the site asks for is answered rightly. */
+    private static final String HONEST_AT_FIRST = "case \"$*\" in *probe-*) real \"$@\"; exit ;; esac\n";
+
+    private static final String HONEST = "real \"$@\"";
+
+    /** Longer than anything waits here, and then it is gone. */
+    private static final String HANGS = "exec sleep 60";
+
+    @TempDir
+    Path folder;
+
+    private Path source;
+    private Path root;
+    private LyingTools tools;
+    private LoopbackSite site;
+    private Night night;
+
+    @BeforeEach
+    void open() throws IOException {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        tools = new LyingTools(folder);
+        tools.are(HONEST);
+        site = tools.serve(root);
+        night = Night.on(site.address(), "dozo.transfer.patience=1s", "dozo.transfer.bundle-entries=4");
+        Night.write(source, Map.of("a", "1", "b", "2", "c", "3"));
+        night.register("E1", source);
+    }
+
+    @AfterEach
+    void close() {
+        night.close();
+        site.close();
+    }
+
+    @Test
+    void aBundleWhoseDigestsDoNotComeIsNotVerifiedAndTheNextNightProvesIt() throws Exception {
+        lie(HANGS);
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(run))
+                .extracting(finding -> finding.reason() + " " + finding.path())
+                .containsExactlyInAnyOrder("UNPROVEN a", "UNPROVEN b", "UNPROVEN c", "UNANCHORED null");
+        assertThat(night.coverage().filesSafe()).isZero();
+        assertThat(root.resolve("p/E1/data/a")).doesNotExist();
+        tools.are(HONEST);
+        night.complete();
+        NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+    }
+
+    @Test
+    void aNightIsNotSpentWaitingForCommandsThatDoNotEnd() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            Files.writeString(source.resolve("file" + i), "content " + i);
+        }
+        lie(HANGS);
+
+        Run run = night.run();
+
+        assertThat(run.state()).isEqualTo(RunState.FAILED);
+        assertThat(run.message()).contains("commands in a row did not come to their end", "exec ");
+        assertThat(night.coverage().filesSafe()).isZero();
+    }
+
+    @Test
+    void aScrubWhoseDigestsDoNotComeReadsNothingAndDamagesNothing() throws Exception {
+        night.complete();
+        lie(HANGS);
+
+        assertNothingIsKnown(scrub(), "did not end within");
+
+        tools.are(HONEST);
+        assertThat(scrub().state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from reading")).isEqualTo(night.count("select count(*) from receipt"));
+    }
+
+    @Test
+    void whateverIsSaidInAScrubInsteadOfTheDigestsIsNoPassAndNoDamage() throws Exception {
+        night.complete();
+        for (String lie : List.of(
+                // for the wrong ones of those asked for
+                "real \"$@\" | awk '{ digest[NR] = $1; name[NR] = $2 } END { for (i in name) print digest[i % NR + 1] \"  \" name[i] }'",
+                // of other content
+                "for f; do echo \"$(printf %064d 7)  $f\"; done",
+                // two for one file
+                "for f; do echo \"$(printf %064d 7)  $f\"; done; real \"$@\"",
+                // half of the first line
+                "real \"$@\" | head -c 40",
+                // none, as if all were well
+                ":",
+                // all of them, as if something had gone wrong
+                "real \"$@\"; exit 1")) {
+            lie(lie);
+
+            assertNothingIsKnown(scrub(), "digest");
+        }
+        lie("real \"$@\" | head -n 2");
+
+        Run scrub = scrub();
+
+        assertThat(night.findings(scrub)).as("two of three were read").hasSize(1);
+        assertThat(night.count("select count(*) from reading")).isZero();
+    }
+
+    private void lie(String lie) throws IOException {
+        tools.are(HONEST_AT_FIRST + lie);
+    }
+
+    private void assertNothingIsKnown(Run scrub, String why) {
+        assertThat(scrub.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(scrub))
+                .hasSize(3)
+                .allMatch(finding -> finding.reason() == Problem.UNPROVEN)
+                .extracting(KeptFinding::message)
+                .allMatch(message -> message.contains(why));
+        assertThat(night.count("select count(*) from damage")).isZero();
+        assertThat(night.count("select count(*) from reading")).isZero();
+        assertThat(night.coverage().safe()).isTrue();
+    }
+
+    private Run scrub() {
+        ScrubRequest everything = new ScrubRequest(null, Duration.ofDays(1), true, 0, null, false);
+        return night.await(
+                night.get(Operations.class).startScrub(everything, "test").id());
+    }
+}

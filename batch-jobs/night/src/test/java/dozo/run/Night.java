@@ -1,0 +1,154 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.db.TestDatabase;
+import dozo.file.FilePath;
+import dozo.ledger.Coverage;
+import dozo.ledger.Findings;
+import dozo.registry.Experiments;
+import dozo.registry.OwnFolders;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** The jobs without the service around them, on a database and a site of the test's. */
+final class Night implements AutoCloseable {
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+    private static final Duration POLL = Duration.ofMillis(20);
+
+    private final ConfigurableApplicationContext context;
+
+    /** Not annotated as a configuration, so that no other test's component scan finds it. */
+    @EnableAutoConfiguration
+    @ComponentScan("dozo")
+    static class Wiring {
+        @Bean
+        InstantSource clock() {
+            return InstantSource.system();
+        }
+
+        @Bean
+        OwnFolders ownFolders() {
+            return new OwnFolders(List.of());
+        }
+
+        @Bean
+        ZoneId zone() {
+            return ZoneId.systemDefault();
+        }
+    }
+
+    Night(DataSource database, SiteAddress site, String... properties) {
+        List<String> all = new ArrayList<>(List.of(
+                "spring.batch.job.enabled=false",
+                "spring.batch.jdbc.initialize-schema=never",
+                "dozo.transfer.large=2MB",
+                "dozo.transfer.bundle=1MB",
+                "spring.main.banner-mode=off"));
+        all.addAll(List.of(properties));
+        context = new SpringApplicationBuilder(Wiring.class)
+                .web(WebApplicationType.NONE)
+                .properties(all.toArray(String[]::new))
+                .initializers(fresh -> fresh.getBeanFactory().registerSingleton("dataSource", database))
+                .run();
+        get(Sites.class).save("dr", site, "test");
+    }
+
+    static Night on(SiteAddress site, String... properties) {
+        return new Night(TestDatabase.fresh(), site, properties);
+    }
+
+    <T> T get(Class<T> type) {
+        return context.getBean(type);
+    }
+
+    JdbcClient jdbc() {
+        return get(JdbcClient.class);
+    }
+
+    /** Registers a folder as experiment {@code p/CODE}. */
+    void register(String code, Path source) {
+        Projects projects = get(Projects.class);
+        if (projects.find("p").isEmpty()) {
+            projects.create("p", "", "test");
+        }
+        get(Experiments.class).register("p", code, "", source, "test");
+    }
+
+    /** Runs a whole night to the site {@code dr}. */
+    Run run() {
+        return run("dr");
+    }
+
+    /** Runs a whole night, and waits until its job's thread has ended too: before that, nobody recovers anything. */
+    Run run(String site) {
+        Run run = await(get(Operations.class).start(site, "test").id());
+        Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(get(Executions.class)::idle);
+        return run;
+    }
+
+    /** Runs a whole night to the site {@code dr}, of which nothing is to be said. */
+    Run complete() {
+        Run run = run();
+        assertThat(findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        return run;
+    }
+
+    /** Waits for a run's end. */
+    Run await(long id) {
+        Runs runs = get(Runs.class);
+        return Awaitility.await()
+                .atMost(LIMIT)
+                .pollInterval(POLL)
+                .until(() -> runs.find(id).orElseThrow(), run -> !run.goesOn());
+    }
+
+    List<Findings.KeptFinding> findings(Run run) {
+        return get(Findings.class).of(run.id(), 0, 1_000);
+    }
+
+    Coverage.Totals coverage() {
+        return get(Coverage.class).all(1);
+    }
+
+    long count(String sql) {
+        return jdbc().sql(sql).query((row, n) -> row.getLong(1)).single();
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+
+    /** Writes files below a folder: path to content. */
+    static void write(Path root, Map<String, String> files) throws IOException {
+        for (Map.Entry<String, String> file : files.entrySet()) {
+            Path path = FilePath.of(file.getKey()).under(root);
+            Files.createDirectories(path.getParent());
+            Files.writeString(path, file.getValue());
+        }
+    }
+}

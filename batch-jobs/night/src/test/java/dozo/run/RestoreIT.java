@@ -1,0 +1,566 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dozo.copy.Copy.Finding;
+import dozo.copy.Copy.Options;
+import dozo.copy.Copy.Progress;
+import dozo.copy.Restore;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.manifest.Ingest;
+import dozo.manifest.Manifests;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Sites;
+import dozo.restore.Inventories;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.Result;
+import dozo.verify.Receipts;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.assertj.core.data.Percentage;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Any manifest comes back as its source was, whatever became of the copies since; or what is not had is told by name. */
+class RestoreIT {
+
+    private static final Options OPTIONS = new Options(2, 0, false);
+
+    @TempDir
+    Path folder;
+
+    Path source;
+    Path root;
+    LoopbackSite site;
+    Night night;
+    final List<Map<FilePath, String>> kept = new ArrayList<>();
+    final List<Finding> findings = new ArrayList<>();
+
+    @BeforeEach
+    void open() throws IOException {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        night = Night.on(site.address());
+        night.register("E1", source);
+    }
+
+    @AfterEach
+    void close() {
+        night.close();
+        site.close();
+    }
+
+    @Test
+    void everyManifestOfALongHistoryComesBackAsTheSourceWas() throws Exception {
+        byte[] japanese = "脳画像 表.dat".getBytes(Charset.forName("windows-31j"));
+        Path raw = FilePath.ROOT.resolve(japanese).under(source);
+        Night.write(
+                source,
+                Map.of("same", "s", "changed", "1", "gone", "g", "x", "file", "y/in/side", "deep", "new\nline", "n"));
+        Night.write(source, Map.of("before/a", "a", "before/b/c", "c", "x~2", "a name like ours"));
+        Files.writeString(raw, "shift-jis");
+        Files.createDirectories(source.resolve("empty/folder"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("y/in/../in/side"));
+        Files.createSymbolicLink(source.resolve("z"), Path.of("/nowhere"));
+        Files.createLink(source.resolve("y/same too"), source.resolve("same"));
+        Files.write(source.resolve("large"), random(5 << 20));
+        Files.setLastModifiedTime(
+                source.resolve("same"), FileTime.from(1_234_567_890_123_456_789L, TimeUnit.NANOSECONDS));
+        Files.setPosixFilePermissions(source.resolve("gone"), PosixFilePermissions.fromString("r---w---x"));
+        Files.setPosixFilePermissions(source.resolve("empty"), PosixFilePermissions.fromString("r-x------"));
+        night();
+        Night.write(source, Map.of("changed", "2", "new", "x", "y/in/side", "another"));
+        Files.delete(source.resolve("gone"));
+        Files.delete(source.resolve("x"));
+        Files.writeString(raw, "euc-jp");
+        Night.write(source, Map.of("x/now", "a folder"));
+        night();
+        Files.move(source.resolve("before"), source.resolve("after"));
+        delete("y");
+        Night.write(source, Map.of("y", "was a folder", "changed", "1"));
+        delete("link");
+        Night.write(source, Map.of("link", "was a link"));
+        night();
+        delete("x");
+        delete("y");
+        Files.createSymbolicLink(source.resolve("y"), Path.of("x"));
+        delete("z");
+        Night.write(source, Map.of("x", "file", "gone", "back again", "z/inside", "was a link"));
+        night();
+        delete("y");
+        delete("changed");
+        Night.write(source, Map.of("y/in/side", "deep", "changed/a", "3"));
+        Files.setLastModifiedTime(source.resolve("same"), FileTime.fromMillis(1));
+        night();
+        delete("changed");
+        Night.write(source, Map.of("changed", "1", "before/a", "a"));
+        Files.write(source.resolve("large"), random(3 << 20));
+        night();
+
+        for (int manifest = 1; manifest <= 6; manifest++) {
+            assertRestores(manifest);
+        }
+        assertThat(Files.isSameFile(restored(1).resolve("same"), restored(1).resolve("y/same too")))
+                .isTrue();
+    }
+
+    @Test
+    void aCopyThatADeadRunMovedUnderAnEarlierManifestIsFound() throws Exception {
+        Night.write(source, Map.of("f", "first", "sub/g", "first too"));
+        night();
+        Night.write(source, Map.of("f", "second", "sub/g", "second"));
+        // Killed after it had moved what it replaces, and before it named anything.
+        ingest();
+        keep();
+        moveAway("f", 2);
+        moveAway("sub/g", 2);
+        Night.write(source, Map.of("f", "third", "sub/g", "third"));
+        night();
+
+        assertRestores(1);
+        Restored second = restore(2);
+        assertThat(findings)
+                .as("what was in no run's hands but the dead one's was never proven")
+                .extracting(Finding::path, Finding::problem)
+                .containsExactly(
+                        tuple(FilePath.of("f"), Problem.UNPROVEN), tuple(FilePath.of("sub/g"), Problem.UNPROVEN));
+        assertThat(second.progress.complete()).isFalse();
+        findings.clear();
+        assertRestores(3);
+    }
+
+    @Test
+    void aUnitThatWasPlannedUnderAnEarlierManifestMovesCopiesUnderTheOneItIsSentUnder() throws Exception {
+        Night.write(source, Map.of("f", "first", "g", "first"));
+        night();
+        Run run = night.get(Runs.class)
+                .open(
+                        Runs.RunKind.NIGHTLY_BACKUP,
+                        night.get(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        Night.write(source, Map.of("f", "second"));
+        NightSteps steps = night.get(NightSteps.class);
+        steps.ingestNext(run.id(), 0);
+        keep();
+        steps.plan(run.id(), run.siteId());
+        Night.write(source, Map.of("g", "second"));
+        ingest();
+        keep();
+        sendPlanned(run);
+        night.get(Senders.class).close(run.id());
+        night.get(Runs.class).close(run.id(), RunState.STOPPED, "");
+        night.complete();
+
+        assertThat(root.resolve(".dozo/versions/p/E1/3/data/f")).hasContent("first");
+        for (int manifest = 1; manifest <= 3; manifest++) {
+            assertRestores(manifest);
+        }
+    }
+
+    /** What a run that was killed leaves: something moved aside, nothing in its place, and soon no reason to send anything there. */
+    @Test
+    void whatARunThatDiedMovedAsideIsPutBackByTheNextNightWhenNothingTakesItsPlace() throws Exception {
+        Night.write(source, Map.of("changed", "first", "dir/in/file", "in", "dir/other", "o", "same", "1"));
+        Files.createSymbolicLink(source.resolve("dir/link"), Path.of("other"));
+        night();
+        delete("dir");
+        Night.write(source, Map.of("changed", "second", "dir", "is a file"));
+        ingestAsANightDoes();
+        keep();
+        moveAway("changed", 2);
+        moveAway("dir", 2);
+        delete("changed");
+        delete("dir");
+        keep();
+
+        assertThat(night.findings(night.run())).isEmpty();
+
+        Path data = root.resolve("p/E1/data");
+        assertThat(data.resolve("changed")).hasContent("first");
+        assertThat(data.resolve("dir/in/file")).hasContent("in");
+        assertThat(data.resolve("dir/link")).isSymbolicLink();
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        assertRestores(1);
+        assertRestores(3);
+        night.run();
+        assertThat(night.count("select count(*) from ledger where action = 'experiment.settled'"))
+                .as("nothing is settled for nothing")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void whatHasTheNameMeanwhileKeepsIt() throws Exception {
+        Night.write(source, Map.of("f", "first", "g", "g"));
+        night();
+        Night.write(source, Map.of("f", "second"));
+        ingestAsANightDoes();
+        keep();
+        moveAway("f", 2);
+        Night.write(root, Map.of("p/E1/data/f", "theirs"));
+        delete("f");
+        keep();
+
+        night.run();
+
+        assertThat(root.resolve("p/E1/data/f")).hasContent("theirs");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/f")).hasContent("first");
+        assertRestores(1);
+    }
+
+    @Test
+    void foreignFilesUnderFinalNamesAndAmongTheVersionsAreToldFromOurs() throws Exception {
+        Night.write(root, Map.of("p/E1/data/f", "theirs", ".dozo/versions/p/E1/2/data/f", "theirs too"));
+        Night.write(root, Map.of(".dozo/versions/p/E1/2/data/d/theirs", "in a folder of ours"));
+        Night.write(source, Map.of("f", "first", "d/deep/g", "first"));
+        night();
+        Night.write(source, Map.of("f", "second"));
+        delete("d");
+        Night.write(source, Map.of("d", "a file now"));
+        night();
+
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/f~2")).hasContent("first");
+        assertThat(root.resolve(".dozo/versions/p/E1/2/data/d~2/deep/g")).hasContent("first");
+        assertRestores(1);
+        assertRestores(2);
+    }
+
+    @Test
+    void whatIsMissingOrDamagedIsToldByNameAndComesOnceItIsThereAgain() throws Exception {
+        Night.write(
+                source,
+                Map.of("a", "1", "damaged", "22", "missing", "333", "short", "4444", "folder", "5", "b/c", "6"));
+        night();
+        Path data = root.resolve("p/E1/data");
+        Files.writeString(data.resolve("damaged"), "xx");
+        Files.move(data.resolve("missing"), folder.resolve("aside"));
+        Files.writeString(data.resolve("short"), "44");
+        Files.delete(data.resolve("folder"));
+        Files.createDirectory(data.resolve("folder"));
+
+        Restored restored = restore(1);
+
+        assertThat(restored.progress.complete()).isFalse();
+        assertThat(restored.progress.entries() - restored.progress.entriesVerified())
+                .isEqualTo(4);
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString(), Finding::problem)
+                .containsExactlyInAnyOrder(
+                        tuple("damaged", Problem.MISMATCHED),
+                        tuple("missing", Problem.VANISHED),
+                        tuple("short", Problem.MISMATCHED),
+                        tuple("folder", Problem.UNREADABLE));
+        assertThat(restored(1).resolve("b/c")).hasContent("6");
+        assertThat(restored(1).resolve("damaged")).doesNotExist();
+        Object inode = inode(restored(1).resolve("b/c"));
+
+        Files.writeString(data.resolve("damaged"), "22");
+        Files.move(folder.resolve("aside"), data.resolve("missing"));
+        Files.writeString(data.resolve("short"), "4444");
+        Files.delete(data.resolve("folder"));
+        Files.writeString(data.resolve("folder"), "5");
+        findings.clear();
+        assertRestores(1);
+        assertThat(inode(restored(1).resolve("b/c")))
+                .as("what was there already stayed")
+                .isEqualTo(inode);
+    }
+
+    @Test
+    void whatIsCalledLikeTheRestoresOwnFolderComesBack() throws Exception {
+        Night.write(source, Map.of(".dozo-incoming", "a file", ".dozo-incoming-1/x", "in a folder", "f", "1"));
+        night();
+        Path copy = root.resolve("p/E1/data/f");
+        Files.writeString(copy, "x");
+        assertThat(restore(1).progress.complete()).isFalse();
+        findings.clear();
+        Files.writeString(copy, "1");
+        assertRestores(1);
+
+        Files.delete(source.resolve(".dozo-incoming"));
+        Night.write(source, Map.of(".dozo-incoming/f", "a folder now"));
+        night();
+        assertRestores(2);
+    }
+
+    @Test
+    void sparseFilesLieAtTheSiteAndComeBackWithTheirHoles() throws Exception {
+        sparse("small", 1_500_000, 700_001);
+        sparse("hole", 1_000_000);
+        sparse("large", 64 << 20, 1, 30_000_003, 30_900_000);
+        sparse("large hole", 64 << 20);
+        night();
+
+        assertThat(room(root.resolve("p/E1/data"))).isCloseTo(room(source), Percentage.withPercentage(1));
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        assertRestores(1);
+        assertThat(room(restored(1))).isCloseTo(room(source), Percentage.withPercentage(1));
+    }
+
+    /** A file with a hole all over, but for some bytes at each of these places. */
+    private void sparse(String name, long bytes, long... islands) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(source.resolve(name).toString(), "rw")) {
+            file.setLength(bytes);
+            for (long island : islands) {
+                byte[] content = new byte[100_000];
+                new Random(island).nextBytes(content);
+                file.seek(island);
+                file.write(content);
+            }
+        }
+    }
+
+    /** What all files of a folder take on the disk. */
+    private static long room(Path folder) throws Exception {
+        Process du = new ProcessBuilder("du", "-s", "-B1", folder.toString()).start();
+        String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(du.waitFor()).isZero();
+        return Long.parseLong(said.substring(0, said.indexOf('\t')));
+    }
+
+    @Test
+    void whatIsTooLongToComeBackIsAFindingAndNothingOfTheRestoreStays() throws Exception {
+        Path deep = Files.createDirectories(source.resolve(("d".repeat(150) + "/").repeat(24)));
+        Files.writeString(deep.resolve("f"), "too deep");
+        Night.write(source, Map.of("fine", "1"));
+        night();
+        Path target = Files.createDirectories(folder.resolve(("t".repeat(200) + "/").repeat(3)));
+
+        try (Restore restore = restoring(1, target, OPTIONS)) {
+            assertThat(restore.run(findings::add).complete()).isFalse();
+        }
+
+        assertThat(findings).extracting(Finding::problem).containsOnly(Problem.DESTINATION_REFUSED);
+        assertThat(findings).extracting(Finding::path).contains(FilePath.between(source, deep.resolve("f")));
+        assertThat(target.resolve("fine")).hasContent("1");
+        assertThat(target).isDirectoryNotContaining("glob:**/.dozo-incoming*");
+    }
+
+    @Test
+    void aFolderWithSomethingElseInItIsLeftAlone() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night();
+        Night.write(restored(1), Map.of("theirs", "x"));
+
+        assertThatThrownBy(() -> restore(1)).isInstanceOf(IOException.class).hasMessageContaining("is not empty");
+        assertThat(restored(1)).isDirectoryContaining("glob:**/theirs").isDirectoryNotContaining("glob:**/f");
+    }
+
+    @Test
+    void whatSomebodyPutIntoAnUnfinishedRestoreIsNeitherOverwrittenNorFollowed() throws Exception {
+        Night.write(source, Map.of("damaged", "1", "mine", "2", "sub/f", "3", "sub/deep/g", "4", "linked", "5"));
+        Files.createSymbolicLink(source.resolve("l"), Path.of("a"));
+        night();
+        Files.writeString(root.resolve("p/E1/data/damaged"), "x");
+        restore(1);
+        findings.clear();
+        Path outside = Files.createDirectory(folder.resolve("outside"));
+        Files.writeString(outside.resolve("victim"), "untouched");
+        Files.writeString(restored(1).resolve("mine"), "theirs");
+        delete(restored(1).resolve("sub"));
+        Files.createSymbolicLink(restored(1).resolve("sub"), outside);
+        Files.delete(restored(1).resolve("linked"));
+        Files.createSymbolicLink(restored(1).resolve("linked"), outside.resolve("victim"));
+        Files.delete(restored(1).resolve("l"));
+        Files.writeString(restored(1).resolve("l"), "theirs");
+
+        restore(1);
+
+        assertThat(findings)
+                .extracting(finding -> finding.path().toString())
+                .containsOnly("damaged", "mine", "sub", "sub/f", "sub/deep", "sub/deep/g", "linked", "l");
+        assertThat(restored(1).resolve("mine")).hasContent("theirs");
+        assertThat(restored(1).resolve("l")).hasContent("theirs");
+        assertThat(outside).isDirectoryContaining("glob:**/victim");
+        assertThat(outside.resolve("victim")).hasContent("untouched");
+        try (Stream<Path> all = Files.list(outside)) {
+            assertThat(all).hasSize(1);
+        }
+    }
+
+    @Test
+    void aRestoreThatWasCutOffFinishesTheRest() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            Files.write(Files.createDirectories(source.resolve("d" + i % 4)).resolve("f" + i), random(100_000 + i));
+        }
+        night();
+        Map<Path, Object> before = new HashMap<>();
+        try (Restore slow = restoring(1, new Options(1, 1_000_000, false))) {
+            Thread thread = Thread.ofVirtual().start(() -> {
+                try {
+                    slow.run(findings::add);
+                } catch (IOException | InterruptedException | RuntimeException cutOff) {
+                    // As meant.
+                }
+            });
+            Awaitility.await()
+                    .atMost(Duration.ofMinutes(5))
+                    .until(() -> slow.progress().entriesVerified() >= 5);
+            thread.interrupt();
+            thread.join();
+        }
+        try (Stream<Path> all = Files.walk(restored(1))) {
+            all.filter(path -> path.getFileName().toString().matches("f\\d+"))
+                    .forEach(path -> before.put(path, inode(path)));
+        }
+        assertThat(before).hasSizeBetween(5, 39);
+        findings.clear();
+
+        assertRestores(1);
+        assertThat(before).allSatisfy((path, inode) -> assertThat(inode(path)).isEqualTo(inode));
+    }
+
+    private record Restored(Progress progress) {}
+
+    private void assertRestores(int manifest) throws Exception {
+        Restored restored = restore(manifest);
+        assertThat(findings).isEmpty();
+        assertThat(restored.progress.complete()).isTrue();
+        assertThat(Snapshot.of(restored(manifest))).as("manifest " + manifest).isEqualTo(kept.get(manifest - 1));
+    }
+
+    private Restored restore(int manifest) throws IOException, InterruptedException {
+        try (Restore restore = restoring(manifest, OPTIONS)) {
+            return new Restored(restore.run(findings::add));
+        }
+    }
+
+    private Restore restoring(int manifest, Options options) {
+        return restoring(manifest, restored(manifest), options);
+    }
+
+    private Restore restoring(int manifest, Path target, Options options) {
+        return new Restore(
+                night.get(Inventories.class)
+                        .of(night.get(Manifests.class).find(1, manifest).orElseThrow(), 1),
+                "p/E1",
+                manifest,
+                site.address(),
+                target,
+                options);
+    }
+
+    private Path restored(int manifest) {
+        return folder.resolve("restored-" + manifest);
+    }
+
+    /** A night, and what the source held then. */
+    private void night() throws Exception {
+        keep();
+        Run run = night.run();
+        assertThat(night.findings(run)).isEmpty();
+        assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(kept.size());
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+    }
+
+    private void keep() throws IOException {
+        kept.add(Snapshot.of(source));
+    }
+
+    private void ingest() {
+        Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
+        inTransaction(() -> {
+            night.get(Ingest.class).ingest(experiment);
+            night.get(Receipts.class).count(experiment.id());
+        });
+    }
+
+    private void ingestAsANightDoes() {
+        Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
+        inTransaction(() -> {
+            night.get(Ingest.class).ingest(experiment);
+            night.get(Receipts.class).carryOver(experiment.id());
+        });
+    }
+
+    private void sendPlanned(Run run) throws Exception {
+        TransferUnits units = night.get(TransferUnits.class);
+        var sender = night.get(Senders.class).of(run.id(), run.siteId());
+        for (int partition = 0; partition < night.get(NightSteps.class).partitions(run.id()); partition++) {
+            int one = partition;
+            inTransaction(() -> {
+                for (var claim = units.claim(run.id(), one, 0); claim.isPresent(); ) {
+                    try {
+                        units.record(
+                                new Result(
+                                        claim.get(),
+                                        sender.send(
+                                                claim.get().route(), claim.get().unit()),
+                                        sender.method()),
+                                "test");
+                    } catch (IOException | InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    claim = units.claim(run.id(), one, claim.get().unitId());
+                }
+            });
+        }
+    }
+
+    private void inTransaction(Runnable work) {
+        new TransactionTemplate(night.get(PlatformTransactionManager.class)).executeWithoutResult(status -> work.run());
+    }
+
+    private void moveAway(String name, int manifest) throws IOException {
+        Path to = root.resolve(".dozo/versions/p/E1/" + manifest + "/data").resolve(name);
+        Files.createDirectories(to.getParent());
+        Files.move(root.resolve("p/E1/data").resolve(name), to);
+    }
+
+    private void delete(String name) throws IOException {
+        delete(source.resolve(name));
+    }
+
+    private static void delete(Path path) throws IOException {
+        if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            try (Stream<Path> children = Files.list(path)) {
+                for (Path child : children.toList()) {
+                    delete(child);
+                }
+            }
+        }
+        Files.delete(path);
+    }
+
+    private static Object inode(Path path) {
+        try {
+            return Files.getAttribute(path, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static byte[] random(int length) {
+        byte[] bytes = new byte[length];
+        new Random(length).nextBytes(bytes);
+        return bytes;
+    }
+}

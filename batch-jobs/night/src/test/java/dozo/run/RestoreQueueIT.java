@@ -1,0 +1,369 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.TestDatabase;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Ledger;
+import dozo.loopback.LoopbackSite;
+import dozo.manifest.Manifests;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Projects;
+import dozo.registry.Refusal;
+import dozo.registry.RestorePlaces;
+import dozo.registry.Sites;
+import dozo.remote.ChildProcess;
+import dozo.restore.RestoreQueue;
+import dozo.restore.Restores;
+import dozo.restore.Restores.KeptRestore;
+import dozo.restore.Restores.RestoreState;
+import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The service restores into folders that an administrator allowed, and nowhere else, and finishes what a dead process began. */
+class RestoreQueueIT {
+
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    @TempDir
+    Path temporary;
+
+    private Path folder = Path.of("");
+    private Path source = Path.of("");
+    private Path root = Path.of("");
+    private Path allowed = Path.of("");
+    private Path outside = Path.of("");
+    private HikariDataSource database;
+    private LoopbackSite site;
+    private Night night;
+
+    @BeforeEach
+    void open() throws IOException {
+        folder = temporary.toRealPath();
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        allowed = Files.createDirectory(folder.resolve("allowed"));
+        outside = Files.createDirectory(folder.resolve("outside"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        database = TestDatabase.fresh();
+        night = new Night(database, site.address());
+        night.register("E1", source);
+        night.get(RestorePlaces.class).setRoots("p", List.of(allowed), "admin");
+    }
+
+    @AfterEach
+    void close() {
+        night.close();
+        site.close();
+    }
+
+    @Test
+    void aManifestComesBackAsTheSourceWasAndTheLedgerSaysWhoAskedForItAndHowItEnded() throws Exception {
+        Night.write(source, Map.of("f", "1", "deep/er/g", "2", "empty", ""));
+        Path raw = FilePath.ROOT
+                .resolve("脳画像 表.dat".getBytes(Charset.forName("windows-31j")))
+                .under(source);
+        Files.writeString(raw, "shift-jis");
+        Files.createSymbolicLink(source.resolve("link"), Path.of("/nowhere"));
+        Files.createLink(source.resolve("hard"), source.resolve("f"));
+        Files.write(source.resolve("large"), new byte[5 << 20]);
+        night.complete();
+        long before = night.get(Ledger.class).last();
+
+        KeptRestore ended = ended(request(allowed.resolve("new")));
+
+        assertThat(ended.message()).isEmpty();
+        assertThat(ended.state()).isEqualTo(RestoreState.COMPLETE);
+        assertThat(ended.entriesVerified()).isEqualTo(ended.entries()).isPositive();
+        assertThat(ended.bytesVerified()).isEqualTo(ended.bytes());
+        assertThat(ended.startedAt()).isNotNull();
+        NightlyBackupIT.assertSame(source, allowed.resolve("new"));
+        assertThat(night.get(Ledger.class).after(before, 10))
+                .extracting(row -> row.actor(), row -> row.action(), row -> row.subject())
+                .containsExactly(
+                        tuple("lab", "restore.requested", "p/E1"), tuple(Ledger.SYSTEM, "restore.ended", "p/E1"));
+        assertThat(night.get(Ledger.class).after(before, 10))
+                .allSatisfy(row -> assertThat(row.detail()).contains("\"manifest\": \"1\"", "\"folder\": ", "bytes"))
+                .noneSatisfy(row -> assertThat(row.detail()).contains("allowed"));
+    }
+
+    @Test
+    void aFolderThatIsNotBelowAnAllowedOneIsRefused() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night.complete();
+        Files.createSymbolicLink(allowed.resolve("out"), outside);
+        Files.createSymbolicLink(allowed.resolve("dangling"), outside.resolve("nothing"));
+        Files.createDirectory(folder.resolve("allowed2"));
+        Files.writeString(allowed.resolve("file"), "mine");
+        Night.write(allowed.resolve("full"), Map.of("f", "mine"));
+        Path theirs = Files.createDirectory(allowed.resolve("theirs"));
+        if (Files.getAttribute(theirs, "unix:uid").equals(0)) {
+            // Nobody else may give a folder away; then it is refused for what is in it.
+            Files.setAttribute(theirs, "unix:uid", 1);
+        } else {
+            Files.createFile(theirs.resolve("file"));
+        }
+
+        for (Path refused : List.of(
+                theirs,
+                outside,
+                outside.resolve("new"),
+                allowed,
+                allowed.resolve("."),
+                folder,
+                Path.of("/"),
+                Path.of("relative"),
+                folder.resolve("allowed2/new"),
+                allowed.resolve("../outside/new"),
+                allowed.resolve("out"),
+                allowed.resolve("out/new"),
+                allowed.resolve("dangling"),
+                allowed.resolve("nothing/new"),
+                allowed.resolve("file"),
+                allowed.resolve("file/new"),
+                allowed.resolve("full"),
+                source,
+                source.resolve("new"))) {
+            assertThatThrownBy(() -> request(refused)).as(refused.toString()).isInstanceOf(Refusal.class);
+        }
+        assertThat(night.count("select count(*) from restore")).isZero();
+        assertThat(names(outside)).isEmpty();
+        assertThat(names(source)).containsExactly("f");
+        assertThat(allowed.resolve("full/f")).hasContent("mine");
+
+        night.get(RestorePlaces.class).setRoots("p", List.of(), "admin");
+        assertThatThrownBy(() -> request(allowed.resolve("new")))
+                .hasMessage("project p has no restore folder yet: an administrator sets them");
+    }
+
+    @Test
+    void foldersForRestoresAndSourcesDoNotOverlap() throws Exception {
+        RestorePlaces places = night.get(RestorePlaces.class);
+        Projects projects = night.get(Projects.class);
+        Path roots = Files.createDirectories(folder.resolve("roots/in/side"));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), source);
+        projects.create("q", "", "test");
+        projects.setRoots("q", List.of(folder.resolve("roots/in")), "admin");
+
+        for (Path refused : List.of(source, folder, link, roots, roots.getParent(), folder.resolve("roots"))) {
+            assertThatThrownBy(() -> places.setRoots("p", List.of(allowed, refused), "admin"))
+                    .as(refused.toString())
+                    .hasMessageContaining("overlaps with a source");
+        }
+        Path back = Files.createSymbolicLink(folder.resolve("back"), allowed);
+        for (Path refused : List.of(allowed, folder, back, Files.createDirectory(allowed.resolve("below")))) {
+            assertThatThrownBy(() -> projects.setRoots("q", List.of(refused), "admin"))
+                    .as(refused.toString())
+                    .hasMessageContaining("overlaps with a folder that experiments are restored into");
+        }
+        assertThat(projects.find("p").orElseThrow().restoreRoots()).containsExactly(allowed);
+    }
+
+    @Test
+    void whatChangedBetweenTheRequestAndTheFirstByteIsSeen() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night.complete();
+        Path lab = Files.createDirectory(allowed.resolve("lab"));
+        Path visit = Files.createDirectory(allowed.resolve("visit"));
+        RestoreQueue queue = night.get(RestoreQueue.class);
+        queue.stop();
+        long swapped = request(lab.resolve("new"));
+        long registered = request(visit.resolve("new"));
+        long emptied = request(allowed.resolve("empty"));
+        Files.delete(lab);
+        Files.createSymbolicLink(lab, outside);
+        night.register("E2", visit);
+        Night.write(allowed.resolve("empty"), Map.of("theirs", "theirs"));
+        queue.start();
+
+        assertThat(ended(swapped).state()).isEqualTo(RestoreState.FAILED);
+        assertThat(ended(registered).state()).isEqualTo(RestoreState.FAILED);
+        assertThat(ended(registered).message()).contains("overlaps with a source");
+        assertThat(ended(emptied).state()).isEqualTo(RestoreState.FAILED);
+        assertThat(ended(emptied).message()).contains("is not empty");
+        assertThat(names(outside)).isEmpty();
+        assertThat(names(visit)).isEmpty();
+        assertThat(names(allowed.resolve("empty"))).containsExactly("theirs");
+    }
+
+    @Test
+    void aFolderThatIsMovedWhileItIsFilledIsFilledWhereItIs() throws Exception {
+        writeMany(source, 2_000);
+        night.complete();
+        Path lab = Files.createDirectory(allowed.resolve("lab"));
+        long id = request(lab.resolve("new"));
+        awaitVerified(id);
+        Files.move(lab, allowed.resolve("moved"));
+        Files.createSymbolicLink(lab, outside);
+
+        assertThat(ended(id).state()).isEqualTo(RestoreState.COMPLETE);
+        assertThat(names(outside)).isEmpty();
+        NightlyBackupIT.assertSame(source, allowed.resolve("moved/new"));
+    }
+
+    @Test
+    void whatCannotBeHadIsListedAndTheSameRestoreFinishesTheRest() throws Exception {
+        Night.write(source, Map.of("f", "1", "g", "2"));
+        night.complete();
+        Path copy = root.resolve("p/E1/data/f");
+        Files.move(copy, folder.resolve("away"));
+
+        KeptRestore first = ended(request(allowed.resolve("new")));
+
+        assertThat(first.state()).isEqualTo(RestoreState.FINDINGS);
+        assertThat(first.findings()).isEqualTo(1);
+        assertThat(night.get(Restores.class).findings(first.id(), 0, 10))
+                .singleElement()
+                .satisfies(finding -> {
+                    assertThat(finding.path()).isEqualTo(FilePath.of("f"));
+                    assertThat(finding.reason()).isEqualTo(Problem.VANISHED);
+                });
+        Files.move(folder.resolve("away"), copy);
+        assertThat(ended(request(allowed.resolve("new"))).state()).isEqualTo(RestoreState.COMPLETE);
+        NightlyBackupIT.assertSame(source, allowed.resolve("new"));
+        assertThatThrownBy(() -> request(allowed.resolve("new"))).hasMessageContaining("is not empty");
+    }
+
+    @Test
+    void oneThatWaitsOrRunsIsStoppedAndKeepsItsFolderFromOthers() throws Exception {
+        writeMany(source, 4_000);
+        night.complete();
+        RestoreQueue queue = night.get(RestoreQueue.class);
+        long running = request(allowed.resolve("first"));
+        awaitVerified(running);
+        // Frozen in the middle: however busy the machine is, it cannot end before it is stopped.
+        signalSite("STOP");
+        long waiting = request(allowed.resolve("second"));
+        assertThatThrownBy(() -> request(allowed.resolve("second")))
+                .isInstanceOfSatisfying(
+                        Refusal.class, refusal -> assertThat(refusal.isTaken()).isTrue());
+
+        queue.stop(waiting, "lab");
+        queue.stop(running, "lab");
+        signalSite("CONT");
+
+        assertThat(ended(waiting).state()).isEqualTo(RestoreState.STOPPED);
+        assertThat(ended(running).state()).isEqualTo(RestoreState.STOPPED);
+        assertThat(allowed.resolve("second")).doesNotExist();
+        assertThatThrownBy(() -> queue.stop(running, "lab")).hasMessage("restore %d has ended".formatted(running));
+        assertThat(ended(request(allowed.resolve("first"))).state()).isEqualTo(RestoreState.COMPLETE);
+        NightlyBackupIT.assertSame(source, allowed.resolve("first"));
+    }
+
+    @Test
+    void aSiteThatIsNotThereIsAFailureAndNoMore() throws Exception {
+        Night.write(source, Map.of("f", "1"));
+        night.complete();
+        site.close();
+
+        KeptRestore failed = ended(request(allowed.resolve("new")));
+
+        assertThat(failed.state()).isEqualTo(RestoreState.FAILED);
+        assertThat(failed.message()).isNotEmpty();
+    }
+
+    @Test
+    void oneThatIsKilledIsFinishedByTheNextProcess() throws Exception {
+        writeMany(source, 2_000);
+        night.complete();
+        night.get(RestoreQueue.class).stop();
+        long id = request(allowed.resolve("new"));
+        night.close();
+        Path target = allowed.resolve("new");
+        try (ChildProcess child = RestoreProcess.start(folder.resolve("child.log"), site.address(), database)) {
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .pollInterval(Duration.ofMillis(5))
+                    .until(() -> !child.isAlive()
+                            || Files.exists(target) && names(target).size() > 10);
+            assertThat(child.isAlive()).as("killed in the middle").isTrue();
+        }
+        night = new Night(database, site.address());
+
+        KeptRestore ended = ended(id);
+
+        assertThat(ended.message()).isEmpty();
+        assertThat(ended.state()).isEqualTo(RestoreState.COMPLETE);
+        NightlyBackupIT.assertSame(source, target);
+        assertThat(night.count("select count(*) from ledger where action = 'restore.ended'"))
+                .isEqualTo(1);
+    }
+
+    static void awaitNone(Night night) {
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> night.count("select count(*) from restore where ended_at is null") == 0);
+    }
+
+    private long request(Path target) {
+        Experiment experiment = experiment();
+        return night.get(RestoreQueue.class)
+                .request(
+                        experiment,
+                        night.get(Manifests.class).find(experiment.id(), 1).orElseThrow(),
+                        night.get(Sites.class).find("dr").orElseThrow(),
+                        target,
+                        "lab")
+                .id();
+    }
+
+    private Experiment experiment() {
+        return night.get(Experiments.class).find("p", "E1").orElseThrow();
+    }
+
+    private KeptRestore now(long id) {
+        return night.get(RestoreQueue.class).find(experiment(), id).orElseThrow();
+    }
+
+    private KeptRestore ended(long id) {
+        return Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> now(id), kept -> !kept.state().goesOn());
+    }
+
+    private void awaitVerified(long id) {
+        Awaitility.await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> now(id).entriesVerified() > 0);
+    }
+
+    /** Signals all processes of the test's sshd. */
+    private static void signalSite(String name) throws Exception {
+        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+        ProcessHandle.current()
+                .descendants()
+                .filter(process -> process.info().command().orElse("").contains("sshd"))
+                .forEach(process -> command.add(String.valueOf(process.pid())));
+        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+    }
+
+    private static void writeMany(Path folder, int files) throws IOException {
+        Map<String, String> many = new HashMap<>();
+        for (int n = 0; n < files; n++) {
+            many.put("file" + n, "content of " + n);
+        }
+        Night.write(folder, many);
+    }
+
+    private static List<String> names(Path folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.map(each -> String.valueOf(each.getFileName())).toList();
+        }
+    }
+}

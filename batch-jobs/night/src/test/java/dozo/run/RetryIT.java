@@ -1,0 +1,212 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.db.TestDatabase;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A retry goes through the experiments of which a run has open findings, and through no others. */
+class RetryIT {
+
+    @TempDir
+    Path folder;
+
+    private DataSource database;
+    private LoopbackSite site;
+    private Night night;
+
+    @BeforeEach
+    void open() throws IOException {
+        database = TestDatabase.fresh();
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), Files.createDirectory(folder.resolve("dr")), 0);
+        night = new Night(database, site.address());
+    }
+
+    @AfterEach
+    void close() {
+        night.close();
+        site.close();
+    }
+
+    @Test
+    void whatWasRepairedIsSafeBeforeTheNightAndNothingElseIsLookedAt() throws Exception {
+        Run first = nightWithAMissingSource();
+        repair("E2");
+        Night.write(folder.resolve("E1"), Map.of("new", "not before the night"));
+
+        Run retry = operations().retry(first.id(), "operator");
+
+        assertThat(retry.kind()).isEqualTo(RunKind.RETRY);
+        assertThat(retry.retryOf()).isEqualTo(first.id());
+        assertThat(retry.site()).isEqualTo("dr");
+        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(folder.resolve("dr/p/E2/data/a")).content().isEqualTo("E2");
+        NightlyBackupIT.assertChecks(folder.resolve("dr/p/E2"));
+        assertThat(night.get(Retries.class).count(retry.id())).isEqualTo(1);
+        assertThat(night.count("select count(*) from manifest where experiment_id = 1"))
+                .as("the other was not looked at")
+                .isEqualTo(1);
+        assertThat(folder.resolve("dr/p/E1/data/new")).doesNotExist();
+        assertThat(finding(first).open()).isFalse();
+        assertThat(finding(first).supersededBy()).isEqualTo(retry.id());
+        assertThat(night.count("select count(*) from ledger where action = 'run.started' and actor = 'operator'"
+                        + " and detail->>'kind' = 'retry' and detail->>'retry_of' = '" + first.id() + "'"))
+                .isEqualTo(1);
+
+        night.complete();
+        assertThat(folder.resolve("dr/p/E1/data/new")).exists();
+    }
+
+    @Test
+    void whatIsNotRepairedIsFoundAgainAndTriedAgainFromThere() throws Exception {
+        Run first = nightWithAMissingSource();
+
+        Run second = night.await(operations().retry(first.id(), "operator").id());
+
+        assertThat(second.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(finding(first).supersededBy()).isEqualTo(second.id());
+        assertThat(finding(second).open()).isTrue();
+        assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("nothing to try again");
+        assertThat(night.get(Runs.class).latest().orElseThrow().id())
+                .as("nothing was opened")
+                .isEqualTo(second.id());
+        repair("E2");
+        assertThat(night.await(operations().retry(second.id(), "operator").id()).state())
+                .isEqualTo(RunState.COMPLETE);
+    }
+
+    @Test
+    void whatIsAcknowledgedIsNotTriedAgainAndIsNotSafeForThat() throws Exception {
+        Run first = nightWithAMissingSource();
+        night.get(Acknowledgements.class).add(finding(first), " it was deleted on purpose ", "operator");
+
+        assertThat(finding(first).open()).isFalse();
+        assertThat(finding(first).acknowledgement().reason()).isEqualTo("it was deleted on purpose");
+        assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("nothing to try again");
+        assertThat(night.coverage().safe()).isFalse();
+        assertThat(night.get(Runs.class).find(first.id()).orElseThrow().state()).isEqualTo(RunState.FINDINGS);
+
+        Run next = night.run();
+        assertThat(next.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(finding(next).open())
+                .as("found again, it needs a person again")
+                .isTrue();
+    }
+
+    @Test
+    void aRetryThatADeadProcessLeftIsOfTheSameExperiments() throws Exception {
+        Run first = nightWithAMissingSource();
+        Run retry = night.get(Runs.class)
+                .openRetry(night.get(Sites.class).find("dr").orElseThrow(), first.id(), "operator");
+        night.close();
+        night = new Night(database, site.address());
+        repair("E2");
+        Night.write(folder.resolve("E1"), Map.of("new", "not before the night"));
+
+        operations().recover();
+
+        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(folder.resolve("dr/p/E2/data/a")).exists();
+        assertThat(folder.resolve("dr/p/E1/data/new")).doesNotExist();
+    }
+
+    @Test
+    void whatAStoppedNightLeftOfOthersIsLeftToTheNextNight() throws Exception {
+        Run first = nightWithAMissingSource();
+        night.jdbc().sql("""
+                insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
+                values (1, 1, 1, 'LARGE', '{1}', 1, 'PLANNED', 0), (1, 2, 1, 'LARGE', '{1}', 1, 'PLANNED', 0)
+                """).update();
+        repair("E2");
+
+        night.await(operations().retry(first.id(), "operator").id());
+
+        assertThat(night.count("select count(*) from transfer_unit where experiment_id = 1 and state = 'PLANNED'"))
+                .isEqualTo(1);
+        assertThat(night.count("select count(*) from transfer_unit where experiment_id = 2 and state = 'PLANNED'"))
+                .isZero();
+    }
+
+    @Test
+    void aScrubIsStoppedForARetryAndNotForOneOfNothing() throws Exception {
+        Run first = nightWithAMissingSource();
+        ScrubRequest slow = new ScrubRequest("dr", Duration.ofDays(1), true, 1, null, false);
+        Run scrub = operations().startScrub(slow, "test");
+        assertThatThrownBy(() -> operations().retry(scrub.id(), "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("nothing to try again");
+        assertThat(night.count("select count(*) from ledger where action = 'run.stopping'"))
+                .isZero();
+
+        Run retry = operations().retry(first.id(), "operator");
+
+        assertThat(night.await(scrub.id()).endedAt()).isNotNull();
+        assertThat(night.await(retry.id()).state()).isEqualTo(RunState.FINDINGS);
+    }
+
+    @Test
+    void ofARunThatIsNotThereOrGoesOnNothingIsTriedAgain() throws Exception {
+        assertThatThrownBy(() -> operations().retry(7, "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessage("there is no run 7");
+        Run first = nightWithAMissingSource();
+        Run opened = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("one runs at a time");
+        operations().stop(opened.id(), "test");
+    }
+
+    /** A night with one experiment that is safe, and one whose source is not there. */
+    private Run nightWithAMissingSource() throws IOException {
+        Night.write(folder.resolve("E1"), Map.of("a", "E1"));
+        Files.createDirectory(folder.resolve("E2"));
+        night.register("E1", folder.resolve("E1"));
+        night.register("E2", folder.resolve("E2"));
+        Files.delete(folder.resolve("E2"));
+        Run run = night.run();
+        assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(finding(run).reason()).isEqualTo(Problem.SOURCE_MISSING);
+        return run;
+    }
+
+    private void repair(String experiment) throws IOException {
+        Night.write(folder.resolve(experiment), Map.of("a", experiment));
+    }
+
+    /** The only one it has. */
+    private KeptFinding finding(Run run) {
+        List<KeptFinding> all = night.get(Findings.class).of(run.id(), 0, 10);
+        assertThat(all).hasSize(1);
+        return all.getFirst();
+    }
+
+    private Operations operations() {
+        return night.get(Operations.class);
+    }
+}

@@ -1,0 +1,200 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.Digest;
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.remote.Tmpfs;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A site that cannot be used ends the run as FAILED with one finding that names the thing; nothing that was safe is lost,
+ * and when the site is mended the next run finishes the rest.
+ */
+class RunFaultsIT {
+
+    @TempDir
+    Path folder;
+
+    Path source;
+    Path root;
+
+    @BeforeEach
+    void makeSource() throws IOException {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        Night.write(source, Map.of("a", "1", "b", "2"));
+    }
+
+    @Test
+    void nothingListensThere() throws Exception {
+        int free;
+        try (ServerSocket socket = new ServerSocket(0)) {
+            free = socket.getLocalPort();
+        }
+        try (LoopbackSite site = site()) {
+            failsWith(at(site.address(), free, site.address().hostKey()), "127.0.0.1:" + free);
+        }
+    }
+
+    @Test
+    void aSiteThatHasLostItsShellIsNewsOnceAndServesOn() throws Exception {
+        SiteAddress first;
+        Night night;
+        try (LoopbackSite site = site()) {
+            first = site.address();
+            night = Night.on(first);
+            night.register("E1", source);
+            night.complete();
+        }
+        try (night;
+                LoopbackSite site = LoopbackSite.openSsh(
+                        folder.resolve("sshd"), root, first.port(), "ForceCommand internal-sftp")) {
+            assertThat(site.address()).isEqualTo(first);
+            Night.write(source, Map.of("c", "3"));
+            Run run = night.run();
+
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(night.findings(run))
+                    .isNotEmpty()
+                    .allMatch(finding -> finding.reason() == Problem.SITE_CHANGED)
+                    .anyMatch(finding -> finding.message().contains("come by read-back now"));
+            assertThat(night.coverage().safe()).isTrue();
+            night.complete();
+        }
+    }
+
+    @Test
+    void theHostHasAnotherKey() throws Exception {
+        try (LoopbackSite site = site();
+                LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0)) {
+            failsWith(at(site.address(), site.address().port(), other.address().hostKey()), "host key");
+            assertThat(root).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void theLoginIsRefused() throws Exception {
+        try (LoopbackSite site = site();
+                LoopbackSite other = LoopbackSite.openSsh(folder.resolve("other"), root, 0)) {
+            SiteAddress address = site.address();
+            failsWith(
+                    new SiteAddress(
+                            address.host(),
+                            address.port(),
+                            address.user(),
+                            address.root(),
+                            other.address().identity(),
+                            address.hostKey()),
+                    "key");
+        }
+    }
+
+    @Test
+    void theRootIsNotThere() throws Exception {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root.resolve("missing"), 0)) {
+            Files.delete(root.resolve("missing"));
+            failsWith(site.address(), "missing");
+        }
+    }
+
+    @Test
+    void theDiskIsReadOnlyAndThenMended() throws Exception {
+        try (Tmpfs disk = new Tmpfs(root, "size=16m");
+                LoopbackSite site = site();
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+            disk.remount("ro");
+            assertThat(failed(night).message()).containsIgnoringCase("read-only");
+
+            disk.remount("rw");
+            night.complete();
+            NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+        }
+    }
+
+    @Test
+    void theDiskFillsUpAndIsThenEnlarged() throws Exception {
+        Random random = new Random(2);
+        for (int i = 0; i < 40; i++) {
+            byte[] content = new byte[500_000];
+            random.nextBytes(content);
+            Files.write(source.resolve("f" + i), content);
+        }
+        try (Tmpfs disk = new Tmpfs(root, "size=8m");
+                LoopbackSite site = site();
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+            assertThat(failed(night).message()).contains("full");
+            long safe = night.count("select coalesce(sum(cardinality(entry_nos)), 0) from receipt");
+
+            disk.remount("size=64m");
+            night.complete();
+            assertThat(night.count("select sum(cardinality(entry_nos)) from receipt"))
+                    .as("what had a receipt (%d) got no second one", safe)
+                    .isEqualTo(42);
+            NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        }
+    }
+
+    @Test
+    void aBagThatCouldNotBeWrittenIsWrittenByTheNextRunThatHasNothingElseToDo() throws Exception {
+        String temporaryName = "tag-"
+                + Digest.ofContent("manifest-sha256.txt".getBytes()).toString().substring(0, 16);
+        Path inTheWay =
+                Files.createDirectories(root.resolve(".dozo/incoming/p/E1").resolve(temporaryName));
+        try (LoopbackSite site = site();
+                Night night = Night.on(site.address())) {
+            night.register("E1", source);
+            Run failed = night.run();
+            assertThat(failed.state()).isEqualTo(RunState.FAILED);
+            assertThat(failed.message()).contains(temporaryName);
+            assertThat(root.resolve("p/E1/data/a")).exists();
+            assertThat(root.resolve("p/E1/manifest-sha256.txt")).doesNotExist();
+
+            Files.delete(inTheWay);
+            night.complete();
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        }
+    }
+
+    private LoopbackSite site() throws IOException {
+        return LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+    }
+
+    private static SiteAddress at(SiteAddress address, int port, String hostKey) {
+        return new SiteAddress(address.host(), port, address.user(), address.root(), address.identity(), hostKey);
+    }
+
+    private void failsWith(SiteAddress address, String named) {
+        try (Night night = Night.on(address)) {
+            night.register("E1", source);
+            assertThat(failed(night).message()).contains(named);
+            assertThat(night.get(Sites.class).find("dr")).isPresent();
+        }
+    }
+
+    private static Run failed(Night night) {
+        Run run = night.run();
+        assertThat(run.state()).isEqualTo(RunState.FAILED);
+        assertThat(run.message()).doesNotContain("Exception");
+        assertThat(night.findings(run))
+                .anySatisfy(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNUSABLE));
+        assertThat(night.coverage().safe()).isFalse();
+        return run;
+    }
+}

@@ -1,0 +1,408 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dozo.file.Problem;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Refusal;
+import dozo.registry.Sites;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.verify.Readings;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Stored copies are read again: all damage is found, nothing else is, and the next night repairs what the source still has. */
+class ScrubIT {
+
+    @TempDir
+    Path folder;
+
+    Path source;
+    Path root;
+    LoopbackSite site;
+    Night night;
+
+    @BeforeEach
+    void open() throws IOException {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        night = Night.on(site.address());
+    }
+
+    @AfterEach
+    void close() {
+        night.close();
+        site.close();
+    }
+
+    @Test
+    void whatIsAsItWasProvenGivesNoFindingAndIsNotDueAgain() throws Exception {
+        protect(Map.of("a", "1", "sub/b", "2", "new\nline", "3", "sub/deep/c", ""));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
+        night.run();
+        Night.write(source, Map.of("a", "changed"));
+        Files.delete(source.resolve("sub/b"));
+        night.run();
+
+        Run scrub = scrubAll();
+
+        assertThat(night.findings(scrub)).isEmpty();
+        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from reading")).isEqualTo(night.count("select count(*) from receipt"));
+        assertThat(night.count("select sum(copies) from reading"))
+                .as("a, its earlier copy, sub, b, new line, deep, c, link")
+                .isEqualTo(8);
+        Run second =
+                night.await(operations().startScrub(request(false, 0), "test").id());
+        assertThat(second.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select copies_read from scrub order by run_id desc limit 1"))
+                .isZero();
+    }
+
+    @Test
+    void everyKindOfDamageIsFoundAndNothingElse() throws Exception {
+        damageOfEveryKind();
+
+        Run scrub = scrubAll();
+
+        assertThat(scrub.state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(scrub))
+                .extracting(
+                        finding -> finding.experiment(), KeptFinding::reason, finding -> String.valueOf(finding.path()))
+                .containsExactlyInAnyOrder(
+                        tuple("p/E1", Problem.DAMAGED, "flipped"),
+                        tuple("p/E1", Problem.DAMAGED, "cut"),
+                        tuple("p/E1", Problem.MISSING, "removed"),
+                        tuple("p/E1", Problem.DAMAGED, "linked"),
+                        tuple("p/E1", Problem.MISSING, "dir"),
+                        tuple("p/E1", Problem.MISSING, "dir/in"),
+                        tuple("p/E1", Problem.DAMAGED, "link"),
+                        tuple("p/E1", Problem.MISSING, "renamed"),
+                        tuple("p/E1", Problem.UNEXPECTED, "elsewhere"),
+                        tuple("p/E1", Problem.UNEXPECTED, "added"),
+                        tuple("p/E1", Problem.UNEXPECTED, "null"),
+                        tuple("p/E1", Problem.TAGS_ALTERED, "null"),
+                        tuple("p/E1", Problem.TAGS_ALTERED, "null"));
+        assertThat(kinds())
+                .containsExactlyInAnyOrder(
+                        "ALTERED", "TRUNCATED", "MISSING", "MISSING", "MISSING", "MISSING", "REPLACED", "RELINKED");
+        assertThat(night.coverage().filesSafe())
+                .as("of E1's 7 files one is left, and all of E2's")
+                .isEqualTo(3);
+        assertThat(night.coverage().safe()).isFalse();
+    }
+
+    @Test
+    void aListedLinkIsNoCopyOfItsOwn() throws Exception {
+        protect(Map.of("a", "1", "sub/b", "2"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("sub/b"));
+        night.run();
+        assertThat(root.resolve("p/E1/manifest-sha256.txt")).content().contains("  data/link\n");
+        assertThat(night.findings(scrubAll())).isEmpty();
+        flip(root.resolve("p/E1/data/sub/b"));
+
+        Run scrub = scrubAll();
+
+        assertThat(night.findings(scrub))
+                .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
+                .containsExactly(tuple(Problem.DAMAGED, "sub/b"));
+    }
+
+    @Test
+    void theNextNightRepairsWhatIsDamagedAndKeepsTheDamagedCopy() throws Exception {
+        damageOfEveryKind();
+        scrubAll();
+
+        Run repair = night.run();
+
+        assertThat(night.findings(repair)).isEmpty();
+        assertThat(night.coverage().safe()).isTrue();
+        Path kept = root.resolve(".dozo/versions/p/E1/1");
+        assertThat(kept.resolve("data/flipped")).hasContent("Flipped");
+        assertThat(kept.resolve("data/cut")).hasContent("c");
+        assertThat(kept.resolve("data/linked")).isSymbolicLink();
+        assertThat(Files.readSymbolicLink(kept.resolve("data/link"))).hasToString("/etc");
+        assertThat(kept.resolve("bagit.txt")).hasContent("edited");
+        assertThat(root.resolve("p/E1/data/added")).as("nothing is removed").hasContent("x");
+        Files.delete(root.resolve("p/E1/data/added"));
+        Files.delete(root.resolve("p/E1/data/elsewhere"));
+        Files.delete(root.resolve("p/E1/notes.txt"));
+        NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+        assertThat(night.findings(scrubAll())).isEmpty();
+        assertThat(night.count("select count(*) from open_damage")).isZero();
+    }
+
+    @Test
+    void aSourceThatDiffersFromWhatWasProvenReplacesNothing() throws Exception {
+        protect(Map.of("a", "proven", "b", "other"));
+        night.run();
+        flip(root.resolve("p/E1/data/a"));
+        FileTime time = Files.getLastModifiedTime(source.resolve("a"));
+        Files.writeString(source.resolve("a"), "rotten");
+        Files.setLastModifiedTime(source.resolve("a"), time);
+        scrubAll();
+
+        Run repair = night.run();
+
+        assertThat(night.findings(repair))
+                .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
+                .containsExactly(tuple(Problem.SOURCE_DIFFERS, "a"));
+        assertThat(root.resolve("p/E1/data/a")).hasContent("Proven");
+        assertThat(root.resolve(".dozo/versions/p/E1")).doesNotExist();
+        assertThat(night.coverage().filesSafe()).isEqualTo(1);
+    }
+
+    @Test
+    void aDamagedCopyOfAnEarlierManifestIsToldAndCannotBeSentAgain() throws Exception {
+        protect(Map.of("a", "first", "b", "stays"));
+        night.run();
+        Night.write(source, Map.of("a", "second"));
+        night.run();
+        flip(root.resolve(".dozo/versions/p/E1/2/data/a"));
+
+        Run scrub = scrubAll();
+
+        assertThat(night.findings(scrub)).singleElement().satisfies(finding -> {
+            assertThat(finding.reason()).isEqualTo(Problem.DAMAGED);
+            assertThat(finding.message()).contains(".dozo/versions/p/E1/2/data/a", "cannot be sent again");
+        });
+        assertThat(night.coverage().safe())
+                .as("the current manifest is as safe as before")
+                .isTrue();
+        assertThat(scrubAll().state()).as("it is not forgotten").isEqualTo(RunState.FINDINGS);
+    }
+
+    @Test
+    void aRemovedDozoFolderIsNoticedByWhatWasInIt() throws Exception {
+        protect(Map.of("a", "first"));
+        night.run();
+        Night.write(source, Map.of("a", "second"));
+        night.run();
+        try (var all = Files.walk(root.resolve(".dozo"))) {
+            for (Path path : all.sorted((a, b) -> b.compareTo(a)).toList()) {
+                Files.delete(path);
+            }
+        }
+
+        assertThat(night.findings(scrubAll()))
+                .extracting(KeptFinding::reason, finding -> String.valueOf(finding.path()))
+                .containsExactly(tuple(Problem.MISSING, "a"));
+    }
+
+    @Test
+    void aCopyThatWasMovedAsideByANightThatDiedIsNotMissing() throws Exception {
+        protect(Map.of("a", "first", "b", "x"));
+        night.run();
+        Path aside = Files.createDirectories(root.resolve(".dozo/versions/p/E1/1/data"));
+        Files.move(root.resolve("p/E1/data/a"), aside.resolve("a"));
+
+        assertThat(night.findings(scrubAll())).isEmpty();
+    }
+
+    @Test
+    void aSiteWhoseFileSystemIsNotMountedIsNoDamage() throws Exception {
+        protect(Map.of("a", "1"));
+        night.run();
+        Files.move(root.resolve("p"), folder.resolve("p"));
+
+        Run scrub = scrubAll();
+
+        assertThat(scrub.state()).isEqualTo(RunState.FAILED);
+        assertThat(scrub.message()).contains("mounted?");
+        assertThat(night.count("select count(*) from damage")).isZero();
+        assertThat(night.coverage().safe()).isTrue();
+    }
+
+    @Test
+    void aStoppedScrubIsGoneOnWithByTheNextAndReadsNothingTwice() throws Exception {
+        for (int i = 0; i < 12; i++) {
+            Files.write(source.resolve("file" + i), new byte[1 << 20]);
+        }
+        night.register("E1", source);
+        night.run();
+        makeOld();
+        Run slow = operations().startScrub(request(false, 1 << 20), "test");
+        Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> night.count("select count(*) from reading") > 0);
+
+        operations().stop(slow.id(), "test");
+
+        assertThat(night.await(slow.id()).state()).isEqualTo(RunState.STOPPED);
+        long receipts = night.count("select count(*) from receipt");
+        assertThat(night.count("select count(*) from reading")).isLessThan(receipts);
+        Run rest =
+                night.await(operations().startScrub(request(false, 0), "test").id());
+        assertThat(rest.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
+        assertThat(night.count("select count(distinct receipt_id) from reading"))
+                .isEqualTo(receipts);
+    }
+
+    @Test
+    void aScrubThatDiedIsGoneOnWithAsItWasAskedFor() throws Exception {
+        protect(Map.of("a", "1", "b", "2"));
+        night.run();
+        flip(root.resolve("p/E1/data/a"));
+        Run abandoned = night.get(Runs.class)
+                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(true, 0), "test");
+
+        operations().recover();
+
+        assertThat(night.await(abandoned.id()).state()).isEqualTo(RunState.FINDINGS);
+        assertThat(night.findings(abandoned)).extracting(KeptFinding::reason).containsExactly(Problem.DAMAGED);
+    }
+
+    @Test
+    void oneRunAtATime() throws Exception {
+        protect(Map.of("a", "1"));
+        night.run();
+        night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+
+        assertThatThrownBy(() -> operations().startScrub(request(true, 0), "test"))
+                .isInstanceOf(Refusal.class)
+                .hasMessageContaining("one runs at a time");
+    }
+
+    @Test
+    void nothingIsBegunBehindItsEnd() throws Exception {
+        protect(Map.of("a", "1"));
+        night.run();
+        ScrubRequest over = new ScrubRequest(null, Duration.ofDays(30), true, 0, Instant.EPOCH, false);
+
+        Run scrub = night.await(operations().startScrub(over, "test").id());
+
+        assertThat(scrub.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from reading")).isZero();
+    }
+
+    @Test
+    void thePromiseIsToldFromWhatWasRead() throws Exception {
+        protect(Map.of("a", "12345", "b", "2"));
+        night.run();
+        Readings readings = night.get(Readings.class);
+        Instant now = Instant.now();
+        makeOld();
+        assertThat(readings.site(1, now.minus(Duration.ofDays(9))))
+                .returns(2L, Readings.Standing::files)
+                .returns(6L, Readings.Standing::bytes)
+                .returns(0L, Readings.Standing::filesRead);
+
+        scrubAll();
+
+        assertThat(readings.site(1, now)).isEqualTo(readings.experiment(1, 1, now));
+        assertThat(readings.site(1, now).filesRead()).isEqualTo(2);
+        try (var ages = readings.ages(1)) {
+            assertThat(ages).singleElement().returns(6L, Readings.Age::bytes);
+        }
+    }
+
+    @Test
+    void aSiteWithoutACommandIsReadBack() throws Exception {
+        site.close();
+        Path other = Files.createDirectory(folder.resolve("other"));
+        try (LoopbackSite sftpOnly =
+                        LoopbackSite.openSsh(folder.resolve("sftp"), other, 0, "ForceCommand internal-sftp");
+                Night second = Night.on(sftpOnly.address())) {
+            Night.write(source, Map.of("a", "1", "b", "22"));
+            second.register("E1", source);
+            second.run();
+            flip(other.resolve("p/E1/data/b"));
+
+            Run scrub = second.await(second.get(Operations.class)
+                    .startScrub(request(true, 0), "test")
+                    .id());
+
+            assertThat(second.findings(scrub)).extracting(KeptFinding::reason).containsExactly(Problem.DAMAGED);
+            assertThat(second.count("select count(*) from reading where method = 'read-back'"))
+                    .isPositive();
+        }
+    }
+
+    private void protect(Map<String, String> files) throws IOException {
+        Night.write(source, files);
+        night.register("E1", source);
+    }
+
+    private void damageOfEveryKind() throws Exception {
+        protect(Map.of(
+                "flipped", "flipped", "cut", "cut", "removed", "x", "linked", "same", "same", "same", "dir/in", "y",
+                "renamed", "z"));
+        Files.createSymbolicLink(source.resolve("link"), Path.of("same"));
+        Path untouched = Files.createDirectory(folder.resolve("untouched"));
+        Night.write(untouched, Map.of("a", "1", "b/c", "2"));
+        night.register("E2", untouched);
+        night.run();
+        Path data = root.resolve("p/E1/data");
+        flip(data.resolve("flipped"));
+        Files.writeString(data.resolve("cut"), "c");
+        Files.delete(data.resolve("removed"));
+        Files.delete(data.resolve("linked"));
+        Files.createSymbolicLink(data.resolve("linked"), Path.of("same"));
+        Files.delete(data.resolve("dir/in"));
+        Files.delete(data.resolve("dir"));
+        Files.delete(data.resolve("link"));
+        Files.createSymbolicLink(data.resolve("link"), Path.of("/etc"));
+        Files.move(data.resolve("renamed"), data.resolve("elsewhere"));
+        Files.writeString(data.resolve("added"), "x");
+        Files.writeString(root.resolve("p/E1/notes.txt"), "somebody's");
+        Files.writeString(root.resolve("p/E1/bagit.txt"), "edited");
+        Files.delete(root.resolve("p/E1/bag-info.txt"));
+    }
+
+    /** Other bytes, and nothing else about the file. */
+    private static void flip(Path file) throws IOException {
+        FileTime time = Files.getLastModifiedTime(file);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            ByteBuffer first = ByteBuffer.allocate(1);
+            channel.read(first, 0);
+            channel.write(ByteBuffer.wrap(new byte[] {(byte) (first.get(0) ^ 0x20)}), 0);
+        }
+        Files.setLastModifiedTime(file, time);
+    }
+
+    private void makeOld() {
+        night.jdbc()
+                .sql("update stored set last_read_at = now() - interval '10 days'")
+                .update();
+    }
+
+    private Operations operations() {
+        return night.get(Operations.class);
+    }
+
+    private static ScrubRequest request(boolean everything, long bytesPerSecond) {
+        return new ScrubRequest(null, Duration.ofDays(1), everything, bytesPerSecond, null, false);
+    }
+
+    private Run scrubAll() {
+        return night.await(operations().startScrub(request(true, 0), "test").id());
+    }
+
+    private List<String> kinds() {
+        return night.jdbc()
+                .sql("select kind from damage")
+                .query((row, n) -> row.getString(1))
+                .list();
+    }
+}

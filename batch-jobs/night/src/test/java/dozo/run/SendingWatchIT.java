@@ -1,0 +1,54 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.loopback.LoopbackSite;
+import dozo.plan.CostModel;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A run that sent something teaches its site's cost model. */
+class SendingWatchIT {
+
+    private static final String MEASUREMENTS = "select count(*) from cost_model";
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aRunThatSentTeachesAndOneThatSentNothingDoesNot() throws Exception {
+        Night.write(folder.resolve("source"), Map.of("a", "x".repeat(1_000), "sub/b", "y".repeat(3_000_000)));
+        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+                Night night = Night.on(site.address(), "dozo.transfer.learn-from=0s")) {
+            night.register("E1", folder.resolve("source"));
+
+            night.run();
+
+            assertThat(night.count(
+                            MEASUREMENTS + " where bytes = 3001000 and entries = 3 and lanes >= 1 and seconds > 0"))
+                    .as("two files and a folder")
+                    .isEqualTo(1);
+            assertThat(night.get(CostModels.class).of(1)).isNotEqualTo(CostModel.DEFAULT);
+
+            night.run();
+
+            assertThat(night.count(MEASUREMENTS)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void aShortRunTeachesNothing() throws Exception {
+        Night.write(folder.resolve("source"), Map.of("a", "x"));
+        try (LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0);
+                Night night = Night.on(site.address(), "dozo.transfer.learn-from=1d")) {
+            night.register("E1", folder.resolve("source"));
+
+            night.run();
+
+            assertThat(night.count(MEASUREMENTS)).isZero();
+            assertThat(night.get(CostModels.class).of(1)).isEqualTo(CostModel.DEFAULT);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+package dozo.collect;
+
+import dozo.collect.Arrivals.Acceptance;
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Origins.Origin;
+import dozo.collect.Reconciliations.State;
+import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
+import dozo.registry.Refusal;
+import dozo.run.Collecting;
+import java.io.IOException;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionOperations;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Collects from all origins, piece by piece: a look at an origin, then one item after the other. Bytes come while no transaction is
+ * open; what came of a piece is kept in one. Which piece is next is asked of the database, so it goes on wherever it was cut off.
+ */
+@Component
+public class Collection implements Collecting {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Collection.class);
+
+    /** So many that vanish at once, and not fewer than stay, are a finding. */
+    private static final int GONE_MIN = 5;
+
+    private final JdbcClient jdbc;
+    private final Origins origins;
+    private final Arrivals arrivals;
+    private final Reconciliations reconciliations;
+    private final Room room;
+    private final CollectSettings settings;
+    private final TransactionOperations transactions;
+    private final InstantSource clock;
+
+    /** What a look told, and the room that there is for it, in bytes. */
+    private record Looked(long room, Look look) {}
+
+    private interface Asked<T> {
+        T of(Collector collector) throws IOException, InterruptedException;
+    }
+
+    public Collection(
+            JdbcClient jdbc,
+            Origins origins,
+            Arrivals arrivals,
+            Reconciliations reconciliations,
+            Room room,
+            CollectSettings settings,
+            TransactionTemplate transactions,
+            InstantSource clock) {
+        this.jdbc = jdbc;
+        this.origins = origins;
+        this.arrivals = arrivals;
+        this.reconciliations = reconciliations;
+        this.room = room;
+        this.settings = settings;
+        this.transactions = transactions;
+        this.clock = clock;
+    }
+
+    @Override
+    public Duration limit() {
+        return settings.limit();
+    }
+
+    @Override
+    public boolean next(long runId) throws InterruptedException {
+        Optional<Integer> running = reconciliations.running(runId);
+        if (running.isPresent()) {
+            nextItem(runId, origin(running.get()));
+            return true;
+        }
+        Optional<Integer> next = reconciliations.nextOrigin(runId);
+        if (next.isPresent()) {
+            begin(runId, origin(next.get()));
+        }
+        return next.isPresent();
+    }
+
+    @Override
+    public void timeIsOver(long runId) {
+        transactions.executeWithoutResult(transaction -> {
+            reconciliations.running(runId).ifPresent(id -> late(runId, origin(id)));
+            Optional<Integer> next = reconciliations.nextOrigin(runId);
+            while (next.isPresent()) {
+                Origin origin = origin(next.get());
+                reconciliations.begin(runId, origin);
+                late(runId, origin);
+                next = reconciliations.nextOrigin(runId);
+            }
+        });
+    }
+
+    private void late(long runId, Origin origin) {
+        reconciliations.endEarly(
+                runId,
+                origin,
+                State.LATE,
+                "the time for collecting was over (dozo.collect.limit); known to wait: %d items. The next night goes on"
+                        .formatted(arrivals.waiting(runId, origin)));
+    }
+
+    private Origin origin(int id) {
+        return origins.find(id).orElseThrow();
+    }
+
+    private void begin(long runId, Origin origin) throws InterruptedException {
+        if (reconciliations.isRetry(runId)) {
+            transactions.executeWithoutResult(transaction -> reconciliations.begin(runId, origin));
+            return;
+        }
+        Looked looked = asked(
+                runId,
+                origin,
+                true,
+                collector -> new Looked(room.left(origin, Room.NIGHT), collector.look(origin, origin.newest())));
+        if (looked != null) {
+            transactions.executeWithoutResult(transaction -> {
+                keep(runId, origin, looked.look());
+                room.shortness(origin, looked.room()).ifPresent(message -> reconciliations.spoolShort(runId, message));
+            });
+        }
+    }
+
+    private void keep(long runId, Origin origin, Look look) {
+        int changed = arrivals.told(origin, look.offers(), look.changed());
+        List<Arrival> gone = arrivals.gone(origin, look.offers());
+        reconciliations.begin(runId, origin, look.offers().size(), changed, gone.size(), arrivals.dismissed(origin));
+        reconciliations.missing(runId, origin, null, look.missing());
+        reconciliations.missing(
+                runId, origin, null, origins.collector(origin.terms().kind()).kept(origin, look));
+        reconciliations.remarks(runId, origin, null, look.remarks());
+        if (gone.size() >= GONE_MIN && gone.size() >= look.offers().size()) {
+            reconciliations.missing(
+                    runId,
+                    origin,
+                    null,
+                    List.of(manyGone(origin, gone.size(), look.offers().size())));
+        }
+        for (Arrival arrival : gone) {
+            reconciliations.remarks(runId, origin, arrival, List.of(gone(arrival)));
+        }
+        for (Arrival arrival : arrivals.lost(origin)) {
+            reconciliations.missing(runId, origin, arrival, List.of(gone(arrival)));
+        }
+        jdbc.sql("update origin set newest = :newest, looked_at = :now where origin_id = :id")
+                .param("newest", look.newest(), Types.VARCHAR)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("id", origin.id())
+                .update();
+    }
+
+    /** More likely a key that lost its rights, or a system that lost its data, than so many that somebody removed. */
+    private static Remark manyGone(Origin origin, int gone, int told) {
+        return new Remark(
+                "what it told of until now",
+                origin.name(),
+                "MANY_GONE",
+                "%d items are told of no more, and %d still are: may its user still see all, and is all still there?"
+                        .formatted(gone, told));
+    }
+
+    private static Remark gone(Arrival arrival) {
+        return new Remark(
+                arrival.title(),
+                arrival.item(),
+                "NOT_TOLD",
+                "the origin tells of it no more: deleted, moved to where we cannot see it, or hidden; what is here stays");
+    }
+
+    private void nextItem(long runId, Origin origin) throws InterruptedException {
+        Optional<Arrival> next = arrivals.nextWaiting(runId, origin);
+        if (next.isEmpty()) {
+            transactions.executeWithoutResult(transaction -> reconciliations.end(runId, origin));
+        } else if (next.get().experiment() == null) {
+            describe(runId, origin, next.get());
+        } else {
+            deliver(runId, origin, next.get());
+        }
+    }
+
+    private void describe(long runId, Origin origin, Arrival arrival) throws InterruptedException {
+        Delivery told = asked(runId, origin, false, collector -> collector.describe(origin, arrival.offer()));
+        if (told == null) {
+            return;
+        }
+        boolean accept = origin.terms().automatic() && arrival.project() != null && told.isComplete();
+        if (accept) {
+            accept(runId, origin, arrival, told);
+            return;
+        }
+        transactions.executeWithoutResult(transaction -> {
+            arrivals.described(runId, arrival, told, false);
+            keep(runId, origin, arrival, told, false);
+        });
+    }
+
+    /** All in one: killed in between, a run would pass over it. Then it may look at it again: there is something to deliver. */
+    private void accept(long runId, Origin origin, Arrival arrival, Delivery told) {
+        try {
+            transactions.executeWithoutResult(transaction -> {
+                arrivals.described(runId, arrival, told, true);
+                arrivals.accept(Sight.EVERYTHING, arrival.id(), Acceptance.AS_PROPOSED, Ledger.SYSTEM);
+                arrivals.again(arrival);
+            });
+        } catch (Refusal refusal) {
+            Remark missing = new Remark(
+                    arrival.title(),
+                    arrival.item(),
+                    "NOT_ACCEPTED",
+                    "it cannot become an experiment by itself: " + refusal.getMessage());
+            transactions.executeWithoutResult(transaction -> {
+                arrivals.described(runId, arrival, told, true);
+                keep(runId, origin, arrival, told, false);
+                reconciliations.missing(runId, origin, arrival, List.of(missing));
+            });
+        }
+    }
+
+    private void deliver(long runId, Origin origin, Arrival arrival) throws InterruptedException {
+        Delivery came = asked(runId, origin, false, collector -> deliver(collector, origin, arrival));
+        if (came != null) {
+            transactions.executeWithoutResult(transaction -> {
+                arrivals.delivered(runId, arrival, came);
+                origins.collector(origin.terms().kind()).kept(runId, arrival, came);
+                keep(runId, origin, arrival, came, true);
+            });
+        }
+    }
+
+    private Delivery deliver(Collector collector, Origin origin, Arrival arrival)
+            throws IOException, InterruptedException {
+        Offer offer = arrival.offer();
+        Optional<Remark> refusal = room.refusal(origin, arrival, collector.tree(origin, arrival.item()));
+        if (refusal.isPresent()) {
+            long told = offer.files() == null ? 0 : offer.files();
+            return new Delivery(offer, told, arrival.filesHere(), 0, false, List.of(refusal.get()), List.of());
+        }
+        return collector.deliver(origin, offer);
+    }
+
+    private void keep(long runId, Origin origin, Arrival arrival, Delivery came, boolean delivered) {
+        reconciliations.tried(runId, origin, came, delivered);
+        reconciliations.missing(runId, origin, arrival, came.missing());
+        reconciliations.remarks(runId, origin, arrival, came.remarks());
+    }
+
+    /** What a collector says; null where it cannot say anything: then the origin's part of the run is over. */
+    private <T> @Nullable T asked(long runId, Origin origin, boolean begins, Asked<T> question)
+            throws InterruptedException {
+        String why;
+        try {
+            return question.of(origins.collector(origin.terms().kind()));
+        } catch (OriginException | Refusal e) {
+            why = String.valueOf(e.getMessage());
+        } catch (IOException e) {
+            why = "what came could not be kept in the spool: " + e;
+        } catch (RuntimeException e) {
+            LOG.error("origin {} cannot be collected from", origin.name(), e);
+            why = "a defect of Dozo; the log says more: " + e;
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        LOG.warn("origin {}: {}", origin.name(), why);
+        String message = why;
+        transactions.executeWithoutResult(transaction -> {
+            if (begins) {
+                reconciliations.begin(runId, origin);
+            }
+            reconciliations.endEarly(runId, origin, State.UNUSABLE, message);
+        });
+        return null;
+    }
+}

@@ -1,0 +1,362 @@
+package dozo.collect;
+
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Origins.Origin;
+import dozo.collect.Origins.Terms;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.registry.Acquisition;
+import dozo.registry.Refusal;
+import dozo.registry.Scanners;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.source.dicomweb.Changes;
+import dozo.source.dicomweb.Changes.Place;
+import dozo.source.dicomweb.Described;
+import dozo.source.dicomweb.Described.SeriesFacts;
+import dozo.source.dicomweb.DicomwebException;
+import dozo.source.dicomweb.Item;
+import dozo.source.dicomweb.Limits;
+import dozo.source.dicomweb.Orthanc;
+import dozo.source.dicomweb.Orthanc.Found;
+import dozo.source.dicomweb.Pause;
+import dozo.source.dicomweb.Server;
+import dozo.source.dicomweb.Spool;
+import dozo.source.dicomweb.Trouble;
+import dozo.source.dicomweb.Uid;
+import dozo.worklist.Studies;
+import dozo.worklist.Studies.ReceivedSeries;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
+
+/**
+ * Collects the studies of an Orthanc: each is an item, by its StudyInstanceUID. What of it is known of a booking is told to
+ * {@link Studies}. Nothing that somebody typed is kept: not a name, and not a description either.
+ */
+@Component
+class DicomwebCollector implements Collector {
+
+    private static final Set<String> CONFLICTS =
+            Set.of(Trouble.TWO_PATIENTS.name(), Trouble.OTHER_PIXELS.name(), Trouble.OTHER_HEADER.name());
+
+    private final CollectSettings settings;
+    private final PseudonymousCode codes;
+    private final Studies studies;
+    private final Scanners scanners;
+    private final Findings findings;
+    private final InstantSource clock;
+
+    DicomwebCollector(
+            CollectSettings settings,
+            PseudonymousCode codes,
+            Studies studies,
+            Scanners scanners,
+            Findings findings,
+            InstantSource clock) {
+        this.settings = settings;
+        this.codes = codes;
+        this.studies = studies;
+        this.scanners = scanners;
+        this.findings = findings;
+        this.clock = clock;
+    }
+
+    @Override
+    public OriginKind kind() {
+        return OriginKind.DICOMWEB;
+    }
+
+    @Override
+    public void check(Terms terms) {
+        server(terms);
+    }
+
+    @Override
+    public Look look(Origin origin, @Nullable String newest) throws IOException, InterruptedException {
+        try (Orthanc orthanc = open(origin)) {
+            long last = newest == null ? 0 : Long.parseLong(newest);
+            Changes.Seen seen = new Changes(orthanc, limits(), clock).since(new Place(last, Map.of()));
+            Set<String> changed = new HashSet<>();
+            seen.ready().forEach(uid -> changed.add(Uid.shown(uid)));
+            seen.unstable().forEach(uid -> changed.add(Uid.shown(uid)));
+            return new Look(
+                    offers(origin, orthanc.allStudies()),
+                    changed,
+                    String.valueOf(seen.next().last()),
+                    remarks(seen.missing(), origin.name()),
+                    remarks(seen.items(), origin.name()));
+        } catch (DicomwebException e) {
+            throw unusable(e);
+        }
+    }
+
+    /** NB: a study of two patients is found twice, and is one item. */
+    private static List<Offer> offers(Origin origin, List<Found> found) {
+        Map<String, Offer> offers = new LinkedHashMap<>();
+        for (Found study : found) {
+            String item = Uid.shown(study.studyUid());
+            Offer before = offers.get(item);
+            long files = study.instances() + (before == null ? 0 : Objects.requireNonNullElse(before.files(), 0L));
+            Acquisition acquisition = new Acquisition(modality(study.modalities()), null, day(study.day()));
+            offers.put(item, offer(item, theirs(origin, study), acquisition, files, null));
+        }
+        return List.copyOf(offers.values());
+    }
+
+    /** What stands before the first {@code ^} of the description, and only where somebody has said which project that is. */
+    private static @Nullable String theirs(Origin origin, Found study) {
+        String description = study.description();
+        int end = description.indexOf('^');
+        String group = (end < 0 ? description : description.substring(0, end)).strip();
+        return origin.terms().projects().containsKey(group) ? group : null;
+    }
+
+    private static Offer offer(
+            String item, @Nullable String theirs, Acquisition acquisition, @Nullable Long files, @Nullable Long bytes) {
+        String modality = acquisition.modality() == null ? "study" : acquisition.modality();
+        String title = acquisition.day() == null ? modality : modality + " " + acquisition.day();
+        return new Offer(item, theirs, "dcm-" + folder(item), title, acquisition, files, bytes);
+    }
+
+    /** What is no UID has its code already in the item. */
+    private static String folder(String item) {
+        return Uid.isPlain(item) ? Spool.folder(item) : item.substring(1);
+    }
+
+    @Override
+    public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
+        try (Orthanc orthanc = open(origin)) {
+            Described told = Described.of(orthanc, codes, studyUid(orthanc, offer.item()), clock.instant());
+            tell(offer.item(), told);
+            return new Delivery(
+                    known(offer, told), told.instances(), 0, 0, isArriving(told), neverStable(offer, told), List.of());
+        } catch (DicomwebException e) {
+            return failed(offer, e);
+        }
+    }
+
+    @Override
+    public Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException {
+        try (Orthanc orthanc = open(origin)) {
+            String uid = studyUid(orthanc, offer.item());
+            Described told = Described.of(orthanc, codes, uid, clock.instant());
+            tell(offer.item(), told);
+            if (isArriving(told)) {
+                return new Delivery(known(offer, told), told.instances(), 0, 0, true, List.of(), List.of());
+            }
+            dozo.source.dicomweb.Delivery came =
+                    new Spool(orthanc, codes, origin.terms().spool(), settings.atOnce()).deliver(uid);
+            List<Remark> missing = new ArrayList<>(neverStable(offer, told));
+            missing.addAll(remarks(came.missing(), offer.item()));
+            List<Remark> words = new ArrayList<>(remarks(came.findings(), offer.item()));
+            words.addAll(remarks(came.remarks(), offer.item()));
+            return new Delivery(
+                    known(offer, told), came.told(), came.delivered(), came.bytesFetched(), false, missing, words);
+        } catch (DicomwebException e) {
+            return failed(offer, e);
+        }
+    }
+
+    /** A study that is not stable is left to come, for a day. */
+    private boolean isArriving(Described told) {
+        return !told.stable() && age(told).compareTo(Limits.USUAL.unstable()) < 0;
+    }
+
+    private Duration age(Described told) {
+        return told.series().isEmpty() ? Duration.ZERO : Duration.between(told.firstAt(), clock.instant());
+    }
+
+    private List<Remark> neverStable(Offer offer, Described told) {
+        if (told.stable() || isArriving(told)) {
+            return List.of();
+        }
+        String message = "not stable for %d hours; what is there is brought"
+                .formatted(age(told).toHours());
+        return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
+    }
+
+    /** Where nothing answers any more, or nothing can be kept, it would be the trouble of all items. */
+    private static Delivery failed(Offer offer, DicomwebException e) throws OriginException {
+        if (e.trouble().endsAll()) {
+            throw unusable(e);
+        }
+        Remark missing =
+                new Remark("study " + offer.item(), offer.item(), e.trouble().name(), String.valueOf(e.getMessage()));
+        long files = offer.files() == null ? 0 : offer.files();
+        return new Delivery(offer, files, 0, 0, false, List.of(missing), List.of());
+    }
+
+    @Override
+    public void kept(long runId, Arrival arrival, Delivery came) {
+        Integer experiment = arrival.experimentId();
+        if (experiment == null) {
+            return;
+        }
+        if (came.isComplete() && came.filesHere() > 0) {
+            studies.collected(arrival.item(), experiment, (int) came.filesHere(), clock.instant());
+        }
+        findings.add(
+                runId,
+                came.remarks().stream()
+                        .filter(remark -> CONFLICTS.contains(remark.reason()))
+                        .map(remark -> new Finding(
+                                experiment,
+                                Problem.CONFLICTING,
+                                null,
+                                "origin %s, %s: %s, %s"
+                                        .formatted(arrival.origin(), remark.name(), remark.reason(), remark.message())))
+                        .toList());
+    }
+
+    @Override
+    public Path tree(Origin origin, String item) {
+        return Spool.tree(origin.terms().spool(), folder(item));
+    }
+
+    /** NB: an item of what is no UID has only a code of it, so it is looked for. */
+    private static String studyUid(Orthanc orthanc, String item) throws IOException, InterruptedException {
+        if (Uid.isPlain(item)) {
+            return item;
+        }
+        return orthanc.studyUids().stream()
+                .filter(uid -> Uid.shown(uid).equals(item))
+                .findFirst()
+                .orElse(item);
+    }
+
+    private void tell(String item, Described told) {
+        for (SeriesFacts series : told.series()) {
+            studies.received(new ReceivedSeries(
+                    item,
+                    series.seriesUid(),
+                    series.accession(),
+                    series.patient(),
+                    series.day(),
+                    series.time(),
+                    series.aeTitle(),
+                    series.modality(),
+                    series.instances(),
+                    null,
+                    series.firstAt(),
+                    series.lastAt()));
+        }
+    }
+
+    private Offer known(Offer offer, Described told) {
+        List<SeriesFacts> series = told.series();
+        Acquisition acquisition = new Acquisition(
+                modality(series.stream()
+                        .map(SeriesFacts::modality)
+                        .filter(Objects::nonNull)
+                        .toList()),
+                series.stream()
+                        .map(this::scanner)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null),
+                series.stream()
+                        .map(SeriesFacts::day)
+                        .filter(Objects::nonNull)
+                        .filter(DicomwebCollector::isPlausible)
+                        .findFirst()
+                        .orElse(null));
+        return offer(offer.item(), offer.theirs(), acquisition, (long) told.instances(), told.bytes());
+    }
+
+    /**
+     * The scanner that is known by the station's name, or by the title that it sends under. Where none is, the station's name if it is a
+     * code as it stands, else the title.
+     */
+    private @Nullable String scanner(SeriesFacts series) {
+        List<String> says = Stream.of(series.stationName(), series.aeTitle())
+                .filter(Objects::nonNull)
+                .toList();
+        return says.stream()
+                .flatMap(station -> scanners.ofStation(station).stream())
+                .findFirst()
+                .or(() -> says.stream().filter(DicomwebCollector::isCode).findFirst())
+                .orElse(null);
+    }
+
+    private static boolean isCode(String text) {
+        return text.matches("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
+    }
+
+    /** Scanners' own images say more of the study than what rides along. */
+    private static @Nullable String modality(List<String> modalities) {
+        List<String> legal = modalities.stream()
+                .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
+                .toList();
+        return legal.contains("MR") || legal.isEmpty() ? (legal.isEmpty() ? null : "MR") : legal.getFirst();
+    }
+
+    private static @Nullable LocalDate day(String text) {
+        try {
+            LocalDate day = LocalDate.parse(text, DateTimeFormatter.BASIC_ISO_DATE);
+            return isPlausible(day) ? day : null;
+        } catch (DateTimeException e) {
+            return null;
+        }
+    }
+
+    /** What says that it was scanned in a time without scanners says nothing. */
+    private static boolean isPlausible(LocalDate day) {
+        return day.getYear() >= 1970;
+    }
+
+    private Orthanc open(Origin origin) {
+        return new Orthanc(server(origin.terms()), limits(), Pause.REAL);
+    }
+
+    private Limits limits() {
+        Limits usual = Limits.USUAL;
+        return new Limits(
+                usual.connect(),
+                usual.answer(),
+                settings.stall(),
+                usual.tries(),
+                settings.firstWait(),
+                usual.unstable());
+    }
+
+    private static Server server(Terms terms) {
+        Path login = terms.secretFile();
+        try {
+            return login == null
+                    ? Server.at(terms.address().toString())
+                    : Server.at(terms.address().toString(), login);
+        } catch (IOException e) {
+            throw new Refusal(
+                    "secretFile",
+                    "the login's file %s cannot be read".formatted(FilePath.render(FilePath.rawText(login))));
+        } catch (IllegalArgumentException e) {
+            throw new Refusal("address", String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static OriginException unusable(DicomwebException e) {
+        return new OriginException("%s: %s".formatted(e.trouble(), e.getMessage()), e);
+    }
+
+    private static List<Remark> remarks(List<Item> items, String id) {
+        return items.stream()
+                .map(item -> new Remark(item.name(), id, item.trouble().name(), item.message()))
+                .toList();
+    }
+}

@@ -1,0 +1,20 @@
+/** Collects experiments from the systems that hold them: what an origin tells of, what of it is here, and what is missing. */
+@NullMarked
+@ApplicationModule(
+        allowedDependencies = {
+            "file",
+            "ledger",
+            "registry",
+            "run",
+            "setting",
+            "source :: dicom",
+            "source :: dicomweb",
+            "source :: flywheel",
+            "source :: tree",
+            "suggest",
+            "worklist"
+        })
+package dozo.collect;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

@@ -1,0 +1,370 @@
+package dozo.suggest;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import dozo.ledger.Sight;
+import dozo.registry.Acquisition;
+import dozo.registry.Code;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Guess;
+import dozo.registry.Hint;
+import dozo.registry.Hint.Kind;
+import dozo.registry.Refusal;
+import dozo.registry.Scanners;
+import dozo.registry.SourcePlaces;
+import dozo.registry.SourcePlaces.Place;
+import dozo.source.dicom.PseudonymousCode;
+import dozo.source.dicomweb.Spool;
+import dozo.source.dicomweb.Uid;
+import java.nio.file.Path;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.text.Normalizer;
+import java.time.InstantSource;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * What a folder could be registered as. What is said in two ways is told and not guessed; nothing is registered, and nothing but the
+ * folder is read. Studies are known by their UIDs, never by a name (ADR 0042).
+ */
+@Component
+public class Suggestions {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Suggestions.class);
+
+    /** Of what there are several, so many are named: who has to sort them out looks into the folder. */
+    private static final int NAMED_MAX = 5;
+
+    private static final Pattern NOT_IN_CODES = Pattern.compile("[^A-Za-z0-9_-]+");
+    private static final Pattern EDGES = Pattern.compile("^[-_]+|-+$");
+
+    private final JdbcClient jdbc;
+    private final SourcePlaces places;
+    private final Experiments experiments;
+    private final Scanners scanners;
+    private final PseudonymousCode codes;
+    private final InstantSource clock;
+    private final ZoneId zone;
+    private final Looks looks = new Looks();
+
+    /** A project that a booking is for; null: it is not seen. */
+    private record Booked(@Nullable String project) {}
+
+    public Suggestions(
+            JdbcClient jdbc,
+            SourcePlaces places,
+            Experiments experiments,
+            Scanners scanners,
+            PseudonymousCode codes,
+            InstantSource clock,
+            ZoneId zone) {
+        this.jdbc = jdbc;
+        this.places = places;
+        this.experiments = experiments;
+        this.scanners = scanners;
+        this.codes = codes;
+        this.clock = clock;
+        this.zone = zone;
+    }
+
+    /**
+     * Looks into a folder.
+     *
+     * @param sight if it is not of everything, the folder has to lie below a root of a project that is seen; of all other projects
+     *     nothing is told but that a study is registered elsewhere
+     * @throws Refusal when the folder is not there, may not be looked into, cannot be read or does not answer, or too many are
+     *     looked into now
+     */
+    public Suggestion of(Sight sight, Path source) {
+        Place place = places.find(sight, source);
+        Evidence evidence = looks.into(place.opened(), codes, zone);
+        List<Hint> hints = new ArrayList<>(known(sight, place));
+        hints.addAll(duplicates(sight, place.path(), evidence.studies()));
+        String project = project(sight, place, evidence, hints);
+        String modality = one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, hints);
+        LocalDate day = one(plausible(evidence.days()), Kind.SEVERAL_DAYS, hints);
+        String subject = one(evidence.subjects(), Kind.SEVERAL_SUBJECTS, hints);
+        String study = one(evidence.studies(), Kind.SEVERAL_STUDIES, hints);
+        String scanner = scanner(evidence, hints);
+        hints.addAll(remarks(evidence));
+        Guess guess = new Guess(
+                project,
+                study == null ? "fs-" + digest(place.path()).substring(0, 16) : "dcm-" + studyCode(study),
+                title(modality, day, subject),
+                modality,
+                scanner,
+                day,
+                List.copyOf(hints));
+        return new Suggestion(
+                place.path(),
+                guess,
+                subject,
+                List.copyOf(evidence.studies()),
+                evidence.filesSeen(),
+                evidence.filesRead(),
+                evidence.whole());
+    }
+
+    /** How the files of a folder were acquired, as far as they agree; nothing is known where it cannot be looked into now. */
+    public Acquisition acquisition(Path folder) {
+        try {
+            Evidence evidence = looks.into(folder, codes, zone);
+            List<Hint> nobodyAsks = new ArrayList<>();
+            return new Acquisition(
+                    one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, nobodyAsks),
+                    scanner(evidence, nobodyAsks),
+                    one(plausible(evidence.days()), Kind.SEVERAL_DAYS, nobodyAsks));
+        } catch (Refusal notNow) {
+            LOG.info("a folder's headers are not read: {}", notNow.getMessage());
+            return Acquisition.UNKNOWN;
+        }
+    }
+
+    /**
+     * Guesses for the lines of a file, one after the other: at most {@value FileGuesses#FOLDERS_MAX} folders, and for a minute. The same folder
+     * is looked into once. What may not be looked into has no guess.
+     */
+    public FileGuesses forFile(Sight sight) {
+        return new FileGuesses(source -> of(sight, source));
+    }
+
+    /**
+     * Notes which studies lie in a folder that has just been registered, so that they are known when they come again. What cannot be
+     * looked into now is not noted.
+     */
+    public void note(Experiment experiment) {
+        try {
+            note(
+                    experiment.source(),
+                    looks.into(experiment.opened(), codes, zone).studies());
+        } catch (Refusal notNow) {
+            LOG.info("studies of experiment {} are not noted: {}", experiment.name(), notNow.getMessage());
+        }
+    }
+
+    /** The same for those folders of a file's lines that are registered by now. */
+    public void note(FileGuesses guesses) {
+        guesses.seen().forEach(suggestion -> note(suggestion.source(), suggestion.studies()));
+    }
+
+    private void note(Path source, Collection<String> studies) {
+        jdbc.sql("""
+                        insert into experiment_study (experiment_id, study_uid, noted_at)
+                        select e.experiment_id, u.uid, :now
+                        from experiment e, unnest(:studies::text[]) as u (uid)
+                        where e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:source)
+                        on conflict do nothing
+                        """)
+                .param("source", FilePath.rawBytes(source))
+                .param("now", Timestamp.from(clock.instant()))
+                .param("studies", studies.toArray(String[]::new))
+                .update();
+    }
+
+    private List<Hint> known(Sight sight, Place place) {
+        return experiments
+                .withSource(place.path())
+                .map(known ->
+                        new Hint(Kind.SAME_FOLDER, sight.sees(known.project()) ? known.name() : "of another project"))
+                .stream()
+                .toList();
+    }
+
+    /** Experiments and proposals of the same studies, other than of this folder. */
+    private List<Hint> duplicates(Sight sight, Path source, Set<String> studies) {
+        if (studies.isEmpty()) {
+            return List.of();
+        }
+        return jdbc
+                .sql("""
+                        with same as (
+                            select experiment_id from study where study_uid = any(:studies)
+                            union select experiment_id from experiment_study where study_uid = any(:studies)
+                            union select experiment_id from arrival join origin using (origin_id)
+                                  where kind = 'dicomweb' and item = any(:studies)
+                        )
+                        select p.code || '/' || e.code as name, true as registered,
+                               :seen::text[] is null or p.code = any(:seen::text[]) as seen
+                        from same join experiment e using (experiment_id) join project p using (project_id)
+                        where not (e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:source))
+                        union all
+                        select o.name || ' ' || a.arrival_id, false,
+                               :seen::text[] is null or coalesce(p.code = any(:seen::text[]), false)
+                        from arrival a join origin o using (origin_id) left join project p on p.project_id = a.project_id
+                        where o.kind = 'dicomweb' and a.item = any(:studies) and a.experiment_id is null
+                        order by registered desc, name limit 20
+                        """)
+                .param("studies", studies.toArray(String[]::new))
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("source", FilePath.rawBytes(source))
+                .query((row, n) -> !row.getBoolean("seen")
+                        ? Hint.of(Kind.DUPLICATE_ELSEWHERE)
+                        : new Hint(
+                                row.getBoolean("registered") ? Kind.DUPLICATE : Kind.DUPLICATE_PROPOSED,
+                                row.getString("name")))
+                .list()
+                .stream()
+                .distinct()
+                .toList();
+    }
+
+    /** What the booking says and what the folder's place says; where they differ, neither. */
+    private @Nullable String project(Sight sight, Place place, Evidence evidence, List<Hint> hints) {
+        List<Booked> booked = booked(sight, evidence);
+        if (booked.stream().anyMatch(each -> each.project == null)) {
+            hints.add(Hint.of(Kind.BOOKED_ELSEWHERE));
+            return null;
+        }
+        Set<String> said = booked.stream()
+                .map(Booked::project)
+                .filter(Objects::nonNull)
+                .collect(Collectors.toCollection(TreeSet::new));
+        if (said.isEmpty()) {
+            return one(place.projects(), Kind.SEVERAL_PROJECTS, hints);
+        }
+        if (said.size() == 1 && (place.projects().isEmpty() || place.projects().containsAll(said))) {
+            return said.iterator().next();
+        }
+        said.addAll(place.projects());
+        return one(said, Kind.SEVERAL_PROJECTS, hints);
+    }
+
+    private List<Booked> booked(Sight sight, Evidence evidence) {
+        return jdbc.sql("""
+                        select distinct case when :seen::text[] is null or p.code = any(:seen::text[]) then p.code end as project
+                        from booking b join project p using (project_id)
+                        where b.study_uid = any(:studies) or b.accession = any(:accessions)
+                        """)
+                .param("seen", sight.seen(), Types.ARRAY)
+                .param("studies", evidence.studies().toArray(String[]::new))
+                .param("accessions", evidence.accessions().toArray(String[]::new))
+                .query((row, n) -> new Booked(row.getString("project")))
+                .list();
+    }
+
+    private @Nullable String scanner(Evidence evidence, List<Hint> hints) {
+        List<String> stations = evidence.mainStations();
+        if (stations.isEmpty()) {
+            return scannerByModel(evidence.mainModels(), hints);
+        }
+        Set<String> found = stations.stream()
+                .map(station -> scanners.ofStation(station).orElseGet(() -> asCode(station)))
+                .collect(Collectors.toCollection(TreeSet::new));
+        String scanner = one(found, Kind.SEVERAL_SCANNERS, hints);
+        if (scanner == null) {
+            return null;
+        }
+        if (!isCode(scanner)) {
+            hints.add(new Hint(Kind.STATION_NOT_A_CODE, scanner));
+            return null;
+        }
+        stations.stream()
+                .filter(station -> scanners.ofStation(station).isEmpty())
+                .findFirst()
+                .ifPresent(station -> hints.add(new Hint(Kind.UNKNOWN_STATION, station)));
+        return scanner;
+    }
+
+    /** Which scanner it is a model does not say, as there may be two of it: only somebody who has given it to one as a title. */
+    private @Nullable String scannerByModel(List<String> models, List<Hint> hints) {
+        String model = one(models, Kind.ONLY_MODEL, hints);
+        if (model == null) {
+            return null;
+        }
+        String scanner = scanners.ofStation(model).orElse(null);
+        if (scanner == null) {
+            hints.add(new Hint(Kind.ONLY_MODEL, model));
+        }
+        return scanner;
+    }
+
+    /** {@code Galan-3T} for {@code Galan 3T}; as it is where no code can be made of it. */
+    private static String asCode(String station) {
+        String plain = Normalizer.normalize(station, Normalizer.Form.NFKC);
+        if (isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
+            return station;
+        }
+        String code = NOT_IN_CODES.matcher(plain).replaceAll("-");
+        code = EDGES.matcher(code).replaceAll("");
+        return isCode(code) ? code : station;
+    }
+
+    private static boolean isCode(String text) {
+        try {
+            Code.checked("scanner", text);
+            return true;
+        } catch (Refusal none) {
+            return false;
+        }
+    }
+
+    /** One that is in the future was not the day. */
+    private List<LocalDate> plausible(Set<LocalDate> days) {
+        LocalDate tomorrow = clock.instant().atZone(zone).toLocalDate().plusDays(1);
+        return days.stream().filter(day -> day.isBefore(tomorrow)).toList();
+    }
+
+    private static <T> @Nullable T one(Collection<T> said, Kind several, List<Hint> hints) {
+        if (said.size() > 1) {
+            hints.add(new Hint(several, some(said)));
+        }
+        return said.size() == 1 ? said.iterator().next() : null;
+    }
+
+    private static String some(Collection<?> said) {
+        String first = said.stream().limit(NAMED_MAX).map(Object::toString).collect(Collectors.joining(", "));
+        return said.size() > NAMED_MAX ? first + ", …" : first;
+    }
+
+    private static List<Hint> remarks(Evidence evidence) {
+        List<Hint> remarks = new ArrayList<>();
+        if (evidence.damaged() > 0) {
+            remarks.add(new Hint(Kind.DAMAGED, String.valueOf(evidence.damaged())));
+        }
+        if (evidence.unreadable() > 0) {
+            remarks.add(new Hint(Kind.UNREADABLE, String.valueOf(evidence.unreadable())));
+        }
+        if (!evidence.whole()) {
+            remarks.add(new Hint(Kind.PART, String.valueOf(evidence.filesRead())));
+        }
+        if (evidence.isSilent()) {
+            remarks.add(Hint.of(Kind.NOTHING));
+        }
+        return remarks;
+    }
+
+    private static @Nullable String title(
+            @Nullable String modality, @Nullable LocalDate day, @Nullable String subject) {
+        List<String> words = new ArrayList<>();
+        for (Object word : new @Nullable Object[] {modality, day, subject}) {
+            if (word != null) {
+                words.add(word.toString());
+            }
+        }
+        return words.isEmpty() ? null : String.join(" ", words);
+    }
+
+    /** As the collector of an Orthanc makes it: the same study has the same code, wherever it comes from. */
+    private static String studyCode(String study) {
+        return Uid.isPlain(study) ? Spool.folder(study) : study.substring(1);
+    }
+
+    private static String digest(Path path) {
+        return Digest.ofContent(FilePath.rawBytes(path)).toString();
+    }
+}

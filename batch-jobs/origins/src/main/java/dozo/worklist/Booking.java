@@ -1,0 +1,110 @@
+package dozo.worklist;
+
+import dozo.registry.Scanners;
+import dozo.registry.Acquisition;
+import dozo.registry.Code;
+import dozo.registry.Refusal;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A visit that the booking system plans. Null is what it does not say. Nobody's name, ID or day of birth is in it.
+ *
+ * @param accession the accession number: its identity, which scanners copy into every image
+ * @param project the code of the project that it belongs to
+ * @param studyUid the StudyInstanceUID that the scanner is told to use
+ * @param aeTitle of the station that it is booked at
+ * @param on by the clocks here, with {@code time}
+ * @param procedure what is to be done, in the booking system's words
+ * @param seriesExpected how many series it should bring
+ * @param subject as {@link dozo.source.dicom.PseudonymousCode} makes it
+ */
+public record Booking(
+        String accession,
+        @Nullable String project,
+        @Nullable String studyUid,
+        @Nullable String aeTitle,
+        @Nullable String modality,
+        LocalDate on,
+        @Nullable LocalTime time,
+        String procedure,
+        @Nullable Integer seriesExpected,
+        @Nullable String subject) {
+
+    static final int SERIES_MAX = 10_000;
+
+    private static final Pattern ACCESSION = Pattern.compile("[!-~]{1,64}");
+    private static final Pattern UID = Pattern.compile("[0-9]+([.][0-9]+)+");
+    private static final int UID_LENGTH_MAX = 64;
+    private static final int PROCEDURE_LENGTH_MAX = 200;
+    private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
+    private static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
+
+    /** Refuses what has not the form of what it should be. */
+    public Booking {
+        if (!ACCESSION.matcher(accession).matches()) {
+            throw new Refusal("accession", "1 to 64 letters, digits and signs of ASCII without space are accepted");
+        }
+        if (project != null) {
+            Code.checked("project", project);
+        }
+        if (studyUid != null
+                && (studyUid.length() > UID_LENGTH_MAX || !UID.matcher(studyUid).matches())) {
+            throw new Refusal("studyUid", "\"%s\" is no UID: digits with dots are accepted".formatted(studyUid));
+        }
+        if (aeTitle != null) {
+            Scanners.checkedAeTitle("aeTitle", aeTitle);
+        }
+        new Acquisition(modality, null, null);
+        if (on.isBefore(EARLIEST) || on.isAfter(LATEST)) {
+            throw new Refusal("date", "%s: a day from %s to %s is accepted".formatted(on, EARLIEST, LATEST));
+        }
+        if (procedure.length() > PROCEDURE_LENGTH_MAX || !Code.isText(procedure)) {
+            throw new Refusal(
+                    "procedure", "one line of at most %d characters is accepted".formatted(PROCEDURE_LENGTH_MAX));
+        }
+        if (seriesExpected != null && (seriesExpected < 1 || seriesExpected > SERIES_MAX)) {
+            throw new Refusal("series", "%d: 1 to %,d is accepted".formatted(seriesExpected, SERIES_MAX));
+        }
+    }
+
+    /** This booking with what it does not say as it was before. */
+    Booking over(Booking before) {
+        return new Booking(
+                accession,
+                either(project, before.project),
+                either(studyUid, before.studyUid),
+                either(aeTitle, before.aeTitle),
+                either(modality, before.modality),
+                on,
+                time == null && on.equals(before.on) ? before.time : time,
+                procedure.isEmpty() ? before.procedure : procedure,
+                either(seriesExpected, before.seriesExpected),
+                either(subject, before.subject));
+    }
+
+    private static <T> @Nullable T either(@Nullable T said, @Nullable T before) {
+        return said == null ? before : said;
+    }
+
+    /** For the ledger. The procedure is not told there: it is free text, and what is in the ledger stays. */
+    String told() {
+        return "project %s, on %s at %s, station %s, modality %s, study %s, series %s, subject %s"
+                .formatted(
+                        known(project),
+                        on,
+                        known(time),
+                        known(aeTitle),
+                        known(modality),
+                        known(studyUid),
+                        known(seriesExpected),
+                        known(subject));
+    }
+
+    private static String known(@Nullable Object value) {
+        return Objects.toString(value, "unknown");
+    }
+}

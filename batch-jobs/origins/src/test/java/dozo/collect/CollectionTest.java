@@ -1,0 +1,223 @@
+package dozo.collect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dozo.collect.Origins.Terms;
+import dozo.collect.Reconciliations.Report;
+import dozo.db.TestDatabase;
+import dozo.ledger.Findings;
+import dozo.ledger.Ledger;
+import dozo.ledger.Sight;
+import dozo.registry.Experiments;
+import dozo.registry.Projects;
+import dozo.registry.Sites;
+import dozo.remote.SiteAddress;
+import dozo.remote.Tmpfs;
+import dozo.source.flywheel.Emulator;
+import dozo.source.flywheel.Faults.Fault;
+import dozo.source.flywheel.Hierarchy;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.unit.DataSize;
+
+/** What becomes of an origin's part of a night when there is no room, no spool, or suddenly nothing to see. */
+class CollectionTest {
+
+    private static final InstantSource CLOCK = InstantSource.system();
+
+    @TempDir
+    Path folder;
+
+    private final DataSource database = TestDatabase.fresh();
+    private final JdbcClient jdbc = JdbcClient.create(database);
+    private final Ledger ledger = new Ledger(jdbc, CLOCK);
+    private final Projects projects = new Projects(jdbc, ledger, CLOCK);
+    private final Findings findings = new Findings(new JdbcTemplate(database), CLOCK);
+    private final Reconciliations reconciliations = new Reconciliations(new JdbcTemplate(database), findings, CLOCK);
+
+    private Hierarchy hierarchy = Hierarchy.small();
+    private Emulator emulator;
+    private Path spool;
+    private Collection collection;
+
+    @BeforeEach
+    void open() throws Exception {
+        emulator = new Emulator(hierarchy);
+        spool = Files.createDirectory(folder.resolve("spool"));
+        new Sites(jdbc, ledger, CLOCK)
+                .save(
+                        "dr",
+                        new SiteAddress("127.0.0.1", 1, "dozo", "/dr", folder.resolve("key"), "ssh-ed25519 AAAA"),
+                        "t");
+        projects.create("p", "", "t");
+    }
+
+    @AfterEach
+    void close() {
+        emulator.close();
+    }
+
+    @Test
+    void whatDoesNotFitIsNotBroughtAndComesWhenThereIsRoom() throws Exception {
+        try (Tmpfs disk = new Tmpfs(spool, "size=2m")) {
+            begin(DataSize.ofMegabytes(2));
+            Report full = night();
+
+            assertThat(full.state()).isEqualTo(Reconciliations.State.DIFFERS);
+            assertThat(full.missing()).isEqualTo(8);
+            assertThat(lines(full)).containsOnly("NO_ROOM");
+            assertThat(spool).isEmptyDirectory();
+
+            disk.remount("size=6m");
+            assertThat(night())
+                    .extracting(Report::state, Report::itemsComplete)
+                    .containsExactly(Reconciliations.State.EMPTY, 8L);
+        }
+    }
+
+    /** Files of a few bytes take a page each: that there is no room is seen only by who writes. */
+    @Test
+    void aDiskThatFillsUpIsOneFindingAndTheNextNightGoesOn() throws Exception {
+        emulator.close();
+        hierarchy = new Hierarchy(1, 1, 2, 1, 40, 1);
+        emulator = new Emulator(hierarchy);
+        try (Tmpfs disk = new Tmpfs(spool, "size=64k")) {
+            begin(DataSize.ofBytes(0));
+            Report full = night();
+
+            assertThat(full.state()).isEqualTo(Reconciliations.State.UNUSABLE);
+            assertThat(full.message()).contains("No space left on device");
+            assertThat(findings(full)).containsExactly(tuple("ORIGIN_UNUSABLE", null));
+
+            disk.remount("size=4m");
+            assertThat(night())
+                    .extracting(Report::state, Report::itemsComplete)
+                    .containsExactly(Reconciliations.State.EMPTY, 2L);
+        }
+    }
+
+    @Test
+    void aSpoolThatIsNotMountedGetsNothing() throws Exception {
+        begin(DataSize.ofBytes(0));
+        night();
+        Files.move(spool, folder.resolve("unmounted"));
+        Files.createDirectory(spool);
+        hierarchy.replace(hierarchy.file(0, 0), "a new version", Hierarchy.BEGINNING.plusSeconds(7_200));
+
+        Report report = night();
+
+        assertThat(report.state()).isEqualTo(Reconciliations.State.UNUSABLE);
+        assertThat(report.message()).contains("its spool is empty, and was not");
+        assertThat(spool).isEmptyDirectory();
+    }
+
+    @Test
+    void aSpoolThatIsFullWithinDaysIsSaidBefore() throws Exception {
+        begin(DataSize.ofBytes(0));
+        Report first = night();
+        assertThat(findings(first)).isEmpty();
+        jdbc.sql("update reconciliation set bytes_fetched = 1000000000000000000")
+                .update();
+
+        assertThat(findings(night())).containsExactly(tuple("SPOOL_SHORT", null));
+    }
+
+    @Test
+    void aKeyThatSuddenlySeesLittleIsAFindingAndWhatIsHereStays() throws Exception {
+        begin(DataSize.ofBytes(0));
+        night();
+        for (int i = 0; i < 6; i++) {
+            hierarchy.remove(Hierarchy.session(i));
+        }
+
+        Report report = night();
+
+        assertThat(report.state()).isEqualTo(Reconciliations.State.DIFFERS);
+        assertThat(findings(report)).containsExactly(tuple("NOT_DELIVERED", null));
+        assertThat(lines(report)).containsExactly("MANY_GONE");
+        assertThat(night().state()).as("said once").isEqualTo(Reconciliations.State.EMPTY);
+        assertThat(Files.list(spool)).hasSize(8);
+    }
+
+    /** And not 40 files one after the other, with all the waiting. */
+    @Test
+    void aFlywheelThatDiesInTheMiddleOfASessionEndsItsPartSoon() throws Exception {
+        emulator.close();
+        hierarchy = new Hierarchy(1, 1, 2, 1, 40, 100);
+        emulator = new Emulator(hierarchy);
+        begin(DataSize.ofBytes(0));
+        for (int i = 0; i < 40; i++) {
+            emulator.faults.always(emulator.downloadPath(hierarchy.file(0, i)), Fault.DROPPED);
+        }
+        emulator.faults.always("/auth/status", Fault.DROPPED);
+
+        Report report = night();
+
+        assertThat(report.state()).isEqualTo(Reconciliations.State.UNUSABLE);
+        assertThat(report.message()).startsWith("it does not answer any more");
+        emulator.faults.heal();
+        assertThat(night().itemsComplete()).isEqualTo(2);
+    }
+
+    private void begin(DataSize roomLeft) throws Exception {
+        CollectSettings settings =
+                new CollectSettings(Duration.ofHours(1), 3, Duration.ofMillis(1), Duration.ofSeconds(5), roomLeft);
+        Origins origins = new Origins(jdbc, projects, List.of(new FlywheelCollector(settings, CLOCK)), ledger, CLOCK);
+        Arrivals arrivals = new Arrivals(jdbc, new Experiments(jdbc, projects, ledger, CLOCK), origins, ledger, CLOCK);
+        collection = new Collection(
+                jdbc,
+                origins,
+                arrivals,
+                reconciliations,
+                new Room(jdbc, settings, CLOCK),
+                settings,
+                new TransactionTemplate(new JdbcTransactionManager(database)),
+                CLOCK);
+        Path key = Files.writeString(folder.resolve("key"), emulator.key());
+        URI address = URI.create("http://localhost:" + emulator.port());
+        origins.save(
+                "fw", new Terms(OriginKind.FLYWHEEL, address, key, List.of(), spool, "p", Map.of(), true, true), "t");
+    }
+
+    private Report night() throws InterruptedException {
+        jdbc.sql("update run set state = 'COMPLETE', ended_at = now() where state = 'RUNNING'")
+                .update();
+        long run = jdbc.sql("""
+                        insert into run (kind, site_id, state, requested_by, started_at)
+                        select 'nightlyBackup', site_id, 'RUNNING', 't', now() from site returning run_id
+                        """).query((row, n) -> row.getLong(1)).single();
+        boolean more = true;
+        while (more) {
+            more = collection.next(run);
+        }
+        return reconciliations.of(run).getFirst();
+    }
+
+    private List<String> lines(Report report) {
+        return reconciliations.lines(Sight.EVERYTHING, report.runId(), true, 0, 100).stream()
+                .map(Reconciliations.ReportLine::reason)
+                .toList();
+    }
+
+    private List<org.assertj.core.groups.Tuple> findings(Report report) {
+        return jdbc.sql("select reason, experiment_id from finding where run_id = :run order by finding_id")
+                .param("run", report.runId())
+                .query((row, n) -> tuple(row.getString("reason"), row.getObject("experiment_id")))
+                .list();
+    }
+}

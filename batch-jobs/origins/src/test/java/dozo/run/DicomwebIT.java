@@ -1,0 +1,165 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.collect.Arrivals;
+import dozo.collect.Arrivals.Arrival;
+import dozo.collect.OriginKind;
+import dozo.collect.Origins;
+import dozo.collect.Origins.Terms;
+import dozo.collect.Reconciliations;
+import dozo.db.TestDatabase;
+import dozo.file.Problem;
+import dozo.ledger.Findings.KeptFinding;
+import dozo.ledger.Sight;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Projects;
+import dozo.registry.Scanners;
+import dozo.run.Runs.Run;
+import dozo.source.dicom.SharedData;
+import dozo.source.dicomweb.OrthancServer;
+import dozo.source.dicomweb.Spool;
+import dozo.worklist.Studies;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What storescu sends to a real Orthanc is, after a night, verified at a real sshd; what is odd about it is a finding. */
+class DicomwebIT {
+
+    private static final String STUDY = "1.2.840.113619.6.44.278690555559257603308263179064563144783";
+
+    @TempDir
+    Path folder;
+
+    private Path corpus;
+    private Path root;
+    private OrthancServer orthanc;
+    private LoopbackSite site;
+    private Night night;
+
+    @BeforeEach
+    void open() throws IOException {
+        corpus = SharedData.folder();
+        root = Files.createDirectory(folder.resolve("dr"));
+        orthanc = new OrthancServer(Files.createDirectory(folder.resolve("orthanc")), 1, true);
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+        night = new Night(TestDatabase.fresh(), site.address(), "dozo.collect.first-wait=1ms");
+        night.get(Projects.class).create("p", "", "test");
+        night.get(Origins.class)
+                .save(
+                        "pacs",
+                        new Terms(
+                                OriginKind.DICOMWEB,
+                                URI.create(orthanc.address()),
+                                null,
+                                List.of(),
+                                Files.createDirectory(folder.resolve("spool")),
+                                "p",
+                                Map.of(),
+                                true,
+                                true),
+                        "test");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        if (night != null) {
+            night.close();
+            site.close();
+        }
+        if (orthanc != null) {
+            orthanc.close();
+        }
+    }
+
+    @Test
+    void fromStorescuToVerifiedAtTheSite() throws Exception {
+        Instant began = Instant.now();
+        orthanc.store(corpus.resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"));
+        Instant stored = Instant.now();
+        orthanc.awaitStable();
+        Instant stable = Instant.now();
+        night.get(Scanners.class).put(new Scanners.Scanner("GE3T", List.of("00090004"), null), "test");
+
+        Run run = night.complete();
+
+        Arrival arrival = arrivals().getFirst();
+        assertThat(arrival.item()).isEqualTo(STUDY);
+        assertThat(arrival.state()).isEqualTo(Arrivals.State.COMPLETE);
+        assertThat(arrival.acquisition().modality()).isEqualTo("MR");
+        assertThat(arrival.acquisition().scanner()).isEqualTo("GE3T");
+        assertThat(arrival.acquisition().day()).isEqualTo("2020-09-29");
+        assertThat(arrival.title()).isEqualTo("MR 2020-09-29");
+        assertThat(arrival.experiment()).isEqualTo("p/dcm-" + Spool.folder(STUDY));
+        assertThat(night.coverage().safe()).isTrue();
+        assertThat(night.coverage().filesSafe()).isEqualTo(14);
+        assertThat(dicomFilesAtTheSite()).isEqualTo(14);
+        Studies.Study study = night.get(Studies.class).find(STUDY).orElseThrow();
+        assertThat(study.experimentId()).isEqualTo(arrival.experimentId());
+        assertThat(study.instances()).isEqualTo(14);
+        assertThat(study.instancesCollected()).isEqualTo(14);
+        System.out.printf(
+                "storescu %d ms, until Orthanc calls it stable %d ms, night %d ms: 14 instances verified at the site by run %d%n",
+                Duration.between(began, stored).toMillis(),
+                Duration.between(stored, stable).toMillis(),
+                Duration.between(stable, Instant.now()).toMillis(),
+                run.id());
+    }
+
+    @Test
+    void aLateSeriesIsTheNextManifestAndOtherPixelsAreAFinding() throws Exception {
+        Path conflicts = corpus.resolve("made_conflicts_and_broken");
+        orthanc.store(conflicts.resolve("same_sop_uid_v1.dcm"));
+        orthanc.awaitStable();
+        night.complete();
+        orthanc.store(conflicts.resolve("same_sop_uid_v2_other_pixels.dcm"));
+        orthanc.awaitStable();
+
+        Run second = night.run();
+
+        assertThat(night.findings(second)).extracting(KeptFinding::reason).containsExactly(Problem.CONFLICTING);
+        assertThat(night.findings(second).getFirst().message()).contains("OTHER_PIXELS");
+        assertThat(night.count("select max(manifest_no) from manifest")).isEqualTo(2);
+        assertThat(night.coverage().filesSafe()).isEqualTo(2);
+        assertThat(dicomFilesAtTheSite()).isEqualTo(2);
+        assertThat(arrivals().getFirst().state()).isEqualTo(Arrivals.State.COMPLETE);
+        night.complete();
+    }
+
+    @Test
+    void anOrthancThatIsDownIsAFindingAndTheNextNightGoesOn() throws Exception {
+        orthanc.store(corpus.resolve("ge_dcm_qa_ge/01_Ax_DWI_TENSOR_R2"));
+        orthanc.stop();
+
+        Run run = night.run();
+
+        assertThat(night.findings(run)).extracting(KeptFinding::reason).containsExactly(Problem.ORIGIN_UNUSABLE);
+        assertThat(night.get(Reconciliations.class).of(run.id()).getFirst().state())
+                .isEqualTo(Reconciliations.State.UNUSABLE);
+        orthanc.start();
+        orthanc.awaitStable();
+        night.complete();
+        assertThat(night.coverage().filesSafe()).isEqualTo(14);
+    }
+
+    private List<Arrival> arrivals() {
+        return night.get(Arrivals.class).page(Sight.EVERYTHING, Arrivals.Wanted.ALL, 0, 100);
+    }
+
+    private long dicomFilesAtTheSite() throws IOException {
+        try (Stream<Path> all = Files.walk(root.resolve("p"))) {
+            return all.filter(file -> file.toString().endsWith(".dcm")).count();
+        }
+    }
+}

@@ -1,8 +1,0 @@
-package dozo.transfer;
-
-/** Being at something, counted until it is closed. */
-public interface Stay extends AutoCloseable {
-
-    @Override
-    void close();
-}

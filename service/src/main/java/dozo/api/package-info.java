@@ -3,6 +3,7 @@
 @ApplicationModule(
         allowedDependencies = {
             "collect",
+            "copy",
             "db",
             "export",
             "file",

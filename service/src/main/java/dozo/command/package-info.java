@@ -9,6 +9,7 @@
             "export",
             "file",
             "ledger",
+            "loopback",
             "plan",
             "remote",
             "restore",

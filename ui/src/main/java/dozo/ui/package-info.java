@@ -11,6 +11,7 @@
             "remote",
             "restore",
             "run",
+            "send",
             "setting",
             "suggest",
             "transfer",

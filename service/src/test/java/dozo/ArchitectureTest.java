@@ -119,6 +119,7 @@ class ArchitectureTest {
                     "dozo.plan",
                     "dozo.remote",
                     "dozo.source",
+                    "dozo.source.delivery",
                     "dozo.source.dicom",
                     "dozo.source.dicomweb",
                     "dozo.source.flywheel",

@@ -7,6 +7,7 @@
             "registry",
             "setting",
             "source :: dicom",
+            "source :: delivery",
             "source :: dicomweb",
             "source :: flywheel",
             "source :: tree",

@@ -13,6 +13,7 @@
             "remote",
             "restore",
             "run",
+            "source :: delivery",
             "source :: flywheel",
             "transfer"
         })

@@ -16,15 +16,12 @@ import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
-import java.time.LocalDate;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MappingIterator;
@@ -131,13 +128,13 @@ public final class Orthanc implements AutoCloseable {
     }
 
     /**
-     * All studies, by QIDO-RS, if they are as many as Orthanc counts: else what a search leaves out would be taken for gone.
+     * All studies, by QIDO-RS, one with two patients perhaps twice, if they are as many as Orthanc counts: else what a search leaves out would be taken for gone.
      *
      * @throws DeliveryException when they cannot be listed, or are fewer
      */
     public List<Found> allStudies() throws IOException, InterruptedException {
         for (int search = 1; ; search++) {
-            List<Found> found = studies(null, null);
+            List<Found> found = search();
             int counted = countStudies();
             if (found.size() >= counted) {
                 return found.stream()
@@ -152,22 +149,15 @@ public final class Orthanc implements AutoCloseable {
         }
     }
 
-    /**
-     * The studies of these days, by QIDO-RS; of all days where none is given. One with two patients may be there twice.
-     *
-     * @throws DeliveryException when they cannot be listed
-     */
-    public List<Found> studies(@Nullable LocalDate from, @Nullable LocalDate to)
-            throws IOException, InterruptedException {
+    private List<Found> search() throws IOException, InterruptedException {
         List<Found> studies = new ArrayList<>();
-        String days = from == null && to == null ? "" : "&StudyDate=" + day(from) + "-" + day(to);
         List<Found> before = List.of();
         int offset = 0;
         for (int page = 0; page < PAGES_MAX; page++) {
             List<Found> found = list(
                     "the search for studies",
-                    "%s/studies?limit=%d&offset=%d&includefield=%s%s"
-                            .formatted(DICOMWEB, PAGE, offset, STUDY_DESCRIPTION, days),
+                    "%s/studies?limit=%d&offset=%d&includefield=%s"
+                            .formatted(DICOMWEB, PAGE, offset, STUDY_DESCRIPTION),
                     DICOM_JSON,
                     Orthanc::found);
             studies.addAll(found);
@@ -195,10 +185,6 @@ public final class Orthanc implements AutoCloseable {
                 modalities,
                 value(study, STUDY_DESCRIPTION).asString(""),
                 value(study, NUMBER_OF_INSTANCES).asInt(0));
-    }
-
-    private static String day(@Nullable LocalDate day) {
-        return day == null ? "" : day.format(DateTimeFormatter.BASIC_ISO_DATE);
     }
 
     /** How many studies Orthanc counts; one with two patients is two. */

@@ -46,7 +46,6 @@ final class Answers {
                 text(node, "label"),
                 reference(parents.path("project")),
                 reference(parents.path("subject")),
-                reference(level == Level.SESSION ? node.path("_id") : parents.path("session")),
                 day(node),
                 time(node.path("modified")));
     }

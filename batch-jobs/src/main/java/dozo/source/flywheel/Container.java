@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param id what it is; 24 hexadecimal digits
  * @param label what people call it: any text, and others beside it may have the same
  * @param project the id of the project that it is in
- * @param session the id of the session that it is in
  * @param day on which a session's scan was, by the calendar where it was; null if that is not told
  * @param modified when Flywheel's record of it was changed, by Flywheel's clock; null if it does not say
  */
@@ -23,7 +22,6 @@ public record Container(
         String label,
         @Nullable String project,
         @Nullable String subject,
-        @Nullable String session,
         @Nullable LocalDate day,
         @Nullable Instant modified) {
 

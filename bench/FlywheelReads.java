@@ -1,5 +1,9 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.Limits;
+import dozo.source.delivery.Pause;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy.Kind;
 import java.io.IOException;
@@ -14,7 +18,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -75,7 +78,7 @@ final class FlywheelReads {
      */
     private static void download(String key, Path folder, int rounds, List<String> command) throws Exception {
         try (Flywheel flywheel = new Flywheel(
-                ApiKey.of(key), Limits.USUAL, Set.of(), Pause.REAL, new SplittableRandom(), InstantSource.system())) {
+                ApiKey.of(key), Limits.USUAL, Set.of(), Pause.REAL, InstantSource.system())) {
             for (int round = 0; round < rounds; round++) {
                 removeFiles(folder, "curl-*");
                 long started = System.nanoTime();

@@ -1,15 +1,15 @@
 package dozo.command;
 
 import dozo.file.Size;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Limits;
+import dozo.source.delivery.Pause;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.ApiKey;
 import dozo.source.flywheel.Flywheel;
-import dozo.source.flywheel.FlywheelException;
-import dozo.source.flywheel.Item;
-import dozo.source.flywheel.Limits;
-import dozo.source.flywheel.Pause;
-import dozo.source.flywheel.Reconciliation;
 import dozo.source.flywheel.Spool;
-import dozo.source.flywheel.Trouble;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -26,6 +25,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Brings Flywheel's sessions into a folder of this machine; needs no service. */
 @Command(
@@ -91,7 +91,8 @@ final class FlywheelCommand implements Callable<Integer> {
         PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
         List<Reconciliation> all = deliver(key(), out);
         if (json) {
-            out.println(Connection.JSON.writeValueAsString(all));
+            out.println(Connection.JSON.writeValueAsString(
+                    all.stream().map(FlywheelCommand::json).toList()));
         }
         out.flush();
         return all.stream().allMatch(Reconciliation::isComplete) ? Exit.WELL : Exit.NOT_SAFE;
@@ -112,13 +113,9 @@ final class FlywheelCommand implements Callable<Integer> {
 
     private List<Reconciliation> deliver(ApiKey key, PrintWriter out) throws IOException, InterruptedException {
         List<Reconciliation> all = new ArrayList<>();
-        try (Flywheel flywheel = new Flywheel(
-                key,
-                Limits.USUAL,
-                Set.copyOf(storageHosts),
-                Pause.REAL,
-                new SplittableRandom(),
-                InstantSource.system())) {
+        try (Flywheel flywheel =
+                new Flywheel(key, Limits.USUAL, Set.copyOf(storageHosts), Pause.REAL, InstantSource.system())) {
+
             Spool into = new Spool(flywheel, Objects.requireNonNull(spool), atOnce);
             for (String session : sessions) {
                 Reconciliation came = into.deliver(session);
@@ -127,17 +124,24 @@ final class FlywheelCommand implements Callable<Integer> {
                     print(came, into.tree(session), out);
                 }
             }
-        } catch (FlywheelException e) {
+        } catch (DeliveryException e) {
             int code = e.trouble() == Trouble.KEY_REFUSED ? Exit.NOT_ALLOWED : Exit.UNAVAILABLE;
             throw new Failure(code, Login.visible(String.valueOf(e.getMessage())));
         }
         return all;
     }
 
+    /** An item of a Flywheel is a session. */
+    private static ObjectNode json(Reconciliation came) {
+        ObjectNode node = Connection.JSON.valueToTree(came);
+        node.set("session", node.remove("item"));
+        return node;
+    }
+
     private static void print(Reconciliation came, Path tree, PrintWriter out) {
         out.println("%s  %s: %d of %d files are in %s, %s came now; %s"
                 .formatted(
-                        came.session(),
+                        came.item(),
                         came.label(),
                         came.filesDelivered(),
                         came.filesTold(),

@@ -14,6 +14,7 @@
             "remote",
             "restore",
             "run",
+            "source :: delivery",
             "source :: flywheel",
             "transfer"
         })

@@ -10,6 +10,7 @@ import dozo.manifest.Manifests.ChangeKind;
 import dozo.registry.Capacity.Outlook;
 import dozo.registry.ExperimentSearch.State;
 import dozo.registry.Verdict.Outcome;
+import dozo.source.delivery.Trouble;
 import dozo.source.tree.FolderSearch;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -105,8 +106,7 @@ class WordsTest {
     @Test
     void everyReasonOfAReconciliationHasAWord() throws Exception {
         Stream<String> needed = Stream.of(
-                        Arrays.stream(dozo.source.flywheel.Trouble.values()).map(Enum::name),
-                        Arrays.stream(dozo.source.dicomweb.Trouble.values()).map(Enum::name),
+                        Arrays.stream(Trouble.values()).map(Enum::name),
                         Arrays.stream(FolderSearch.Reason.values()).map(Enum::name),
                         OTHER_REASONS.stream())
                 .flatMap(each -> each)

@@ -1,6 +1,7 @@
 package dozo.collect;
 
 import dozo.setting.Setting;
+import dozo.source.delivery.Limits;
 import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -38,4 +39,10 @@ public record CollectSettings(
                 min = "0B",
                 max = "100TB")
         @DefaultValue("1GB")
-        DataSize roomLeft) {}
+        DataSize roomLeft) {
+
+    /** How long an origin's server is waited for, and how often it is tried. */
+    Limits limits() {
+        return Limits.usual(stall, firstWait);
+    }
+}

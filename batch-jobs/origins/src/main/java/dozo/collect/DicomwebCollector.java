@@ -10,37 +10,35 @@ import dozo.ledger.Findings.Finding;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Pause;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Changes;
-import dozo.source.dicomweb.Changes.Place;
 import dozo.source.dicomweb.Described;
 import dozo.source.dicomweb.Described.SeriesFacts;
-import dozo.source.dicomweb.DicomwebException;
-import dozo.source.dicomweb.Item;
-import dozo.source.dicomweb.Limits;
 import dozo.source.dicomweb.Orthanc;
 import dozo.source.dicomweb.Orthanc.Found;
-import dozo.source.dicomweb.Pause;
 import dozo.source.dicomweb.Server;
 import dozo.source.dicomweb.Spool;
-import dozo.source.dicomweb.Trouble;
 import dozo.source.dicomweb.Uid;
 import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
@@ -91,17 +89,14 @@ class DicomwebCollector implements Collector {
     public Look look(Origin origin, @Nullable String newest) throws IOException, InterruptedException {
         try (Orthanc orthanc = open(origin)) {
             long last = newest == null ? 0 : Long.parseLong(newest);
-            Changes.Seen seen = new Changes(orthanc, limits(), clock).since(new Place(last, Map.of()));
-            Set<String> changed = new HashSet<>();
-            seen.ready().forEach(uid -> changed.add(Uid.shown(uid)));
-            seen.unstable().forEach(uid -> changed.add(Uid.shown(uid)));
+            Changes.Seen seen = new Changes(orthanc).since(last);
             return new Look(
                     offers(origin, orthanc.allStudies()),
-                    changed,
-                    String.valueOf(seen.next().last()),
-                    remarks(seen.missing(), origin.name()),
-                    remarks(seen.items(), origin.name()));
-        } catch (DicomwebException e) {
+                    seen.changed().stream().map(Uid::shown).collect(Collectors.toSet()),
+                    String.valueOf(seen.last()),
+                    Remark.of(seen.missing()),
+                    Remark.of(seen.remarks()));
+        } catch (DeliveryException e) {
             throw unusable(e);
         }
     }
@@ -144,9 +139,10 @@ class DicomwebCollector implements Collector {
         try (Orthanc orthanc = open(origin)) {
             Described told = Described.of(orthanc, codes, studyUid(orthanc, offer.item()), clock.instant());
             tell(offer.item(), told);
+            boolean isArriving = told.isArriving(clock.instant());
             return new Delivery(
-                    known(offer, told), told.instances(), 0, 0, isArriving(told), neverStable(offer, told), List.of());
-        } catch (DicomwebException e) {
+                    known(offer, told), told.instances(), 0, 0, isArriving, neverStable(offer, told), List.of());
+        } catch (DeliveryException e) {
             return failed(offer, e);
         }
     }
@@ -157,49 +153,42 @@ class DicomwebCollector implements Collector {
             String uid = studyUid(orthanc, offer.item());
             Described told = Described.of(orthanc, codes, uid, clock.instant());
             tell(offer.item(), told);
-            if (isArriving(told)) {
+            if (told.isArriving(clock.instant())) {
                 return new Delivery(known(offer, told), told.instances(), 0, 0, true, List.of(), List.of());
             }
-            dozo.source.dicomweb.Delivery came =
-                    new Spool(orthanc, codes, origin.terms().spool(), settings.atOnce()).deliver(uid);
+            Reconciliation came = new Spool(orthanc, codes, origin.terms().spool(), settings.atOnce()).deliver(uid);
             List<Remark> missing = new ArrayList<>(neverStable(offer, told));
-            missing.addAll(remarks(came.missing(), offer.item()));
-            List<Remark> words = new ArrayList<>(remarks(came.findings(), offer.item()));
-            words.addAll(remarks(came.remarks(), offer.item()));
+            missing.addAll(Remark.of(came.missing()));
             return new Delivery(
-                    known(offer, told), came.told(), came.delivered(), came.bytesFetched(), false, missing, words);
-        } catch (DicomwebException e) {
+                    known(offer, told),
+                    came.filesTold(),
+                    came.filesDelivered(),
+                    came.bytesFetched(),
+                    false,
+                    missing,
+                    Remark.of(came.remarks()));
+        } catch (DeliveryException e) {
             return failed(offer, e);
         }
     }
 
-    /** A study that is not stable is left to come, for a day. */
-    private boolean isArriving(Described told) {
-        return !told.stable() && age(told).compareTo(Limits.USUAL.unstable()) < 0;
-    }
-
-    private Duration age(Described told) {
-        return told.series().isEmpty() ? Duration.ZERO : Duration.between(told.firstAt(), clock.instant());
-    }
-
     private List<Remark> neverStable(Offer offer, Described told) {
-        if (told.stable() || isArriving(told)) {
+        if (told.stable() || told.isArriving(clock.instant())) {
             return List.of();
         }
         String message = "not stable for %d hours; what is there is brought"
-                .formatted(age(told).toHours());
+                .formatted(told.age(clock.instant()).toHours());
         return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
     }
 
     /** Where nothing answers any more, or nothing can be kept, it would be the trouble of all items. */
-    private static Delivery failed(Offer offer, DicomwebException e) throws OriginException {
-        if (e.trouble().endsAll()) {
+    private static Delivery failed(Offer offer, DeliveryException e) throws OriginException {
+        if (Orthanc.endsAll(e.trouble())) {
             throw unusable(e);
         }
-        Remark missing =
-                new Remark("study " + offer.item(), offer.item(), e.trouble().name(), String.valueOf(e.getMessage()));
+        List<Remark> missing = Remark.of(List.of(Item.of("study " + offer.item(), offer.item(), e)));
         long files = offer.files() == null ? 0 : offer.files();
-        return new Delivery(offer, files, 0, 0, false, List.of(missing), List.of());
+        return new Delivery(offer, files, 0, 0, false, missing, List.of());
     }
 
     @Override
@@ -321,18 +310,7 @@ class DicomwebCollector implements Collector {
     }
 
     private Orthanc open(Origin origin) {
-        return new Orthanc(server(origin.terms()), limits(), Pause.REAL);
-    }
-
-    private Limits limits() {
-        Limits usual = Limits.USUAL;
-        return new Limits(
-                usual.connect(),
-                usual.answer(),
-                settings.stall(),
-                usual.tries(),
-                settings.firstWait(),
-                usual.unstable());
+        return new Orthanc(server(origin.terms()), settings.limits(), Pause.REAL, clock);
     }
 
     private static Server server(Terms terms) {
@@ -350,13 +328,7 @@ class DicomwebCollector implements Collector {
         }
     }
 
-    private static OriginException unusable(DicomwebException e) {
+    private static OriginException unusable(DeliveryException e) {
         return new OriginException("%s: %s".formatted(e.trouble(), e.getMessage()), e);
-    }
-
-    private static List<Remark> remarks(List<Item> items, String id) {
-        return items.stream()
-                .map(item -> new Remark(item.name(), id, item.trouble().name(), item.message()))
-                .toList();
     }
 }

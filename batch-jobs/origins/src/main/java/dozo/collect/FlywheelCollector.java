@@ -5,30 +5,27 @@ import dozo.collect.Origins.Terms;
 import dozo.file.FilePath;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Pause;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.ApiKey;
 import dozo.source.flywheel.Changes;
 import dozo.source.flywheel.Changes.Seen;
 import dozo.source.flywheel.Container;
 import dozo.source.flywheel.Flywheel;
-import dozo.source.flywheel.FlywheelException;
-import dozo.source.flywheel.Item;
-import dozo.source.flywheel.Limits;
-import dozo.source.flywheel.Pause;
-import dozo.source.flywheel.Reconciliation;
 import dozo.source.flywheel.Spool;
 import dozo.source.flywheel.Told;
-import dozo.source.flywheel.Trouble;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
@@ -39,7 +36,6 @@ import org.springframework.stereotype.Component;
 class FlywheelCollector implements Collector {
 
     private static final Set<String> PATHS = Set.of("", "/", "/api");
-    private static final Limits USUAL = Limits.USUAL;
 
     private final CollectSettings settings;
     private final InstantSource clock;
@@ -69,9 +65,9 @@ class FlywheelCollector implements Collector {
                             .toList(),
                     seen.changed(),
                     seen.newest() == null ? null : seen.newest().toString(),
-                    remarks(seen.missing()),
-                    remarks(seen.remarks()));
-        } catch (FlywheelException e) {
+                    Remark.of(seen.missing()),
+                    Remark.of(seen.remarks()));
+        } catch (DeliveryException e) {
             throw unusable(e);
         }
     }
@@ -83,9 +79,10 @@ class FlywheelCollector implements Collector {
             checkAnswers(flywheel, told.missing());
             Offer known = told.session() == null
                     ? offer
-                    : offer(told.session(), told.modality(), (long) told.files(), told.bytes());
-            return new Delivery(known, told.files(), 0, 0, false, remarks(told.missing()), remarks(told.remarks()));
-        } catch (FlywheelException e) {
+                    : offer(told.session(), told.modality(), (long) told.files().size(), told.bytes());
+            return new Delivery(
+                    known, told.files().size(), 0, 0, false, Remark.of(told.missing()), Remark.of(told.remarks()));
+        } catch (DeliveryException e) {
             throw unusable(e);
         }
     }
@@ -95,7 +92,6 @@ class FlywheelCollector implements Collector {
         try (Flywheel flywheel = open(origin)) {
             Reconciliation came = spool(flywheel, origin).deliver(offer.item());
             checkAnswers(flywheel, came.missing());
-            checkSpool(came.missing());
             Offer known = new Offer(
                     offer.item(),
                     offer.theirs(),
@@ -110,9 +106,9 @@ class FlywheelCollector implements Collector {
                     came.filesDelivered(),
                     came.bytesFetched(),
                     false,
-                    remarks(came.missing()),
-                    remarks(came.remarks()));
-        } catch (FlywheelException e) {
+                    Remark.of(came.missing()),
+                    Remark.of(came.remarks()));
+        } catch (DeliveryException e) {
             throw unusable(e);
         }
     }
@@ -127,25 +123,12 @@ class FlywheelCollector implements Collector {
     }
 
     private Flywheel open(Origin origin) {
-        Limits limits = new Limits(
-                USUAL.connect(),
-                USUAL.answer(),
-                settings.stall(),
-                USUAL.tries(),
-                settings.firstWait(),
-                longest(settings.firstWait()));
         return new Flywheel(
                 key(origin.terms()),
-                limits,
+                settings.limits(),
                 Set.copyOf(origin.terms().storageHosts()),
                 Pause.REAL,
-                new SplittableRandom(),
                 clock);
-    }
-
-    /** In proportion to the first wait, so that who shortens the one shortens the other. */
-    private static Duration longest(Duration firstWait) {
-        return firstWait.multipliedBy(USUAL.longestWait().dividedBy(USUAL.firstWait()));
     }
 
     /** The key, which has to be for the origin's address: a key that was put into the wrong file goes nowhere. */
@@ -194,15 +177,6 @@ class FlywheelCollector implements Collector {
         }
     }
 
-    /** A spool that is full fails every file to come. */
-    private static void checkSpool(List<Item> missing) throws OriginException {
-        for (Item item : missing) {
-            if (item.trouble() == Trouble.SPOOL) {
-                throw new OriginException(item.message(), null);
-            }
-        }
-    }
-
     private static boolean passes(Trouble trouble) {
         return switch (trouble) {
             case UNREACHABLE, DROPPED, STALLED, SERVER_FAULT, BUSY -> true;
@@ -210,7 +184,7 @@ class FlywheelCollector implements Collector {
         };
     }
 
-    private static OriginException unusable(FlywheelException e) {
+    private static OriginException unusable(DeliveryException e) {
         return new OriginException("%s: %s".formatted(e.trouble(), e.getMessage()), e);
     }
 
@@ -239,12 +213,6 @@ class FlywheelCollector implements Collector {
     /** What says that it was scanned in a time without scanners says nothing. */
     private static @Nullable LocalDate plausible(@Nullable LocalDate day) {
         return day == null || day.getYear() < 1970 ? null : day;
-    }
-
-    private static List<Remark> remarks(List<Item> items) {
-        return items.stream()
-                .map(item -> new Remark(item.name(), item.id(), item.trouble().name(), item.message()))
-                .toList();
     }
 
     private static String shown(Path path) {

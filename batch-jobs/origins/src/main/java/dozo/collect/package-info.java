@@ -8,6 +8,7 @@
             "run",
             "setting",
             "source :: dicom",
+            "source :: delivery",
             "source :: dicomweb",
             "source :: flywheel",
             "source :: tree",

@@ -1,10 +1,12 @@
 package dozo.source.dicomweb;
 
+import dozo.source.delivery.DeliveryException;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicom.Tag;
 import java.io.IOException;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * @param bytes of all its instances' files
  */
 public record Described(String studyUid, boolean stable, int instances, long bytes, List<SeriesFacts> series) {
+
+    /** A study that is not stable for so long is brought as it is. */
+    private static final Duration UNSTABLE_MAX = Duration.ofHours(24);
 
     private static final DateTimeFormatter NOTED = DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss");
 
@@ -52,22 +57,20 @@ public record Described(String studyUid, boolean stable, int instances, long byt
      * Asks.
      *
      * @param now for what Orthanc does not say when it came
-     * @throws DicomwebException when it cannot be had, or there is no such study
+     * @throws DeliveryException when it cannot be had, or there is no such study
      */
     public static Described of(Orthanc orthanc, PseudonymousCode codes, String studyUid, Instant now)
             throws IOException, InterruptedException {
         Told told = Told.of(orthanc, studyUid);
         Map<String, List<Instance>> bySeries = new LinkedHashMap<>();
-        long bytes = 0;
         for (Instance instance : told.instances()) {
             bySeries.computeIfAbsent(instance.series(), id -> new ArrayList<>()).add(instance);
-            bytes += instance.sizeBytes();
         }
         List<SeriesFacts> series = new ArrayList<>();
         for (List<Instance> instances : bySeries.values()) {
             series.add(series(orthanc, codes, instances, now));
         }
-        return new Described(studyUid, told.stable(), told.instances().size(), bytes, series);
+        return new Described(studyUid, told.stable(), told.instances().size(), told.bytes(), series);
     }
 
     private static SeriesFacts series(Orthanc orthanc, PseudonymousCode codes, List<Instance> instances, Instant now)
@@ -112,8 +115,20 @@ public record Described(String studyUid, boolean stable, int instances, long byt
         }
     }
 
-    /** When the first of what is there was received. */
-    public Instant firstAt() {
-        return series.stream().map(SeriesFacts::firstAt).min(Instant::compareTo).orElse(Instant.MAX);
+    /**
+     * Whether more is to be expected: it is not stable, and the time for that is not over. NB: an Orthanc that was stopped too early
+     * never says {@code StableStudy}, so the study's state is asked.
+     */
+    public boolean isArriving(Instant now) {
+        return !stable && age(now).compareTo(UNSTABLE_MAX) < 0;
+    }
+
+    /** How long ago the first of what is there was received. */
+    public Duration age(Instant now) {
+        return series.stream()
+                .map(SeriesFacts::firstAt)
+                .min(Instant::compareTo)
+                .map(first -> Duration.between(first, now))
+                .orElse(Duration.ZERO);
     }
 }

@@ -1,8 +1,10 @@
 package dozo.source.dicomweb;
 
+import dozo.source.delivery.Asking;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Trouble;
 import dozo.source.http.Answer;
 import dozo.source.http.Connections;
-import dozo.source.http.HttpFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -10,16 +12,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Requests to one server. Every answer has a limit in size and time, no redirect is followed, and what may pass is tried again a few
- * times. Safe for several threads.
- */
+/** Requests to one server, of which no redirect is followed. Safe for several threads. */
 final class Http implements AutoCloseable {
 
     private final Server server;
-    private final Limits limits;
-    private final Pause pause;
-    private final Connections http;
+    private final Asking asking;
 
     /**
      * What is asked.
@@ -40,37 +37,22 @@ final class Http implements AutoCloseable {
         T of(Answer answer, InputStream body) throws IOException, InterruptedException;
     }
 
-    Http(Server server, Limits limits, Pause pause) {
+    Http(Server server, Asking asking) {
         this.server = server;
-        this.limits = limits;
-        this.pause = pause;
-        this.http = new Connections(limits.connect(), limits.answer(), limits.stall());
+        this.asking = asking;
     }
 
     @Override
     public void close() {
-        http.close();
+        asking.close();
     }
 
     /**
      * Asks until there is a good answer, or a reason that does not pass, or often enough.
      *
-     * @throws DicomwebException when there is no good answer
+     * @throws DeliveryException when there is no good answer
      */
     <T> T ask(Question question, Reading<T> reading) throws IOException, InterruptedException {
-        for (int tried = 1; ; tried++) {
-            try {
-                return once(question, reading);
-            } catch (DicomwebException e) {
-                if (!e.trouble().mayPass() || tried >= limits.tries()) {
-                    throw e;
-                }
-            }
-            pause.await(limits.firstWait().multipliedBy(1L << Math.min(tried - 1, 6)));
-        }
-    }
-
-    private <T> T once(Question question, Reading<T> reading) throws IOException, InterruptedException {
         Map<String, String> headers = new HashMap<>();
         headers.put("Accept", question.accept());
         String authorization = server.authorization();
@@ -78,46 +60,22 @@ final class Http implements AutoCloseable {
             headers.put("Authorization", authorization);
         }
         URI uri = URI.create(server.base() + question.path());
-        try {
-            return http.exchange(
-                    new Connections.Request(uri, headers, question.body()), answer -> read(question, answer, reading));
-        } catch (HttpFailure e) {
-            throw new DicomwebException(trouble(e.kind()), question.what() + ": " + e.getMessage());
-        }
+        Connections.Request request = new Connections.Request(uri, headers, question.body());
+        return asking.persist(() -> asking.once(question.what(), request, answer -> read(question, answer, reading)));
     }
 
-    private static <T> T read(Question question, Answer answer, Reading<T> reading)
-            throws IOException, InterruptedException {
-        if (answer.status() != 200) {
-            throw refusal(question, answer.status());
+    private <T> T read(Question question, Answer answer, Reading<T> reading) throws IOException, InterruptedException {
+        int status = answer.status();
+        String message = "%s: answered with %d".formatted(question.what(), status);
+        if (status == 403) {
+            // Orthanc has no rights for single things.
+            throw new DeliveryException(Trouble.REFUSED, message);
+        }
+        if (status != 200) {
+            throw asking.refusal(message, answer);
         }
         try (InputStream body = answer.body(question.bytesMax())) {
             return reading.of(answer, body);
         }
-    }
-
-    private static Trouble trouble(HttpFailure.Kind kind) {
-        return switch (kind) {
-            case UNREACHABLE -> Trouble.UNREACHABLE;
-            case STALLED -> Trouble.STALLED;
-            case DROPPED -> Trouble.DROPPED;
-            case TOO_LARGE -> Trouble.TOO_LARGE;
-        };
-    }
-
-    private static DicomwebException refusal(Question question, int status) {
-        Trouble trouble = switch (status) {
-            case 401, 403 -> Trouble.REFUSED;
-            case 404, 410 -> Trouble.GONE;
-            case 408 -> Trouble.STALLED;
-            case 429 -> Trouble.BUSY;
-            default -> {
-                if (status >= 500) {
-                    yield Trouble.SERVER_FAULT;
-                }
-                yield status / 100 == 3 ? Trouble.REDIRECTED : Trouble.REJECTED;
-            }
-        };
-        return new DicomwebException(trouble, "%s: answered with %d".formatted(question.what(), status));
     }
 }

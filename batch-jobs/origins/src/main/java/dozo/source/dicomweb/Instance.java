@@ -1,5 +1,10 @@
 package dozo.source.dicomweb;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Trouble;
+import dozo.source.delivery.Wanted;
+
 /**
  * An instance as Orthanc tells of it.
  *
@@ -8,8 +13,18 @@ package dozo.source.dicomweb;
  * @param series Orthanc's id of its series
  * @param sizeBytes of the file that Orthanc keeps
  */
-record Instance(
-        String id, String mark, String series, String studyUid, String seriesUid, String sopUid, long sizeBytes) {
+record Instance(String id, String mark, String series, String studyUid, String seriesUid, String sopUid, long sizeBytes)
+        implements Wanted {
+
+    @Override
+    public Item item(DeliveryException why) {
+        return item(why.trouble(), String.valueOf(why.getMessage()));
+    }
+
+    /** NB: without Orthanc's id, which is a digest of the PatientID without a key. */
+    Item item(Trouble trouble, String message) {
+        return new Item(name(), Uid.shown(studyUid), trouble, message);
+    }
 
     String name() {
         return "instance " + Uid.shown(sopUid);

@@ -1,5 +1,7 @@
 package dozo.source.dicomweb;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -7,8 +9,8 @@ import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The parts of a multipart answer (RFC 2046), one after the other as they come in; 64 KiB of it are held. */
-final class Multipart {
+/** The parts of a multipart answer (RFC 2046), one after the other as they come in: each ends as a stream does. Holds 64 KiB. */
+final class Multipart extends InputStream {
 
     private static final int BUFFER_BYTES = 1 << 16;
     private static final int HEADERS_BYTES_MAX = 1 << 13;
@@ -35,12 +37,12 @@ final class Multipart {
     /**
      * The answer with this Content-Type.
      *
-     * @throws DicomwebException if it is none of several parts
+     * @throws DeliveryException if it is none of several parts
      */
-    static Multipart of(String contentType, InputStream in) throws DicomwebException {
+    static Multipart of(String contentType, InputStream in) throws DeliveryException {
         Matcher matcher = BOUNDARY.matcher(contentType);
         if (!matcher.matches()) {
-            throw new DicomwebException(Trouble.UNPARSED, "the answer is not multipart");
+            throw new DeliveryException(Trouble.UNPARSED, "the answer is not multipart");
         }
         return new Multipart(in, matcher.group(1) == null ? matcher.group(2) : matcher.group(1));
     }
@@ -57,7 +59,7 @@ final class Multipart {
         // The rest of the boundary's line, then headers, then an empty line.
         for (int taken = 0; takeByte() != '\n' || !stands('\r', '\n'); taken++) {
             if (taken > HEADERS_BYTES_MAX) {
-                throw new DicomwebException(Trouble.UNPARSED, "a part's headers do not end");
+                throw new DeliveryException(Trouble.UNPARSED, "a part's headers do not end");
             }
         }
         inPart = true;
@@ -75,7 +77,8 @@ final class Multipart {
     }
 
     /** Some of the part's bytes; -1 at its end. */
-    int read(byte[] into) throws IOException {
+    @Override
+    public int read(byte[] into, int offset, int most) throws IOException {
         if (!inPart) {
             return -1;
         }
@@ -86,10 +89,16 @@ final class Multipart {
             inPart = false;
             return -1;
         }
-        int length = Math.min(into.length, found - start);
-        System.arraycopy(buffer, start, into, 0, length);
+        int length = Math.min(most, found - start);
+        System.arraycopy(buffer, start, into, offset, length);
         start += length;
         return length;
+    }
+
+    @Override
+    public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
     }
 
     /** Where the next delimiter begins, or may. */
@@ -119,7 +128,7 @@ final class Multipart {
         while (end < bytes) {
             int n = in.read(buffer, end, buffer.length - end);
             if (n < 0) {
-                throw new DicomwebException(Trouble.DROPPED, "the answer ends before its last boundary");
+                throw new DeliveryException(Trouble.DROPPED, "the answer ends before its last boundary");
             }
             end += n;
         }

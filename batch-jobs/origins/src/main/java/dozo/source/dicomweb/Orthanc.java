@@ -1,25 +1,27 @@
 package dozo.source.dicomweb;
 
+import dozo.source.delivery.Asking;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Limits;
+import dozo.source.delivery.Pause;
+import dozo.source.delivery.Trouble;
 import dozo.source.dicom.Damaged;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.NotDicom;
-import dozo.source.dicom.Parsed;
 import dozo.source.http.Answer;
 import dozo.source.http.HttpFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.LocalDate;
-import java.time.format.DateTimeFormatter;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MappingIterator;
@@ -42,6 +44,17 @@ public final class Orthanc implements AutoCloseable {
     private static final String MODALITIES = "00080061";
     private static final String STUDY_DESCRIPTION = "00081030";
     private static final String NUMBER_OF_INSTANCES = "00201208";
+
+    static final int INSTANCES_MAX = 1_000_000;
+
+    /** An instance of DICOM's Part 10 with explicit lengths is not longer, but for its encapsulated pixels. */
+    private static final long INSTANCE_BYTES_MAX = 1L << 36;
+
+    /** What a series' or a page's list may be long, as it is read piece by piece. */
+    private static final long LIST_BYTES_MAX = 1L << 30;
+
+    /** What is read whole: a study or a series with the ids of what is in it. */
+    private static final int JSON_BYTES_MAX = 32 << 20;
 
     /** Studies in one answer to a search. */
     private static final int PAGE = 200;
@@ -87,14 +100,19 @@ public final class Orthanc implements AutoCloseable {
     /** What happened since, in order; {@code last} is the number of the last of them. */
     record Feed(List<Change> changes, long last, boolean done) {}
 
-    /** Where an instance's bytes go. */
+    /** Takes an instance's file; each try begins anew. */
     @FunctionalInterface
-    interface Sink {
-        void take(byte[] bytes, int length) throws IOException;
+    interface Taker {
+        void take(InputStream file) throws IOException;
     }
 
-    public Orthanc(Server server, Limits limits, Pause pause) {
-        this.http = new Http(server, limits, pause);
+    public Orthanc(Server server, Limits limits, Pause pause, InstantSource clock) {
+        this.http = new Http(server, new Asking(limits, pause, clock));
+    }
+
+    /** Whether nothing else can be had either. */
+    public static boolean endsAll(Trouble trouble) {
+        return trouble == Trouble.REFUSED || trouble == Trouble.UNREACHABLE || trouble == Trouble.SPOOL;
     }
 
     @Override
@@ -110,13 +128,13 @@ public final class Orthanc implements AutoCloseable {
     }
 
     /**
-     * All studies, by QIDO-RS, if they are as many as Orthanc counts: else what a search leaves out would be taken for gone.
+     * All studies, by QIDO-RS, one with two patients perhaps twice, if they are as many as Orthanc counts: else what a search leaves out would be taken for gone.
      *
-     * @throws DicomwebException when they cannot be listed, or are fewer
+     * @throws DeliveryException when they cannot be listed, or are fewer
      */
     public List<Found> allStudies() throws IOException, InterruptedException {
         for (int search = 1; ; search++) {
-            List<Found> found = studies(null, null);
+            List<Found> found = search();
             int counted = countStudies();
             if (found.size() >= counted) {
                 return found.stream()
@@ -124,29 +142,22 @@ public final class Orthanc implements AutoCloseable {
                         .toList();
             }
             if (search == SEARCHES_MAX) {
-                throw new DicomwebException(
+                throw new DeliveryException(
                         Trouble.COUNT_DIFFERS,
                         "Orthanc counts %d studies, and the search tells of %d".formatted(counted, found.size()));
             }
         }
     }
 
-    /**
-     * The studies of these days, by QIDO-RS; of all days where none is given. One with two patients may be there twice.
-     *
-     * @throws DicomwebException when they cannot be listed
-     */
-    public List<Found> studies(@Nullable LocalDate from, @Nullable LocalDate to)
-            throws IOException, InterruptedException {
+    private List<Found> search() throws IOException, InterruptedException {
         List<Found> studies = new ArrayList<>();
-        String days = from == null && to == null ? "" : "&StudyDate=" + day(from) + "-" + day(to);
         List<Found> before = List.of();
         int offset = 0;
         for (int page = 0; page < PAGES_MAX; page++) {
             List<Found> found = list(
                     "the search for studies",
-                    "%s/studies?limit=%d&offset=%d&includefield=%s%s"
-                            .formatted(DICOMWEB, PAGE, offset, STUDY_DESCRIPTION, days),
+                    "%s/studies?limit=%d&offset=%d&includefield=%s"
+                            .formatted(DICOMWEB, PAGE, offset, STUDY_DESCRIPTION),
                     DICOM_JSON,
                     Orthanc::found);
             studies.addAll(found);
@@ -155,12 +166,12 @@ public final class Orthanc implements AutoCloseable {
                 return studies;
             }
             if (found.equals(before)) {
-                throw new DicomwebException(Trouble.UNPARSED, "the search for studies gives the same page twice");
+                throw new DeliveryException(Trouble.UNPARSED, "the search for studies gives the same page twice");
             }
             before = found;
             offset += found.size();
         }
-        throw new DicomwebException(Trouble.TOO_LARGE, "the search for studies does not end");
+        throw new DeliveryException(Trouble.TOO_LARGE, "the search for studies does not end");
     }
 
     private static Found found(JsonNode study) {
@@ -174,10 +185,6 @@ public final class Orthanc implements AutoCloseable {
                 modalities,
                 value(study, STUDY_DESCRIPTION).asString(""),
                 value(study, NUMBER_OF_INSTANCES).asInt(0));
-    }
-
-    private static String day(@Nullable LocalDate day) {
-        return day == null ? "" : day.format(DateTimeFormatter.BASIC_ISO_DATE);
     }
 
     /** How many studies Orthanc counts; one with two patients is two. */
@@ -201,8 +208,8 @@ public final class Orthanc implements AutoCloseable {
 
     /** Ids of what Orthanc has of a study. */
     List<String> lookUp(String studyUid) throws IOException, InterruptedException {
-        Http.Question question = new Http.Question(
-                "the look-up of a study", "/tools/lookup", JSON_TYPE, studyUid, Limits.JSON_BYTES_MAX);
+        Http.Question question =
+                new Http.Question("the look-up of a study", "/tools/lookup", JSON_TYPE, studyUid, JSON_BYTES_MAX);
         List<String> ids = new ArrayList<>();
         for (JsonNode found : tree(question)) {
             if (found.path("Type").asString("").equals("Study")) {
@@ -243,11 +250,11 @@ public final class Orthanc implements AutoCloseable {
                 told -> instance(studyUid, series, told));
     }
 
-    private static Instance instance(String studyUid, Series series, JsonNode told) throws DicomwebException {
+    private static Instance instance(String studyUid, Series series, JsonNode told) throws DeliveryException {
         String mark = told.path("FileUuid").asString("");
         long size = told.path("FileSize").asLong(-1);
         if (!mark.matches("[0-9A-Za-z-]{1,64}") || size < 0) {
-            throw new DicomwebException(Trouble.UNPARSED, "an instance without the size and the name of its file");
+            throw new DeliveryException(Trouble.UNPARSED, "an instance without the size and the name of its file");
         }
         String sopUid = told.path("MainDicomTags").path("SOPInstanceUID").asString("");
         return new Instance(id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
@@ -256,10 +263,7 @@ public final class Orthanc implements AutoCloseable {
     /** What an instance's file says before its pixels; no more of it than that comes. Nothing where it says nothing. */
     Header header(Instance instance) throws IOException, InterruptedException {
         String path = "/instances/%s/file".formatted(instance.id());
-        Parsed parsed = http.ask(
-                new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
-                (answer, body) -> new HeaderReader().read(body));
-        return switch (parsed) {
+        return switch (retrieve(instance, path, "*/*", (answer, body) -> new HeaderReader().read(body))) {
             case Header whole -> whole;
             case Damaged damaged -> damaged.before();
             case NotDicom none -> new Header(false, Map.of());
@@ -277,7 +281,7 @@ public final class Orthanc implements AutoCloseable {
         try {
             return http.ask(question, (answer, body) -> new String(body.readAllBytes(), StandardCharsets.US_ASCII))
                     .strip();
-        } catch (DicomwebException e) {
+        } catch (DeliveryException e) {
             if (e.trouble() == Trouble.GONE) {
                 return "";
             }
@@ -310,9 +314,9 @@ public final class Orthanc implements AutoCloseable {
         return feed(List.of(), tree("the newest change", "/changes?last")).last();
     }
 
-    private static Feed feed(List<Change> changes, JsonNode feed) throws DicomwebException {
+    private static Feed feed(List<Change> changes, JsonNode feed) throws DeliveryException {
         if (!feed.path("Last").isIntegralNumber() || !feed.path("Done").isBoolean()) {
-            throw new DicomwebException(Trouble.UNPARSED, "the changes have no end");
+            throw new DeliveryException(Trouble.UNPARSED, "the changes have no end");
         }
         return new Feed(changes, feed.path("Last").asLong(), feed.path("Done").asBoolean());
     }
@@ -333,50 +337,35 @@ public final class Orthanc implements AutoCloseable {
      * An instance's file, as it is kept.
      *
      * @param alone whether no other instance of the study has its UID: by DICOMweb nobody could tell them apart
-     * @param fresh makes a sink for each try
      */
-    <S extends Sink> S retrieve(Instance instance, boolean alone, Fresh<S> fresh)
-            throws IOException, InterruptedException {
+    void retrieve(Instance instance, boolean alone, Taker taker) throws IOException, InterruptedException {
         if (alone && instance.hasPlainUids()) {
             String path = "%s/studies/%s/series/%s/instances/%s"
                     .formatted(DICOMWEB, instance.studyUid(), instance.seriesUid(), instance.sopUid());
-            return http.ask(
-                    new Http.Question(instance.name(), path, PARTS, null, Limits.INSTANCE_BYTES_MAX),
-                    (answer, body) -> onlyPart(answer, body, fresh.sink()));
+            retrieve(instance, path, PARTS, (answer, body) -> onlyPart(answer, body, taker));
+        } else {
+            retrieve(instance, "/instances/%s/file".formatted(instance.id()), "*/*", (answer, body) -> {
+                taker.take(body);
+                return true;
+            });
         }
-        String path = "/instances/%s/file".formatted(instance.id());
-        return http.ask(
-                new Http.Question(instance.name(), path, "*/*", null, Limits.INSTANCE_BYTES_MAX),
-                (answer, body) -> whole(body, fresh.sink()));
     }
 
-    /** Makes a sink. */
-    @FunctionalInterface
-    interface Fresh<S> {
-        S sink() throws IOException;
+    private <T> T retrieve(Instance instance, String path, String accept, Http.Reading<T> reading)
+            throws IOException, InterruptedException {
+        return http.ask(new Http.Question(instance.name(), path, accept, null, INSTANCE_BYTES_MAX), reading);
     }
 
-    private static <S extends Sink> S onlyPart(Answer answer, InputStream body, S sink) throws IOException {
+    private static boolean onlyPart(Answer answer, InputStream body, Taker taker) throws IOException {
         Multipart parts = Multipart.of(answer.header("Content-Type").orElse(""), body);
         if (!parts.next()) {
-            throw new DicomwebException(Trouble.UNPARSED, "an answer without any part");
+            throw new DeliveryException(Trouble.UNPARSED, "an answer without any part");
         }
-        byte[] buffer = new byte[1 << 16];
-        for (int n = parts.read(buffer); n >= 0; n = parts.read(buffer)) {
-            sink.take(buffer, n);
-        }
+        taker.take(parts);
         if (parts.next()) {
-            throw new DicomwebException(Trouble.UNPARSED, "more than the one instance that was asked for");
+            throw new DeliveryException(Trouble.UNPARSED, "more than the one instance that was asked for");
         }
-        return sink;
-    }
-
-    private static <S extends Sink> S whole(InputStream body, S sink) throws IOException {
-        byte[] buffer = new byte[1 << 16];
-        for (int n = body.read(buffer); n >= 0; n = body.read(buffer)) {
-            sink.take(buffer, n);
-        }
-        return sink;
+        return true;
     }
 
     /** Reads one entry of a list. */
@@ -388,13 +377,13 @@ public final class Orthanc implements AutoCloseable {
     /** A list, entry by entry: all of it as JSON would be many times what is kept of it. */
     private <T> List<T> list(String what, String path, String accept, Entry<T> entry)
             throws IOException, InterruptedException {
-        Http.Question question = new Http.Question(what, path, accept, null, Limits.LIST_BYTES_MAX);
+        Http.Question question = new Http.Question(what, path, accept, null, LIST_BYTES_MAX);
         return http.ask(question, (answer, body) -> {
             List<T> entries = new ArrayList<>();
             try (MappingIterator<JsonNode> told = JSON.readerFor(JsonNode.class).readValues(body)) {
                 while (told.hasNext()) {
-                    if (entries.size() >= Limits.INSTANCES_MAX) {
-                        throw new DicomwebException(Trouble.TOO_LARGE, what + ": the list does not end");
+                    if (entries.size() >= INSTANCES_MAX) {
+                        throw new DeliveryException(Trouble.TOO_LARGE, what + ": the list does not end");
                     }
                     entries.add(entry.of(told.next()));
                 }
@@ -406,7 +395,7 @@ public final class Orthanc implements AutoCloseable {
     }
 
     private JsonNode tree(String what, String path) throws IOException, InterruptedException {
-        return tree(new Http.Question(what, path, JSON_TYPE, null, Limits.JSON_BYTES_MAX));
+        return tree(new Http.Question(what, path, JSON_TYPE, null, JSON_BYTES_MAX));
     }
 
     private JsonNode tree(Http.Question question) throws IOException, InterruptedException {
@@ -423,14 +412,14 @@ public final class Orthanc implements AutoCloseable {
     private static IOException unparsed(String what, JacksonException e) {
         return e.getCause() instanceof HttpFailure failure
                 ? failure
-                : new DicomwebException(Trouble.UNPARSED, what + ": the answer is no JSON");
+                : new DeliveryException(Trouble.UNPARSED, what + ": the answer is no JSON");
     }
 
     private static JsonNode value(JsonNode dataSet, String tag) {
         return dataSet.path(tag).path("Value").path(0);
     }
 
-    private static List<String> ids(JsonNode array) throws DicomwebException {
+    private static List<String> ids(JsonNode array) throws DeliveryException {
         List<String> ids = new ArrayList<>(array.size());
         for (JsonNode node : array) {
             ids.add(id(node));
@@ -438,15 +427,15 @@ public final class Orthanc implements AutoCloseable {
         return ids;
     }
 
-    private static String id(JsonNode node) throws DicomwebException {
+    private static String id(JsonNode node) throws DeliveryException {
         String id = node.asString("");
         checkId(id);
         return id;
     }
 
-    private static void checkId(String id) throws DicomwebException {
+    private static void checkId(String id) throws DeliveryException {
         if (!ID.matcher(id).matches()) {
-            throw new DicomwebException(Trouble.UNPARSED, "something without a usable id");
+            throw new DeliveryException(Trouble.UNPARSED, "something without a usable id");
         }
     }
 

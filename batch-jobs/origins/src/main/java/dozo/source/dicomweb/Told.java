@@ -1,5 +1,8 @@
 package dozo.source.dicomweb;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +16,7 @@ import java.util.Optional;
  */
 record Told(String studyUid, boolean stable, int parts, List<Instance> instances, Optional<Item> counted) {
 
-    /** @throws DicomwebException when it cannot be had, or there is no such study */
+    /** @throws DeliveryException when it cannot be had, or there is no such study */
     static Told of(Orthanc orthanc, String studyUid) throws IOException, InterruptedException {
         List<Instance> instances = new ArrayList<>();
         boolean stable = true;
@@ -27,16 +30,20 @@ record Told(String studyUid, boolean stable, int parts, List<Instance> instances
             stable &= study.stable();
             for (String series : study.series()) {
                 instances.addAll(orthanc.instances(studyUid, orthanc.series(series)));
-                if (instances.size() > Limits.INSTANCES_MAX) {
-                    throw new DicomwebException(
-                            Trouble.TOO_LARGE, "more than %d instances".formatted(Limits.INSTANCES_MAX));
+                if (instances.size() > Orthanc.INSTANCES_MAX) {
+                    throw new DeliveryException(
+                            Trouble.TOO_LARGE, "more than %d instances".formatted(Orthanc.INSTANCES_MAX));
                 }
             }
         }
         if (parts == 0) {
-            throw new DicomwebException(Trouble.GONE, "there is no such study any more");
+            throw new DeliveryException(Trouble.GONE, "there is no such study any more");
         }
         return new Told(studyUid, stable, parts, instances, counted(orthanc, studyUid, instances.size()));
+    }
+
+    long bytes() {
+        return instances.stream().mapToLong(Instance::sizeBytes).sum();
     }
 
     private static Optional<Item> counted(Orthanc orthanc, String studyUid, int named)
@@ -51,6 +58,7 @@ record Told(String studyUid, boolean stable, int parts, List<Instance> instances
         }
         return Optional.of(new Item(
                 "study " + Uid.shown(studyUid),
+                Uid.shown(studyUid),
                 Trouble.COUNT_DIFFERS,
                 "Orthanc names %d instances, and counts %d by QIDO-RS".formatted(named, count)));
     }

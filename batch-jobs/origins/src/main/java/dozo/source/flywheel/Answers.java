@@ -1,5 +1,9 @@
 package dozo.source.flywheel;
 
+import dozo.file.FilePath;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Trouble;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -23,32 +27,31 @@ final class Answers {
     private Answers() {}
 
     /** A list's entries: a bare array, or the results of a page. */
-    static List<JsonNode> entries(String path, JsonNode answer) throws FlywheelException {
+    static List<JsonNode> entries(String path, JsonNode answer) throws DeliveryException {
         JsonNode array = answer.isArray() ? answer : answer.path("results");
         if (!array.isArray()) {
-            throw new FlywheelException(Trouble.UNPARSED, path + ": no list in the answer");
+            throw new DeliveryException(Trouble.UNPARSED, path + ": no list in the answer");
         }
         List<JsonNode> entries = new ArrayList<>(array.size());
         array.forEach(entries::add);
         return entries;
     }
 
-    static Container container(Level level, JsonNode node) throws FlywheelException {
+    static Container container(Level level, JsonNode node) throws DeliveryException {
         JsonNode parents = node.path("parents");
         String id = id(node, "_id");
         return new Container(
                 level,
                 id,
                 text(node, "label"),
-                reference(level == Level.PROJECT ? node.path("_id") : parents.path("project")),
-                reference(level == Level.SUBJECT ? node.path("_id") : parents.path("subject")),
-                reference(level == Level.SESSION ? node.path("_id") : parents.path("session")),
+                reference(parents.path("project")),
+                reference(parents.path("subject")),
                 day(node),
                 time(node.path("modified")));
     }
 
     /** The files of a container that was asked for by itself; lists may leave them out. */
-    static List<HeldFile> files(Container container, JsonNode node) throws FlywheelException {
+    static List<HeldFile> files(Container container, JsonNode node) throws DeliveryException {
         List<HeldFile> files = new ArrayList<>();
         for (JsonNode entry : node.path("files")) {
             if (!entry.path("deleted").isString()) {
@@ -58,10 +61,10 @@ final class Answers {
         return files;
     }
 
-    private static HeldFile file(Container container, JsonNode entry) throws FlywheelException {
+    private static HeldFile file(Container container, JsonNode entry) throws DeliveryException {
         String name = text(entry, "name");
         if (name.isEmpty()) {
-            throw new FlywheelException(Trouble.UNPARSED, "a file without a name in " + container.id());
+            throw new DeliveryException(Trouble.UNPARSED, "a file without a name in " + container.id());
         }
         JsonNode size = entry.path("size");
         boolean sizeKnown = size.isIntegralNumber() && size.canConvertToLong() && size.longValue() >= 0;
@@ -80,16 +83,21 @@ final class Answers {
         return MODALITY.matcher(text).matches() ? text : null;
     }
 
+    /** Text as it is shown to people. */
+    static String shown(String text) {
+        return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+    }
+
     static void checkId(String id) {
         if (!ID.matcher(id).matches()) {
-            throw new IllegalArgumentException("no id: " + Item.shown(id));
+            throw new IllegalArgumentException("no id: " + shown(id));
         }
     }
 
-    static String id(JsonNode node, String field) throws FlywheelException {
+    static String id(JsonNode node, String field) throws DeliveryException {
         String id = node.path(field).asString("");
         if (!ID.matcher(id).matches()) {
-            throw new FlywheelException(Trouble.UNPARSED, "something without a usable " + field);
+            throw new DeliveryException(Trouble.UNPARSED, "something without a usable " + field);
         }
         return id;
     }
@@ -120,10 +128,10 @@ final class Answers {
         }
     }
 
-    private static String text(JsonNode node, String field) throws FlywheelException {
+    private static String text(JsonNode node, String field) throws DeliveryException {
         String text = node.path(field).asString("");
         if (text.length() > TEXT_LENGTH_MAX) {
-            throw new FlywheelException(
+            throw new DeliveryException(
                     Trouble.TOO_LARGE, "a %s with more than %d characters".formatted(field, TEXT_LENGTH_MAX));
         }
         return text;

@@ -1,5 +1,7 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,7 +69,7 @@ public final class Changes {
      * Looks.
      *
      * @param newest what the last look gave; null: everything counts as changed
-     * @throws FlywheelException when the sessions cannot be listed
+     * @throws DeliveryException when the sessions cannot be listed
      */
     public Seen since(@Nullable Instant newest) throws IOException, InterruptedException {
         Instant began = flywheel.clock().instant();
@@ -85,7 +87,7 @@ public final class Changes {
         return new Seen(look.sessions, look.changed, nothingTold ? newest : next, look.missing, look.remarks);
     }
 
-    private static void session(JsonNode node, @Nullable Instant from, Look look) throws FlywheelException {
+    private static void session(JsonNode node, @Nullable Instant from, Look look) throws DeliveryException {
         Container session = Answers.container(Level.SESSION, node);
         look.sessions.put(session.id(), session);
         look.see(session.modified());
@@ -96,7 +98,7 @@ public final class Changes {
         }
         String above = session.subject() == null ? String.valueOf(session.project()) : session.subject();
         if (!look.labels.computeIfAbsent(above, key -> new HashSet<>(2)).add(session.label())) {
-            look.remarks.add(Item.of(session, Trouble.DUPLICATE, "another one of its subject has the same label"));
+            look.remarks.add(session.duplicate("another one of its subject has the same label"));
         }
     }
 
@@ -110,12 +112,11 @@ public final class Changes {
                 }
                 look.see(Answers.time(node.path("modified")));
             });
-        } catch (FlywheelException e) {
-            if (e.trouble().endsAll()) {
+        } catch (DeliveryException e) {
+            if (Flywheel.endsAll(e.trouble())) {
                 throw e;
             }
-            look.missing.add(new Item(
-                    "the list %s of what changed".formatted(path), path, e.trouble(), String.valueOf(e.getMessage())));
+            look.missing.add(Item.of("the list %s of what changed".formatted(path), path, e));
         }
     }
 }

@@ -1,25 +1,23 @@
 package dozo.source.flywheel;
 
-import dozo.file.FilePath;
+import dozo.source.delivery.Asking;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Limits;
+import dozo.source.delivery.Pause;
+import dozo.source.delivery.Trouble;
 import dozo.source.http.Answer;
 import dozo.source.http.Connections;
-import dozo.source.http.HttpFailure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.InstantSource;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
-import java.time.format.DateTimeParseException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -40,12 +38,9 @@ public final class Flywheel implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
     private final ApiKey key;
-    private final Limits limits;
     private final Set<String> storageHosts;
-    private final Pause pause;
-    private final RandomGenerator random;
     private final InstantSource clock;
-    private final Connections http;
+    private final Asking asking;
     private final AtomicLong requests = new AtomicLong();
 
     /** Takes a good answer. */
@@ -57,29 +52,19 @@ public final class Flywheel implements AutoCloseable {
     /** @param error the beginning of what was said, where it was no good answer */
     private record Told(Answer answer, String error) {}
 
-    /** Something that is done again when it fails for a reason that may pass. */
-    @FunctionalInterface
-    interface Attempt<T> {
-        T once() throws IOException, InterruptedException;
-    }
-
     /**
      * @param storageHosts where downloads may be sent on to, over TLS and without the key; usually none
      */
-    public Flywheel(
-            ApiKey key,
-            Limits limits,
-            Set<String> storageHosts,
-            Pause pause,
-            RandomGenerator random,
-            InstantSource clock) {
+    public Flywheel(ApiKey key, Limits limits, Set<String> storageHosts, Pause pause, InstantSource clock) {
         this.key = key;
-        this.limits = limits;
         this.storageHosts = Set.copyOf(storageHosts);
-        this.pause = pause;
-        this.random = random;
         this.clock = clock;
-        this.http = new Connections(limits.connect(), limits.answer(), limits.stall());
+        this.asking = new Asking(limits, pause, clock);
+    }
+
+    /** Whether nothing else can be had either. NB: a host that downloads come from may be out of reach while Flywheel answers. */
+    static boolean endsAll(Trouble trouble) {
+        return trouble == Trouble.KEY_REFUSED || trouble == Trouble.SPOOL;
     }
 
     /** How many requests were sent. */
@@ -89,7 +74,7 @@ public final class Flywheel implements AutoCloseable {
 
     @Override
     public void close() {
-        http.close();
+        asking.close();
     }
 
     /** Whether it answers at all, asked once: else nothing of it can be had now. */
@@ -114,7 +99,7 @@ public final class Flywheel implements AutoCloseable {
     /**
      * What is at this path below {@code /api}.
      *
-     * @throws FlywheelException when it cannot be had, after all tries
+     * @throws DeliveryException when it cannot be had, after all tries
      */
     JsonNode get(String path) throws IOException, InterruptedException {
         return persist(() -> {
@@ -123,50 +108,36 @@ public final class Flywheel implements AutoCloseable {
             try {
                 return JSON.readTree(bytes.toByteArray());
             } catch (JacksonException e) {
-                throw new FlywheelException(Trouble.UNPARSED, path + ": the answer is no JSON");
+                throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is no JSON");
             }
         });
     }
 
-    /**
-     * Tries until it succeeds, or fails for a reason that does not pass, or often enough. A key that is refused is asked after: it
-     * may be good for all else.
-     */
-    <T> T persist(Attempt<T> attempt) throws IOException, InterruptedException {
-        boolean keyChecked = false;
-        for (int tried = 1; ; tried++) {
+    /** Tries as {@link Asking} does. A key that is refused is checked, and tried once more: it may be good for all else. */
+    <T> T persist(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
+        return asking.persist(() -> {
             try {
                 return attempt.once();
-            } catch (FlywheelException e) {
-                if (e.trouble() == Trouble.REFUSED && !keyChecked) {
-                    checkKey();
-                    keyChecked = true;
-                } else if (!e.trouble().mayPass() || tried >= limits.tries()) {
+            } catch (DeliveryException e) {
+                if (e.trouble() != Trouble.REFUSED) {
                     throw e;
                 }
-                pause.await(waitBefore(tried + 1, e.retryAfter()));
+                checkKey();
+                asking.await(1, null);
+                return attempt.once();
             }
-        }
+        });
     }
 
     /** Whether the key is accepted at all. */
     private void checkKey() throws IOException, InterruptedException {
         try {
             exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
-        } catch (FlywheelException e) {
+        } catch (DeliveryException e) {
             if (e.trouble() == Trouble.REFUSED) {
-                throw new FlywheelException(Trouble.KEY_REFUSED, "Flywheel does not accept the key any more", e);
+                throw new DeliveryException(Trouble.KEY_REFUSED, "Flywheel does not accept the key any more", e);
             }
         }
-    }
-
-    private Duration waitBefore(int attempt, @Nullable Duration demanded) {
-        Duration wait = demanded;
-        if (wait == null) {
-            long doubled = limits.firstWait().toMillis() << Math.min(attempt - 2, 20);
-            wait = Duration.ofMillis(doubled + random.nextLong(doubled / 2 + 1));
-        }
-        return wait.compareTo(limits.longestWait()) > 0 ? limits.longestWait() : wait;
     }
 
     /**
@@ -187,7 +158,7 @@ public final class Flywheel implements AutoCloseable {
             }
             uri = redirected(path, uri, told.answer());
         }
-        throw new FlywheelException(
+        throw new DeliveryException(
                 Trouble.REDIRECTED, "%s: sent on more than %d times".formatted(path, REDIRECTS_MAX));
     }
 
@@ -201,13 +172,7 @@ public final class Flywheel implements AutoCloseable {
             headers.put("Range", range);
         }
         requests.incrementAndGet();
-        try {
-            return http.exchange(new Connections.Request(uri, headers, null), answer -> told(answer, receiver));
-        } catch (HttpFailure e) {
-            throw new FlywheelException(trouble(e.kind()), path + ": " + e.getMessage(), e);
-        } catch (FlywheelException e) {
-            throw new FlywheelException(e.trouble(), path + ": " + e.getMessage(), e);
-        }
+        return asking.once(path, new Connections.Request(uri, headers, null), answer -> told(answer, receiver));
     }
 
     private static Told told(Answer answer, Receiver receiver) throws IOException {
@@ -224,15 +189,6 @@ public final class Flywheel implements AutoCloseable {
         }
     }
 
-    private static Trouble trouble(HttpFailure.Kind kind) {
-        return switch (kind) {
-            case UNREACHABLE -> Trouble.UNREACHABLE;
-            case STALLED -> Trouble.STALLED;
-            case DROPPED -> Trouble.DROPPED;
-            case TOO_LARGE -> Trouble.TOO_LARGE;
-        };
-    }
-
     private boolean isOurs(URI uri) {
         URI base = key.base();
         return base.getScheme().equals(uri.getScheme())
@@ -247,62 +203,36 @@ public final class Flywheel implements AutoCloseable {
         return "https".equals(uri.getScheme()) ? 443 : 80;
     }
 
-    private FlywheelException refusal(String path, Told told) {
-        int status = told.answer().status();
-        Trouble trouble = switch (status) {
-            case 401, 402 -> Trouble.REFUSED;
-            case 403 -> Trouble.DENIED;
-            case 404, 410 -> Trouble.GONE;
-            case 429 -> Trouble.BUSY;
-            case 408 -> Trouble.STALLED;
-            default -> status >= 500 ? Trouble.SERVER_FAULT : Trouble.REJECTED;
-        };
-        String message =
-                "%s: %d %s".formatted(path, status, message(told.error())).strip();
-        return new FlywheelException(trouble, message, null, retryAfter(told.answer()));
+    private DeliveryException refusal(String path, Told told) {
+        String message = "%s: %d %s".formatted(path, told.answer().status(), message(told.error()));
+        return asking.refusal(message.strip(), told.answer());
     }
 
     /** What the server says; a proxy before it may say it in HTML, which is left out. */
     private String message(String body) {
         try {
             String text = key.without(JSON.readTree(body).path("message").asString(""));
-            String shown = FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+            String shown = Answers.shown(text);
             return shown.length() > MESSAGE_LENGTH_MAX ? shown.substring(0, MESSAGE_LENGTH_MAX) + "…" : shown;
         } catch (JacksonException e) {
             return "";
         }
     }
 
-    private @Nullable Duration retryAfter(Answer answer) {
-        String text = answer.header("Retry-After").orElse("");
-        if (text.matches("[0-9]{1,9}")) {
-            return Duration.ofSeconds(Long.parseLong(text));
-        }
-        try {
-            ZonedDateTime until = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
-            Duration wait = Duration.between(clock.instant(), until.toInstant());
-            return wait.isNegative() ? Duration.ZERO : wait;
-        } catch (DateTimeParseException e) {
-            return null;
-        }
-    }
-
     /** Where an answer may send us on to: the same host, or a named one over TLS. NB: a signed address is itself a secret. */
-    private URI redirected(String path, URI from, Answer answer) throws FlywheelException {
+    private URI redirected(String path, URI from, Answer answer) throws DeliveryException {
         URI to;
         try {
             to = from.resolve(answer.header("Location").orElseThrow(IllegalArgumentException::new));
         } catch (IllegalArgumentException e) {
-            throw new FlywheelException(Trouble.REDIRECTED, path + ": sent on, and not to an address");
+            throw new DeliveryException(Trouble.REDIRECTED, path + ": sent on, and not to an address");
         }
         boolean known = to.getHost() != null && storageHosts.contains(to.getHost());
         if (!isOurs(to) && !(known && "https".equals(to.getScheme()))) {
-            throw new FlywheelException(
+            throw new DeliveryException(
                     Trouble.REDIRECTED,
                     "%s: sent on to the host %s, which is not among those that downloads may come from"
-                            .formatted(
-                                    path,
-                                    FilePath.render(String.valueOf(to.getHost()).getBytes(StandardCharsets.UTF_8))));
+                            .formatted(path, Answers.shown(String.valueOf(to.getHost()))));
         }
         return to;
     }

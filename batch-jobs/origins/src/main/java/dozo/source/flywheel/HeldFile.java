@@ -1,5 +1,11 @@
 package dozo.source.flywheel;
 
+import dozo.file.Digest;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Trouble;
+import dozo.source.delivery.Wanted;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +26,34 @@ public record HeldFile(
         long version,
         long sizeBytes,
         @Nullable String hash,
-        @Nullable String modality) {
+        @Nullable String modality)
+        implements Wanted {
+
+    private static final int MARK_LENGTH = 16;
+
+    @Override
+    public String mark() {
+        return mark(version, hash);
+    }
+
+    /** The version, and a digest of the hash, which may be any text. */
+    static String mark(long version, @Nullable String hash) {
+        return hash == null
+                ? String.valueOf(version)
+                : version + "-"
+                        + Digest.ofContent(hash.getBytes(StandardCharsets.UTF_8))
+                                .toString()
+                                .substring(0, MARK_LENGTH);
+    }
+
+    @Override
+    public Item item(DeliveryException why) {
+        return item(why.trouble(), String.valueOf(why.getMessage()));
+    }
+
+    Item item(Trouble trouble, String message) {
+        return new Item(container.shown() + "/" + Answers.shown(name), id, trouble, message);
+    }
 
     /** The path of its bytes below {@code /api}. */
     String path() {

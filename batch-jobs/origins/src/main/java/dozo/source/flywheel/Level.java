@@ -2,11 +2,8 @@ package dozo.source.flywheel;
 
 import java.util.Locale;
 
-/** The levels of a Flywheel's hierarchy, and analyses, which may hang under any of them. */
+/** Where files hang in a Flywheel, from a session downwards. */
 public enum Level {
-    GROUP,
-    PROJECT,
-    SUBJECT,
     SESSION,
     ACQUISITION,
     ANALYSIS;

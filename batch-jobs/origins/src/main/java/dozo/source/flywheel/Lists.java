@@ -1,5 +1,7 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -47,9 +49,9 @@ final class Lists {
             String before = last;
             last = Answers.id(entries.getLast(), idField);
             if (Objects.equals(before, last)) {
-                throw new FlywheelException(Trouble.UNPARSED, path + ": the list does not go on behind " + last);
+                throw new DeliveryException(Trouble.UNPARSED, path + ": the list does not go on behind " + last);
             }
         }
-        throw new FlywheelException(Trouble.TOO_LARGE, path + ": the list does not end");
+        throw new DeliveryException(Trouble.TOO_LARGE, path + ": the list does not end");
     }
 }

@@ -1,12 +1,14 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Patience;
+import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -17,83 +19,57 @@ final class SessionContents {
 
     private final Flywheel flywheel;
     private final Lists lists;
+    private final Patience patience = new Patience();
     private final List<HeldFile> files = new ArrayList<>();
     private final List<Item> missing = new ArrayList<>();
     private final List<Item> remarks = new ArrayList<>();
-    private int failuresInARow;
 
     SessionContents(Flywheel flywheel) {
         this.flywheel = flywheel;
         this.lists = new Lists(flywheel);
     }
 
-    List<HeldFile> files() {
-        return files;
-    }
-
-    /** Of the files whose sizes are told. */
-    long bytes() {
-        return files.stream().mapToLong(file -> Math.max(0, file.sizeBytes())).sum();
-    }
-
-    /** The first that is told of a file. */
-    @Nullable
-    String modality() {
-        return files.stream()
-                .map(HeldFile::modality)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** What was told of and could not be read: nobody knows what files it has. */
-    List<Item> missing() {
-        return missing;
-    }
-
-    List<Item> remarks() {
-        return remarks;
-    }
-
     /**
      * Reads all of it.
      *
-     * @throws FlywheelException when nothing of the session can be read
+     * @throws DeliveryException when nothing of the session can be read
      */
-    Container read(String session) throws IOException, InterruptedException {
+    Told read(String session) throws IOException, InterruptedException {
         JsonNode node = flywheel.get("/sessions/" + session);
         Container container = Answers.container(Level.SESSION, node);
         if (!container.id().equals(session)) {
-            throw new FlywheelException(Trouble.UNPARSED, "asked for one session, Flywheel tells of another");
+            throw new DeliveryException(Trouble.UNPARSED, "asked for one session, Flywheel tells of another");
         }
         addFiles(container, node);
         children(container, Level.ACQUISITION);
         children(container, Level.ANALYSIS);
-        return container;
+        return new Told(container, List.copyOf(files), List.copyOf(missing), List.copyOf(remarks));
     }
 
     private void children(Container above, Level level) throws IOException, InterruptedException {
         Set<String> labels = new HashSet<>();
         String path = "/%s/%s/%s".formatted(above.level().plural(), above.id(), level.plural());
         try {
-            lists.all(path, null, node -> {
-                Container child = Answers.container(level, node);
-                if (!labels.add(child.label())) {
-                    remarks.add(Item.of(child, Trouble.DUPLICATE, "another one beside it has the same label"));
-                }
-                child(child);
+            patience.ask(() -> {
+                lists.all(path, null, node -> {
+                    Container child = Answers.container(level, node);
+                    if (!labels.add(child.label())) {
+                        remarks.add(child.duplicate("another one beside it has the same label"));
+                    }
+                    child(child);
+                });
+                return true;
             });
-        } catch (FlywheelException e) {
+        } catch (DeliveryException e) {
             note(above, e);
         }
     }
 
     private void child(Container told) throws IOException, InterruptedException {
         try {
-            JsonNode node = flywheel.get("/%s/%s".formatted(told.level().plural(), told.id()));
-            addFiles(told, node);
-            failuresInARow = 0;
-        } catch (FlywheelException e) {
+            String path = "/%s/%s".formatted(told.level().plural(), told.id());
+            addFiles(told, patience.ask(() -> flywheel.get(path)));
+        } catch (DeliveryException e) {
             note(told, e);
             return;
         }
@@ -102,25 +78,23 @@ final class SessionContents {
         }
     }
 
-    private void addFiles(Container container, JsonNode node) throws FlywheelException {
+    private void addFiles(Container container, JsonNode node) throws DeliveryException {
         Set<String> names = new HashSet<>();
         for (HeldFile file : Answers.files(container, node)) {
             if (!names.add(file.name())) {
-                remarks.add(Item.of(file, Trouble.DUPLICATE, "another file beside it has the same name"));
+                remarks.add(file.item(Trouble.DUPLICATE, "another file beside it has the same name"));
             }
             if (TheirHash.of(file.hash()).isEmpty()) {
-                remarks.add(Item.of(file, Trouble.NO_HASH, "no hash to compare its bytes with, or in an unknown form"));
+                remarks.add(file.item(Trouble.NO_HASH, "no hash to compare its bytes with, or in an unknown form"));
             }
             files.add(file);
         }
     }
 
-    /** NB: a Flywheel that fails for everything is not asked for each of a thousand containers, with all the waiting. */
-    private void note(Container container, FlywheelException why) throws FlywheelException {
-        failuresInARow = why.trouble().mayBeOfAll() ? failuresInARow + 1 : 0;
-        if (why.trouble().endsAll() || failuresInARow >= Limits.FAILURES_IN_A_ROW_MAX) {
+    private void note(Container container, DeliveryException why) throws DeliveryException {
+        if (Flywheel.endsAll(why.trouble()) || patience.isOver()) {
             throw why;
         }
-        missing.add(Item.of(container, why));
+        missing.add(Item.of(container.shown(), container.id(), why));
     }
 }

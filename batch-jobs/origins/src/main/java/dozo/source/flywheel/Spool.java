@@ -1,71 +1,42 @@
 package dozo.source.flywheel;
 
 import dozo.file.FilePath;
+import dozo.source.delivery.Delivered;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Fetching;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.ItemFolder;
+import dozo.source.delivery.Part;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Map;
+import java.util.Objects;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A folder of this machine into which sessions are brought:
- *
- * <pre>
- * SPOOL/SESSION/tree/…            what is backed up: ordinary files under names that people can read
- * SPOOL/SESSION/incoming/…        what is on its way, under names made of ids
- * SPOOL/SESSION/delivered.json    what lies in the tree
- * </pre>
- *
- * Nothing is written outside of it, whatever names and labels say, and nothing in a tree is ever removed. A session is brought by
- * one thread at a time.
+ * A spool for sessions. Nothing is written outside of it, whatever names and labels say. A file keeps its first path: renaming a label
+ * or a file in Flywheel moves nothing here. A new version replaces the old one. If the record of a session is lost, its files are
+ * compared with Flywheel's hashes.
  */
 public final class Spool {
+
+    /** A line of the record has nothing of our own. */
+    private static final String NOTE = "-";
 
     private final Flywheel flywheel;
     private final Path folder;
     private final int atOnce;
-
-    /** What came of one file. */
-    private record Came(HeldFile file, FilePath path, long sizeBytes, long fetched) {}
-
-    /** Whether more is asked for, when one thing after the other does not come. Safe for several threads. */
-    private static final class Patience {
-
-        private final AtomicInteger failuresInARow = new AtomicInteger();
-        private volatile Trouble last = Trouble.SERVER_FAULT;
-
-        Came ask(Callable<Came> question) throws Exception {
-            if (failuresInARow.get() >= Limits.FAILURES_IN_A_ROW_MAX) {
-                throw new FlywheelException(
-                        last, "not asked for: %d in a row before it did not come".formatted(failuresInARow.get()));
-            }
-            try {
-                Came came = question.call();
-                failuresInARow.set(0);
-                return came;
-            } catch (FlywheelException e) {
-                if (e.trouble().mayBeOfAll()) {
-                    last = e.trouble();
-                    failuresInARow.incrementAndGet();
-                } else {
-                    failuresInARow.set(0);
-                }
-                throw e;
-            }
-        }
-    }
 
     /** @param atOnce how many files of a session are downloaded side by side */
     public Spool(Flywheel flywheel, Path folder, int atOnce) {
@@ -81,150 +52,141 @@ public final class Spool {
 
     /** The folder that is the session's experiment, in a spool. */
     public static Path tree(Path spool, String session) {
-        return home(spool, session).resolve("tree");
-    }
-
-    /**
-     * Brings what is not here yet, and compares what Flywheel tells of with what is here.
-     *
-     * @throws FlywheelException when the key is not accepted any more: then nothing is known about any session
-     * @throws IllegalArgumentException if it is no id
-     * @throws IOException when the spool itself cannot be read or written
-     */
-    public Reconciliation deliver(String session) throws IOException, InterruptedException {
-        Answers.checkId(session);
-        SessionContents contents = new SessionContents(flywheel);
-        Container container;
-        try {
-            container = contents.read(session);
-        } catch (FlywheelException e) {
-            if (e.trouble().endsAll()) {
-                throw e;
-            }
-            Item item = Item.ofUnread(session, e);
-            return new Reconciliation(session, session, 0, 0, 0, 0, List.of(item), List.of());
-        }
-        return bring(container, contents);
-    }
-
-    private Reconciliation bring(Container session, SessionContents contents) throws IOException, InterruptedException {
-        Path home = home(session.id());
-        Files.createDirectories(tree(session.id()));
-        Delivered delivered = Delivered.in(home);
-        sweep(home.resolve("incoming"), contents.files());
-        List<Item> missing = new ArrayList<>(contents.missing());
-        List<Item> remarks = new ArrayList<>(contents.remarks());
-        int before = missing.size();
-        long fetched = bringAll(home, contents.files(), delivered, missing);
-        int count = contents.files().size();
-        int here = count - (missing.size() - before);
-        if (contents.missing().isEmpty()) {
-            delivered
-                    .besides(contents.files())
-                    .forEach((id, path) -> remarks.add(new Item(
-                            path.toString(),
-                            id,
-                            Trouble.NOT_TOLD,
-                            "Flywheel tells of it no more; what is here stays")));
-        }
-        delivered.save();
-        return new Reconciliation(
-                session.id(), Item.shown(session.label()), count, here, contents.bytes(), fetched, missing, remarks);
-    }
-
-    private long bringAll(Path home, List<HeldFile> files, Delivered delivered, List<Item> missing)
-            throws IOException, InterruptedException {
-        List<HeldFile> asked = new ArrayList<>();
-        for (HeldFile file : files) {
-            if (!delivered.has(file, delivered.path(file).under(home.resolve("tree")))) {
-                asked.add(file);
-            }
-        }
-        // Else the same ones, at the beginning, could keep all others from being tried for ever.
-        Collections.shuffle(asked);
-        List<Future<Came>> coming = new ArrayList<>();
-        Patience patience = new Patience();
-        long fetched = 0;
-        // NB: waits at its end for what is under way, so that nothing writes here when somebody else may.
-        try (ExecutorService threads =
-                Executors.newFixedThreadPool(atOnce, Thread.ofVirtual().factory())) {
-            for (HeldFile file : asked) {
-                FilePath path = delivered.path(file);
-                coming.add(threads.submit(() -> patience.ask(() -> bring(home, file, path))));
-            }
-            try {
-                for (int i = 0; i < coming.size(); i++) {
-                    fetched += take(asked.get(i), coming.get(i), delivered, missing);
-                }
-            } catch (IOException | InterruptedException e) {
-                threads.shutdownNow();
-                delivered.save();
-                throw e;
-            }
-        }
-        missing.sort(Comparator.comparing(Item::name));
-        return fetched;
-    }
-
-    private Came bring(Path home, HeldFile file, FilePath path) throws IOException, InterruptedException {
-        Path end = path.under(home.resolve("tree"));
-        // Killed between a file's name and its being written down, the last time.
-        if (Download.isAt(end, file)) {
-            return new Came(file, path, file.sizeBytes(), 0);
-        }
-        long bytes = new Download(flywheel, file, home.resolve("incoming").resolve(part(file))).into(end);
-        return new Came(file, path, bytes, bytes);
-    }
-
-    private static long take(HeldFile file, Future<Came> coming, Delivered delivered, List<Item> missing)
-            throws IOException, InterruptedException {
-        try {
-            Came came = coming.get();
-            delivered.add(file, came.path(), came.sizeBytes());
-            return came.fetched();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof FlywheelException why && !why.trouble().endsAll()) {
-                missing.add(Item.of(file, why.trouble(), String.valueOf(why.getMessage())));
-                return 0;
-            }
-            throw unexpected(e);
-        }
-    }
-
-    private static IOException unexpected(ExecutionException e) throws InterruptedException {
-        return switch (e.getCause()) {
-            case IOException io -> io;
-            case InterruptedException interrupted -> throw interrupted;
-            case RuntimeException defect -> throw defect;
-            case null, default -> new IOException(e);
-        };
-    }
-
-    private static String part(HeldFile file) {
-        return "%s.%d".formatted(file.id(), file.version());
-    }
-
-    /** Parts of what nobody wants any more: earlier versions, for one. */
-    private static void sweep(Path incoming, List<HeldFile> files) throws IOException {
-        if (!Files.isDirectory(incoming)) {
-            return;
-        }
-        Set<String> wanted = new HashSet<>();
-        files.forEach(file -> wanted.add(part(file)));
-        try (DirectoryStream<Path> parts = Files.newDirectoryStream(incoming)) {
-            for (Path one : parts) {
-                if (!wanted.contains(one.getFileName().toString())) {
-                    Files.delete(one);
-                }
-            }
-        }
-    }
-
-    private Path home(String session) {
-        return home(folder, session);
+        return ItemFolder.tree(home(spool, session));
     }
 
     private static Path home(Path spool, String session) {
         return FilePath.ROOT.resolve(session.getBytes(StandardCharsets.UTF_8)).under(spool);
+    }
+
+    /**
+     * Brings what is not here yet, and compares what Flywheel lists with what is here.
+     *
+     * @throws DeliveryException when Flywheel does not accept the key any more, or the spool cannot be read or written
+     * @throws IllegalArgumentException if it is no id
+     */
+    public Reconciliation deliver(String session) throws IOException, InterruptedException {
+        Told told = Told.of(flywheel, session);
+        Container container = told.session();
+        if (container == null) {
+            return Reconciliation.unread(session, session, told.missing());
+        }
+        Path path = home(folder, session);
+        try (ItemFolder home = ItemFolder.open(path, NOTE)) {
+            takeOver(path.resolve("delivered.json"), home.delivered());
+            ItemFolder.Came came = home.bring(told.files(), atOnce, new Bringing(home, told.files()));
+            List<Item> missing = new ArrayList<>(told.missing());
+            missing.addAll(came.missing());
+            missing.sort(Comparator.comparing(Item::name));
+            List<Item> remarks = new ArrayList<>(told.remarks());
+            if (told.missing().isEmpty()) {
+                home.delivered().besides(told.files()).forEach(place -> remarks.add(notTold(place)));
+            }
+            int count = told.files().size();
+            return new Reconciliation(
+                    session,
+                    Answers.shown(container.label()),
+                    count,
+                    count - came.missing().size(),
+                    told.bytes(),
+                    came.bytesFetched(),
+                    missing,
+                    remarks);
+        }
+    }
+
+    /** The record as it was until November 2026. One that cannot be read is as good as none. */
+    private static void takeOver(Path record, Delivered delivered) throws IOException {
+        if (!delivered.places().isEmpty() || !Files.isRegularFile(record, LinkOption.NOFOLLOW_LINKS)) {
+            return;
+        }
+        try {
+            JsonNode files =
+                    new JsonMapper().readTree(Files.readAllBytes(record)).path("files");
+            for (Map.Entry<String, JsonNode> file : files.properties()) {
+                JsonNode told = file.getValue();
+                String hash = told.hasNonNull("hash") ? told.path("hash").asString() : null;
+                delivered.add(new Delivered.Place(
+                        file.getKey(),
+                        HeldFile.mark(told.path("version").asLong(), hash),
+                        told.path("size").asLong(),
+                        NOTE,
+                        FilePath.of(told.path("path").asString())));
+            }
+        } catch (JacksonException | IllegalArgumentException e) {
+            // What lies there is compared with Flywheel's hashes.
+        }
+    }
+
+    private static Item notTold(Delivered.Place place) {
+        return new Item(
+                place.path().toString(),
+                place.id(),
+                Trouble.NOT_TOLD,
+                "Flywheel no longer lists this file; the local file is kept");
+    }
+
+    private final class Bringing implements Fetching<HeldFile> {
+
+        private final ItemFolder home;
+        private final Map<String, FilePath> paths = new HashMap<>();
+
+        Bringing(ItemFolder home, List<HeldFile> files) {
+            this.home = home;
+            Map<FilePath, String> taken = new HashMap<>();
+            Map<String, FilePath> folders = new HashMap<>();
+            for (Delivered.Place place : home.delivered().places()) {
+                FilePath above = place.path().parent();
+                taken.put(place.path(), place.id());
+                folders.put(SpoolName.idOf(above), above);
+            }
+            for (HeldFile file : files) {
+                FilePath path = home.delivered()
+                        .of(file.id())
+                        .map(Delivered.Place::path)
+                        .orElseGet(() -> path(file, folders, taken));
+                taken.put(path, file.id());
+                paths.put(file.id(), path);
+            }
+        }
+
+        private static FilePath path(HeldFile file, Map<String, FilePath> folders, Map<FilePath, String> taken) {
+            Container container = file.container();
+            FilePath folder = container.level() == Level.SESSION
+                    ? FilePath.of("files")
+                    : folders.computeIfAbsent(
+                            container.id(),
+                            id -> FilePath.of(container.level().plural())
+                                    .resolve(SpoolName.folder(container.label(), id)));
+            FilePath path = folder.resolve(SpoolName.file(file.name(), file.id()));
+            String owner = taken.get(path);
+            return owner == null || owner.equals(file.id())
+                    ? path
+                    : folder.resolve(SpoolName.twin(file.name(), file.id()));
+        }
+
+        @Override
+        public Arrived fetch(HeldFile file, Part part) throws IOException, InterruptedException {
+            FilePath path = Objects.requireNonNull(paths.get(file.id()));
+            // Killed between a file's name and its being written down, the last time.
+            if (Download.isAt(home.at(path), file)) {
+                part.discard();
+                return () -> place(file, file.sizeBytes(), path);
+            }
+            long bytes = new Download(flywheel, file, part).come();
+            return () -> {
+                home.name(part, path);
+                return place(file, bytes, path);
+            };
+        }
+
+        private static Delivered.Place place(HeldFile file, long bytes, FilePath path) {
+            return new Delivered.Place(file.id(), file.mark(), bytes, NOTE, path);
+        }
+
+        @Override
+        public boolean endsAll(Trouble trouble) {
+            return Flywheel.endsAll(trouble);
+        }
     }
 }

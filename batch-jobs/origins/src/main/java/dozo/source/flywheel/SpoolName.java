@@ -1,5 +1,6 @@
 package dozo.source.flywheel;
 
+import dozo.file.FilePath;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
@@ -21,6 +22,12 @@ final class SpoolName {
     /** A container's: its label can be that of another one, so its id is always in it. */
     static String folder(String label, String id) {
         return cut(escaped(label), LABEL_BYTES_MAX) + "~~" + id;
+    }
+
+    /** The id in a container's folder; all of the name if there is none. */
+    static String idOf(FilePath folder) {
+        String name = new String(folder.name(), StandardCharsets.UTF_8);
+        return name.substring(name.lastIndexOf("~~") + 2);
     }
 
     /** A file's own name as long as that is short enough. */

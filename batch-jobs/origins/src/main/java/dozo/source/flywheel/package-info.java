@@ -1,4 +1,4 @@
-/** Reads a Flywheel: walks what it holds, brings a session's files into a folder, and tells what it did not deliver. */
+/** Reads a Flywheel: learns what changed, and brings a session's files into a folder, each checked by its size and hash. */
 @NullMarked
 @NamedInterface("flywheel")
 package dozo.source.flywheel;

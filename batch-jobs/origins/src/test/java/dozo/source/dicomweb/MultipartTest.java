@@ -3,6 +3,8 @@ package dozo.source.dicomweb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Trouble;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -84,7 +86,7 @@ class MultipartTest {
     }
 
     private static Trouble trouble(String type, byte[] answer) {
-        return catchThrowableOfType(DicomwebException.class, () -> read(type, new ByteArrayInputStream(answer), 100))
+        return catchThrowableOfType(DeliveryException.class, () -> read(type, new ByteArrayInputStream(answer), 100))
                 .trouble();
     }
 

@@ -8,6 +8,11 @@ import static org.awaitility.Awaitility.await;
 import dozo.remote.ChildProcess;
 import dozo.remote.SiteAddress;
 import dozo.remote.Tmpfs;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Limits;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import dozo.source.dicom.Header;
 import dozo.source.dicom.HeaderReader;
 import dozo.source.dicom.PseudonymousCode;
@@ -20,15 +25,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -81,7 +87,7 @@ class OrthancIT {
     @BeforeEach
     void open() throws Exception {
         proxy = new FaultyProxy(server.address());
-        orthanc = new Orthanc(Server.at(proxy.address()), LIMITS, wait -> {});
+        orthanc = new Orthanc(Server.at(proxy.address()), LIMITS, wait -> {}, InstantSource.system());
         spool = new Spool(orthanc, CODES, folder.resolve("spool"), 3);
     }
 
@@ -100,21 +106,22 @@ class OrthancIT {
         Header first = header(files(sent).getFirst());
         String study = first.text(Tag.STUDY_INSTANCE_UID).orElseThrow();
 
-        assertThat(changes(NOW).since(Changes.Place.START).ready()).contains(study);
-        Delivery came = spool.deliver(study);
+        assertThat(new Changes(orthanc).since(0).changed()).contains(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).as("" + came).isTrue();
-        assertThat(came.stable()).isTrue();
-        assertThat(came.findings()).isEmpty();
         assertThat(came.remarks()).isEmpty();
-        assertThat(came.told()).isEqualTo(14);
-        assertThat(came.delivered()).isEqualTo(14);
-        assertThat(came.facts().modality()).contains("MR");
-        assertThat(came.facts().stationName()).isEqualTo(first.text(Tag.STATION_NAME));
-        assertThat(came.facts().acquired()).contains(LocalDate.of(2020, 9, 29));
-        assertThat(came.facts().patients())
-                .hasSize(1)
-                .allMatch(code -> PseudonymousCode.FORM.matcher(code).matches());
+        assertThat(came.filesTold()).isEqualTo(14);
+        assertThat(came.filesDelivered()).isEqualTo(14);
+        Described described = Described.of(orthanc, CODES, study, NOW);
+        assertThat(described.stable()).isTrue();
+        assertThat(described.series()).singleElement().satisfies(series -> {
+            assertThat(series.modality()).isEqualTo("MR");
+            assertThat(series.stationName())
+                    .isEqualTo(first.text(Tag.STATION_NAME).orElse(null));
+            assertThat(series.day()).isEqualTo(LocalDate.of(2020, 9, 29));
+            assertThat(series.patient()).matches(PseudonymousCode.FORM);
+        });
         assertThat(tree(study)).hasSize(14);
         for (Path file : files(sent)) {
             Header header = header(file);
@@ -143,10 +150,10 @@ class OrthancIT {
                 .as("what follows a torn line is read")
                 .isZero();
         Files.delete(record);
-        Delivery again = spool.deliver(study);
+        Reconciliation again = spool.deliver(study);
 
         assertThat(again.isComplete()).isTrue();
-        assertThat(again.findings()).isEmpty();
+        assertThat(again.remarks()).isEmpty();
         assertThat(tree(study)).isEqualTo(before);
     }
 
@@ -156,21 +163,21 @@ class OrthancIT {
         server.store(file);
         server.awaitStable();
         String study = study(file);
-        Changes.Seen first = changes(NOW).since(Changes.Place.START);
-        Delivery early = spool.deliver(study);
+        Changes.Seen first = new Changes(orthanc).since(0);
+        Reconciliation early = spool.deliver(study);
         List<Path> before = tree(study);
-        assertThat(changes(NOW).since(first.next()).ready()).isEmpty();
+        assertThat(new Changes(orthanc).since(first.last()).changed()).isEmpty();
 
         Path late = Files.copy(file, folder.resolve("late.dcm"));
         modify(late, "-gse", "-gin");
         server.store(late);
         server.awaitStable();
-        Changes.Seen second = changes(NOW).since(first.next());
-        Delivery came = spool.deliver(study);
+        Changes.Seen second = new Changes(orthanc).since(first.last());
+        Reconciliation came = spool.deliver(study);
 
-        assertThat(second.ready()).containsExactly(study);
+        assertThat(second.changed()).containsExactly(study);
         assertThat(came.isComplete()).isTrue();
-        assertThat(came.told()).isEqualTo(2);
+        assertThat(came.filesTold()).isEqualTo(2);
         assertThat(came.bytesFetched())
                 .as("of one file; new UIDs may be longer or shorter")
                 .isCloseTo(early.bytesFetched(), within(200L));
@@ -185,20 +192,20 @@ class OrthancIT {
         assertThat(study(other)).isEqualTo(study);
         server.store(one);
         server.awaitStable();
-        Changes.Seen first = changes(NOW).since(Changes.Place.START);
-        assertThat(spool.deliver(study).findings()).isEmpty();
+        Changes.Seen first = new Changes(orthanc).since(0);
+        assertThat(spool.deliver(study).remarks()).isEmpty();
 
         server.store(other);
         server.awaitStable();
-        assertThat(changes(NOW).since(first.next()).ready()).contains(study);
-        Delivery came = spool.deliver(study);
+        assertThat(new Changes(orthanc).since(first.last()).changed()).contains(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).isTrue();
-        assertThat(came.findings()).extracting(Item::trouble).containsExactly(Trouble.OTHER_PIXELS);
+        assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.OTHER_PIXELS);
         assertThat(pixels(study)).isEqualTo(pixelsOf(one, other));
-        assertThat(spool.deliver(study).findings())
+        assertThat(spool.deliver(study).remarks())
                 .as("said as long as it is so")
-                .isEqualTo(came.findings());
+                .isEqualTo(came.remarks());
     }
 
     @Test
@@ -209,10 +216,10 @@ class OrthancIT {
         modify(file, "-i", "(0008,103e)=anew");
         server.store(file);
 
-        Delivery came = spool.deliver(study(file));
+        Reconciliation came = spool.deliver(study(file));
 
         assertThat(came.isComplete()).isTrue();
-        assertThat(came.findings()).extracting(Item::trouble).containsExactly(Trouble.OTHER_HEADER);
+        assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.OTHER_HEADER);
         assertThat(tree(study(file))).hasSize(2);
     }
 
@@ -223,12 +230,15 @@ class OrthancIT {
         server.store(sent);
         server.awaitStable();
 
-        assertThat(changes(NOW).since(Changes.Place.START).ready()).contains(study);
-        Delivery came = spool.deliver(study);
+        assertThat(new Changes(orthanc).since(0).changed()).contains(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).as("" + came).isTrue();
-        assertThat(came.findings()).extracting(Item::trouble).containsExactly(Trouble.TWO_PATIENTS);
-        assertThat(came.facts().patients()).hasSize(2);
+        assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.TWO_PATIENTS);
+        assertThat(Described.of(orthanc, CODES, study, NOW).series().stream()
+                        .map(Described.SeriesFacts::patient)
+                        .collect(Collectors.toSet()))
+                .hasSize(2);
         assertThat(tree(study)).hasSize(files(sent).size());
     }
 
@@ -239,11 +249,11 @@ class OrthancIT {
         modify(other, "-i", "(0010,0020)=ANOTHER");
         server.store(one, other);
 
-        Delivery came = spool.deliver(study(one));
+        Reconciliation came = spool.deliver(study(one));
 
         assertThat(came.isComplete()).as("" + came).isTrue();
-        assertThat(came.delivered()).isEqualTo(2);
-        assertThat(came.findings())
+        assertThat(came.filesDelivered()).isEqualTo(2);
+        assertThat(came.remarks())
                 .extracting(Item::trouble)
                 .containsExactly(Trouble.TWO_PATIENTS, Trouble.OTHER_HEADER);
         assertThat(tree(study(one))).hasSize(2);
@@ -255,7 +265,7 @@ class OrthancIT {
         modify(file, "-i", "(0020,000e)=../../YAMADA", "-i", "(0008,0018)=/etc/YAMADA");
         server.store(file);
 
-        Delivery came = spool.deliver(study(file));
+        Reconciliation came = spool.deliver(study(file));
 
         assertThat(came.isComplete()).as("" + came).isTrue();
         assertThat(came.remarks()).extracting(Item::trouble).containsExactly(Trouble.ILLEGAL_UID);
@@ -270,11 +280,11 @@ class OrthancIT {
         Path file = corpus.resolve("made_conflicts_and_broken/illegal_study_uid.dcm");
         server.store(file);
         server.awaitStable();
-        Set<String> ready = changes(NOW).since(Changes.Place.START).ready();
+        Set<String> ready = new Changes(orthanc).since(0).changed();
         String study =
                 ready.stream().filter(uid -> !Uid.isPlain(uid)).findFirst().orElseThrow();
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).as("" + came).isTrue();
         assertThat(came.toString()).doesNotContain(study);
@@ -289,7 +299,7 @@ class OrthancIT {
         String study = storeOne("once");
         proxy.plan(FaultyProxy.WADO, 0, 1, fault);
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).as("" + came).isTrue();
         assertThat(tree(study)).hasSize(1);
@@ -307,10 +317,10 @@ class OrthancIT {
                 fault == Fault.BROKEN || fault == Fault.PAGE ? 3 : fault == Fault.FLIPPED ? 2 : 1,
                 fault);
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).isFalse();
-        assertThat(came.delivered()).isZero();
+        assertThat(came.filesDelivered()).isZero();
         assertThat(came.missing())
                 .extracting(Item::trouble)
                 .containsExactly(
@@ -333,17 +343,17 @@ class OrthancIT {
         int count = files(sent).size();
         proxy.plan(FaultyProxy.WADO, 20, Integer.MAX_VALUE, Fault.BROKEN);
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
-        assertThat(came.told()).isEqualTo(count);
-        assertThat(came.delivered()).isBetween(17, 20);
-        assertThat(came.missing()).hasSize(count - came.delivered());
+        assertThat(came.filesTold()).isEqualTo(count);
+        assertThat(came.filesDelivered()).isBetween(17, 20);
+        assertThat(came.missing()).hasSize(count - came.filesDelivered());
         assertThat(proxy.takePaths().stream().filter(FaultyProxy.WADO.asMatchPredicate()))
                 .as("not three times for each of them")
                 .hasSizeLessThan(3 * count / 4);
-        assertThat(tree(study)).hasSize(came.delivered());
+        assertThat(tree(study)).hasSize(came.filesDelivered());
         proxy.heal();
-        Delivery rest = spool.deliver(study);
+        Reconciliation rest = spool.deliver(study);
         assertThat(rest.isComplete()).isTrue();
         assertThat(tree(study)).hasSize(count);
     }
@@ -353,9 +363,9 @@ class OrthancIT {
         String study = storeTwelve();
         proxy.plan(FaultyProxy.WADO, 0, 10, Fault.GONE);
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
-        assertThat(came.delivered()).isEqualTo(2);
+        assertThat(came.filesDelivered()).isEqualTo(2);
         assertThat(came.missing()).hasSize(10).extracting(Item::trouble).containsOnly(Trouble.GONE);
     }
 
@@ -387,7 +397,7 @@ class OrthancIT {
         assertThat(sent).containsAll(pixels(study));
         proxy.takePaths();
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).as("" + came).isTrue();
         assertThat(proxy.takePaths().stream().filter(FaultyProxy.WADO.asMatchPredicate()))
@@ -425,11 +435,11 @@ class OrthancIT {
         server.awaitStable();
         proxy.plan(Pattern.compile("/studies/[^/]+"), 0, LIMITS.tries(), Fault.BROKEN);
 
-        Changes.Seen seen = changes(NOW).since(Changes.Place.START);
+        Changes.Seen seen = new Changes(orthanc).since(0);
 
-        assertThat(seen.ready()).containsAnyOf(one, other);
+        assertThat(seen.changed()).containsAnyOf(one, other);
         assertThat(seen.missing()).extracting(Item::trouble).containsExactly(Trouble.SERVER_FAULT);
-        assertThat(changes(NOW).since(seen.next()).ready()).contains(one, other);
+        assertThat(new Changes(orthanc).since(seen.last()).changed()).contains(one, other);
     }
 
     @Test
@@ -437,7 +447,7 @@ class OrthancIT {
         String study = storeTwelve();
         proxy.plan(FaultyProxy.WADO, 5, () -> server.stop());
         try {
-            DicomwebException down = catchThrowableOfType(DicomwebException.class, () -> spool.deliver(study));
+            DeliveryException down = catchThrowableOfType(DeliveryException.class, () -> spool.deliver(study));
             assertThat(down == null || down.trouble() == Trouble.UNREACHABLE).isTrue();
         } finally {
             server.start();
@@ -446,7 +456,7 @@ class OrthancIT {
         assertThat(before).isBetween(1, 11);
         proxy.takePaths();
 
-        Delivery came = spool.deliver(study);
+        Reconciliation came = spool.deliver(study);
 
         assertThat(came.isComplete()).as("" + came).isTrue();
         assertThat(tree(study)).hasSize(12);
@@ -459,16 +469,14 @@ class OrthancIT {
     void anOrthancThatIsDownOrRefusesSaysNothingOfAnyStudy() throws Exception {
         String study = storeOne("refused");
         proxy.plan(Pattern.compile("/tools/lookup"), 0, 1, Fault.REFUSED);
-        assertThat(catchThrowableOfType(DicomwebException.class, () -> spool.deliver(study))
+        assertThat(catchThrowableOfType(DeliveryException.class, () -> spool.deliver(study))
                         .trouble())
                 .isEqualTo(Trouble.REFUSED);
 
         try (FaultyProxy gone = new FaultyProxy(server.address());
-                Orthanc nobody = new Orthanc(Server.at(gone.address()), LIMITS, wait -> {})) {
+                Orthanc nobody = new Orthanc(Server.at(gone.address()), LIMITS, wait -> {}, InstantSource.system())) {
             gone.close();
-            assertThat(catchThrowableOfType(
-                                    DicomwebException.class,
-                                    () -> new Changes(nobody, LIMITS, () -> NOW).since(Changes.Place.START))
+            assertThat(catchThrowableOfType(DeliveryException.class, () -> new Changes(nobody).since(0))
                             .trouble())
                     .isEqualTo(Trouble.UNREACHABLE);
         }
@@ -503,42 +511,38 @@ class OrthancIT {
         String study = storeOne("anew");
         server.awaitStable();
 
-        Changes.Seen seen = changes(NOW).since(new Changes.Place(1_000_000_000, Map.of()));
+        Changes.Seen seen = new Changes(orthanc).since(1_000_000_000);
 
-        assertThat(seen.ready()).contains(study);
-        assertThat(seen.items()).extracting(Item::trouble).containsExactly(Trouble.CHANGES_RESTARTED);
-        assertThat(seen.next().last()).isLessThan(1_000_000_000);
+        assertThat(seen.changed()).contains(study);
+        assertThat(seen.remarks()).extracting(Item::trouble).containsExactly(Trouble.CHANGES_RESTARTED);
+        assertThat(seen.last()).isLessThan(1_000_000_000);
     }
 
     @Test
-    void aStudyThatNeverBecomesStableIsSaidAndBrought(@TempDir Path slowFolder) throws Exception {
+    void aStudyThatNeverBecomesStableIsBroughtAfterADay(@TempDir Path slowFolder) throws Exception {
         Path file = fresh("unstable", "-gst", "-gse", "-gin");
         Path other = fresh("other", "-gst", "-gse", "-gin");
         try (OrthancServer slow = new OrthancServer(slowFolder, 3_600, false);
-                Orthanc of = new Orthanc(Server.at(slow.address()), LIMITS, wait -> {})) {
+                Orthanc of = new Orthanc(Server.at(slow.address()), LIMITS, wait -> {}, InstantSource.system())) {
             slow.store(other);
-            Changes.Place place = new Changes(of, LIMITS, () -> NOW)
-                    .since(Changes.Place.START)
-                    .next();
+            long last = new Changes(of).since(0).last();
             slow.store(file);
 
-            Changes.Seen first = new Changes(of, LIMITS, () -> NOW).since(place);
-            Changes.Seen second = new Changes(of, LIMITS, () -> NOW.plus(Duration.ofHours(23))).since(first.next());
-            Changes.Seen third = new Changes(of, LIMITS, () -> NOW.plus(Duration.ofHours(25))).since(second.next());
-
-            assertThat(first.ready()).isEmpty();
-            assertThat(second.ready()).isEmpty();
-            assertThat(second.next().waiting()).hasSize(2);
-            assertThat(third.ready()).contains(study(file));
-            assertThat(third.items()).extracting(Item::trouble).containsOnly(Trouble.NEVER_STABLE);
+            assertThat(new Changes(of).since(last).changed()).contains(study(file));
+            Described described = Described.of(of, CODES, study(file), NOW);
+            Instant received = described.series().getFirst().firstAt();
+            assertThat(described.stable()).isFalse();
+            assertThat(described.isArriving(received.plus(Duration.ofHours(23))))
+                    .isTrue();
+            assertThat(described.isArriving(received.plus(Duration.ofHours(25))))
+                    .isFalse();
 
             slow.stop();
             slow.start();
-            Changes.Seen fourth = new Changes(of, LIMITS, () -> NOW.plus(Duration.ofHours(1))).since(first.next());
-            assertThat(fourth.ready())
+            assertThat(new Changes(of).since(last).changed()).contains(study(file));
+            assertThat(Described.of(of, CODES, study(file), NOW).isArriving(received))
                     .as("one that was stopped too early never says StableStudy, and calls it stable")
-                    .contains(study(file));
-            assertThat(fourth.items()).isEmpty();
+                    .isFalse();
         }
     }
 
@@ -553,10 +557,10 @@ class OrthancIT {
         Set<String> patients = new TreeSet<>();
         StringBuilder words = new StringBuilder();
 
-        Changes.Seen seen = changes(NOW).since(Changes.Place.START);
+        Changes.Seen seen = new Changes(orthanc).since(0);
         for (Path file : files(sent.toArray(Path[]::new))) {
             header(file).text(Tag.PATIENT_ID).ifPresent(patients::add);
-            assertThat(seen.ready()).contains(study(file));
+            assertThat(seen.changed()).contains(study(file));
             words.append(spool.deliver(study(file)));
         }
         try (Stream<Path> all = Files.walk(folder.resolve("spool"))) {
@@ -572,10 +576,6 @@ class OrthancIT {
         assertThat(patients).allSatisfy(id -> assertThat(words).doesNotContain(id));
         assertThat(words.toString().getBytes(StandardCharsets.UTF_8)).hasSizeGreaterThan(1_000);
         assertThat(words.chars()).as("no kanji, no kana").allMatch(c -> c < 0x80);
-    }
-
-    private Changes changes(Instant now) {
-        return new Changes(orthanc, LIMITS, () -> now);
     }
 
     /** A study of one series. */

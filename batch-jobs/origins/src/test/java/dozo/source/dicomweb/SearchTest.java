@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.sun.net.httpserver.HttpServer;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Limits;
+import dozo.source.delivery.Trouble;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -41,8 +45,11 @@ class SearchTest {
             exchange.close();
         });
         server.start();
-        orthanc =
-                new Orthanc(Server.at("http://127.0.0.1:" + server.getAddress().getPort()), Limits.USUAL, wait -> {});
+        orthanc = new Orthanc(
+                Server.at("http://127.0.0.1:" + server.getAddress().getPort()),
+                Limits.USUAL,
+                wait -> {},
+                InstantSource.system());
     }
 
     private String page(int offset) {
@@ -70,7 +77,7 @@ class SearchTest {
     void fewerStudiesThanAreCountedAreNotTakenForAll() {
         told = 2;
 
-        DicomwebException fewer = catchThrowableOfType(DicomwebException.class, orthanc::allStudies);
+        DeliveryException fewer = catchThrowableOfType(DeliveryException.class, orthanc::allStudies);
 
         assertThat(fewer.trouble()).isEqualTo(Trouble.COUNT_DIFFERS);
         assertThat(fewer).hasMessage("Orthanc counts 3 studies, and the search tells of 2");
@@ -80,7 +87,7 @@ class SearchTest {
     void aSearchThatGivesTheSamePageForEverIsNotReadForEver() {
         turnsPages = false;
 
-        assertThat(catchThrowableOfType(DicomwebException.class, orthanc::allStudies)
+        assertThat(catchThrowableOfType(DeliveryException.class, orthanc::allStudies)
                         .trouble())
                 .isEqualTo(Trouble.UNPARSED);
     }

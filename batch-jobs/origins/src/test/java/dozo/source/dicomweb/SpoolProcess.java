@@ -1,9 +1,11 @@
 package dozo.source.dicomweb;
 
 import dozo.remote.ChildProcess;
+import dozo.source.delivery.Limits;
 import dozo.source.dicom.PseudonymousCode;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 
 /** Brings a study, in a process that can be killed. */
 final class SpoolProcess {
@@ -19,7 +21,7 @@ final class SpoolProcess {
                 1,
                 Duration.ofMillis(1),
                 Duration.ofHours(24));
-        try (Orthanc orthanc = new Orthanc(Server.at(arguments[0]), patient, wait -> {})) {
+        try (Orthanc orthanc = new Orthanc(Server.at(arguments[0]), patient, wait -> {}, InstantSource.system())) {
             new Spool(orthanc, new PseudonymousCode(new byte[32]), Path.of(arguments[2]), 3).deliver(arguments[1]);
         }
     }

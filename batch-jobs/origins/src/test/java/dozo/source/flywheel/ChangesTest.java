@@ -2,12 +2,12 @@ package dozo.source.flywheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.Changes.Seen;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy.Kind;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -88,35 +88,5 @@ class ChangesTest {
             assertThat(item.trouble()).isEqualTo(Trouble.DUPLICATE);
             assertThat(item.id()).isEqualTo(Hierarchy.session(1));
         });
-    }
-
-    @Test
-    void theHierarchyIsWalkedFromItsGroups() throws Exception {
-        try (Emulator small = new Emulator(Hierarchy.small())) {
-            small.faults.always("/subjects/%s/sessions".formatted(Hierarchy.id(Kind.SUBJECT, 1)), Fault.DENIED);
-            small.hierarchy().tell(Hierarchy.id(Kind.PROJECT, 1), "label", "Study 0");
-            Readers reader = new Readers(small);
-            List<String> told = new ArrayList<>();
-
-            new Walk(reader.flywheel).tell(new Walk.Visitor() {
-                @Override
-                public void container(Container container) {
-                    told.add(container.level() + " " + container.label());
-                }
-
-                @Override
-                public void item(Item item) {
-                    told.add(item.trouble() + " " + item.name());
-                }
-            });
-
-            assertThat(told)
-                    .startsWith("GROUP Group 0", "PROJECT Study 0", "PROJECT Study 0", "DUPLICATE project Study 0")
-                    .contains("SUBJECT sub-00001", "DENIED subject sub-00001", "SESSION ses-00007")
-                    .doesNotContain("SESSION ses-00002")
-                    .hasSize(1 + 2 + 1 + 4 + 1 + 6);
-            assertThat(small.faults.unfired()).isEmpty();
-            reader.flywheel.close();
-        }
     }
 }

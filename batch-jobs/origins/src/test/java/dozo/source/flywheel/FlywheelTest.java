@@ -3,6 +3,8 @@ package dozo.source.flywheel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.Faults.Fault;
 import java.io.IOException;
 import java.time.Duration;
@@ -118,7 +120,7 @@ class FlywheelTest {
     void aKeyThatIsRefusedForAllEndsAll() {
         Readers others = new Readers(ApiKey.of(emulator.key() + "x"), Set.of());
 
-        FlywheelException refused = catchThrowableOfType(FlywheelException.class, () -> others.flywheel.get(SESSION));
+        DeliveryException refused = catchThrowableOfType(DeliveryException.class, () -> others.flywheel.get(SESSION));
 
         assertThat(refused.trouble()).isEqualTo(Trouble.KEY_REFUSED);
         assertThat(refused).hasStackTraceContaining("401").message().doesNotContain(Emulator.KEY);
@@ -131,8 +133,8 @@ class FlywheelTest {
             emulator.elsewhere = "http://127.0.0.1:%d/api%s?signature=secret".formatted(other.port(), SESSION);
             emulator.faults.at(SESSION, Fault.REDIRECTED, 1);
 
-            FlywheelException refused =
-                    catchThrowableOfType(FlywheelException.class, () -> readers.flywheel.get(SESSION));
+            DeliveryException refused =
+                    catchThrowableOfType(DeliveryException.class, () -> readers.flywheel.get(SESSION));
 
             assertThat(refused.trouble()).isEqualTo(Trouble.REDIRECTED);
             assertThat(refused).message().contains("127.0.0.1").doesNotContain("signature");
@@ -160,7 +162,7 @@ class FlywheelTest {
     void whatTheServerSaysIsShownWithoutTheKey() {
         emulator.hierarchy().remove(Hierarchy.session(3));
 
-        FlywheelException gone = catchThrowableOfType(FlywheelException.class, () -> readers.flywheel.get(SESSION));
+        DeliveryException gone = catchThrowableOfType(DeliveryException.class, () -> readers.flywheel.get(SESSION));
 
         assertThat(gone).hasMessageContaining("404").hasMessageContaining("There is no such thing");
         assertThat(ApiKey.of(emulator.key()).without("you sent " + Emulator.KEY))
@@ -168,7 +170,7 @@ class FlywheelTest {
     }
 
     private Trouble troubleOf(String path) {
-        return catchThrowableOfType(FlywheelException.class, () -> readers.flywheel.get(path))
+        return catchThrowableOfType(DeliveryException.class, () -> readers.flywheel.get(path))
                 .trouble();
     }
 }

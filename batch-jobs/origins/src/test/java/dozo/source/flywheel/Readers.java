@@ -1,5 +1,6 @@
 package dozo.source.flywheel;
 
+import dozo.source.delivery.Limits;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -7,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.SplittableRandom;
 
 /** A reader of an emulator, whose waits are written down and over at once. */
 final class Readers {
@@ -31,7 +31,6 @@ final class Readers {
     }
 
     Readers(ApiKey key, Set<String> storageHosts) {
-        flywheel =
-                new Flywheel(key, LIMITS, storageHosts, waits::add, new SplittableRandom(1), InstantSource.fixed(NOW));
+        flywheel = new Flywheel(key, LIMITS, storageHosts, waits::add, InstantSource.fixed(NOW));
     }
 }

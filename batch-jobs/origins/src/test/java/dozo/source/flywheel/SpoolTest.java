@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dozo.file.FilePath;
 import dozo.remote.Tmpfs;
+import dozo.source.delivery.DeliveryException;
+import dozo.source.delivery.Item;
+import dozo.source.delivery.Reconciliation;
+import dozo.source.delivery.Trouble;
 import dozo.source.flywheel.Faults.Fault;
 import dozo.source.flywheel.Hierarchy.Kind;
 import java.io.IOException;
@@ -90,7 +94,7 @@ class SpoolTest {
     @Test
     void aLostRecordCostsNoDownload() throws Exception {
         spool.deliver(SESSION);
-        Files.delete(folder.resolve(SESSION).resolve("delivered.json"));
+        Files.delete(folder.resolve(SESSION).resolve("delivered"));
         Path broken = spool.tree(SESSION).resolve("files/protocol.pdf");
         byte[] bytes = Files.readAllBytes(broken);
         bytes[7] ^= 1;
@@ -110,7 +114,7 @@ class SpoolTest {
     @ValueSource(strings = {"", "[", "{\"files\":{\"x\":{\"path\":\"../../outside\"}}}"})
     void aBrokenRecordIsAsGoodAsNone(String text) throws Exception {
         Files.createDirectories(folder.resolve(SESSION));
-        Files.writeString(folder.resolve(SESSION).resolve("delivered.json"), text);
+        Files.writeString(folder.resolve(SESSION).resolve("delivered"), text);
 
         assertThat(spool.deliver(SESSION).isComplete()).isTrue();
         assertThat(tree()).hasSize(6);
@@ -341,8 +345,8 @@ class SpoolTest {
     void aKeyThatIsRefusedSaysNothingAboutASession() {
         Readers others = new Readers(ApiKey.of(emulator.key() + "x"), Set.of());
 
-        FlywheelException refused = catchThrowableOfType(
-                FlywheelException.class, () -> new Spool(others.flywheel, folder, 2).deliver(SESSION));
+        DeliveryException refused = catchThrowableOfType(
+                DeliveryException.class, () -> new Spool(others.flywheel, folder, 2).deliver(SESSION));
 
         assertThat(refused.trouble()).isEqualTo(Trouble.KEY_REFUSED);
         others.flywheel.close();
@@ -404,6 +408,28 @@ class SpoolTest {
     }
 
     @Test
+    void aRecordOfAnEarlierReleaseIsTakenOver() throws Exception {
+        String file = hierarchy.file(0, 0);
+        hierarchy.tell(file, "hash", "");
+        spool.deliver(SESSION);
+        Map<String, byte[]> before = tree();
+        Path home = folder.resolve(SESSION);
+        Files.delete(home.resolve("delivered"));
+        Files.writeString(home.resolve("delivered.json"), """
+                {"folders": {}, "files": {"%s": {"path": "acquisitions/run-0~~%s/0_0_scan.dicom.zip",
+                "version": 1, "size": %d, "hash": null}}}
+                """.formatted(
+                        file, Hierarchy.acquisition(0), hierarchy.content(0).length));
+        hierarchy.tell(Hierarchy.acquisition(0), "label", "another").tell(file, "name", "another");
+
+        Reconciliation again = spool.deliver(SESSION);
+
+        assertThat(again.isComplete()).isTrue();
+        assertThat(again.bytesFetched()).isZero();
+        assertThat(tree()).containsExactlyEntriesOf(before);
+    }
+
+    @Test
     void aNewVersionTakesThePlaceOfTheOldOne() throws Exception {
         spool.deliver(SESSION);
         hierarchy.replace(hierarchy.file(0, 0), "new content", Readers.NOW);
@@ -452,9 +478,9 @@ class SpoolTest {
         Files.createDirectories(folder.resolve(SESSION));
         Files.writeString(folder.resolve(SESSION).resolve("incoming"), "a file in the way");
 
-        Reconciliation came = spool.deliver(SESSION);
+        DeliveryException failed = catchThrowableOfType(DeliveryException.class, () -> spool.deliver(SESSION));
 
-        assertThat(came.missing()).hasSize(6).extracting(Item::trouble).containsOnly(Trouble.SPOOL);
+        assertThat(failed.trouble()).isEqualTo(Trouble.SPOOL);
     }
 
     private Map<String, byte[]> tree() throws IOException {

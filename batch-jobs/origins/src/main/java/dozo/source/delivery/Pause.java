@@ -1,4 +1,4 @@
-package dozo.source.dicomweb;
+package dozo.source.delivery;
 
 import java.time.Duration;
 

@@ -1,9 +1,9 @@
-package dozo.source.flywheel;
+package dozo.source.delivery;
 
 import java.time.Duration;
 
 /**
- * How long is waited, and how often something is tried.
+ * How long to wait for a server, and how often to try.
  *
  * @param connect for a connection
  * @param answer for the beginning of an answer
@@ -23,12 +23,15 @@ public record Limits(
             Duration.ofSeconds(1),
             Duration.ofSeconds(120));
 
-    /** So many containers or files that cannot be had one after the other, and the rest of the session is not tried. */
-    static final int FAILURES_IN_A_ROW_MAX = 8;
-
     public Limits {
         if (tries < 1) {
-            throw new IllegalArgumentException("something has to be tried once at least");
+            throw new IllegalArgumentException("tries must be at least 1");
         }
+    }
+
+    /** The usual ones with another stall and other waits; the longest wait is in proportion to the first. */
+    public static Limits usual(Duration stall, Duration firstWait) {
+        Duration longest = firstWait.multipliedBy(USUAL.longestWait().dividedBy(USUAL.firstWait()));
+        return new Limits(USUAL.connect(), USUAL.answer(), stall, USUAL.tries(), firstWait, longest);
     }
 }

@@ -1,0 +1,122 @@
+package dozo.source.delivery;
+
+import dozo.source.http.Answer;
+import dozo.source.http.Connections;
+import dozo.source.http.HttpFailure;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/** Asks servers: every answer has a limit in time, and what may pass is tried again a few times. Safe for several threads. */
+public final class Asking implements AutoCloseable {
+
+    private final Limits limits;
+    private final Pause pause;
+    private final InstantSource clock;
+    private final Connections http;
+
+    /** Something that is tried again when it fails for a reason that may pass. */
+    @FunctionalInterface
+    public interface Attempt<T> {
+        T once() throws IOException, InterruptedException;
+    }
+
+    public Asking(Limits limits, Pause pause, InstantSource clock) {
+        this.limits = limits;
+        this.pause = pause;
+        this.clock = clock;
+        this.http = new Connections(limits.connect(), limits.answer(), limits.stall());
+    }
+
+    @Override
+    public void close() {
+        http.close();
+    }
+
+    /**
+     * Tries until it succeeds, or fails for a reason that does not pass, or often enough.
+     *
+     * @throws DeliveryException when there is no good answer
+     */
+    public <T> T persist(Attempt<T> attempt) throws IOException, InterruptedException {
+        for (int tried = 1; ; tried++) {
+            try {
+                return attempt.once();
+            } catch (DeliveryException e) {
+                if (!e.trouble().mayPass() || tried >= limits.tries()) {
+                    throw e;
+                }
+                await(tried, e.retryAfter());
+            }
+        }
+    }
+
+    /** Waits before the next try: as long as the server says, or longer and longer. */
+    public void await(int tried, @Nullable Duration demanded) throws InterruptedException {
+        Duration wait = demanded;
+        if (wait == null) {
+            long doubled = limits.firstWait().toMillis() << Math.min(tried - 1, 20);
+            wait = Duration.ofMillis(doubled + ThreadLocalRandom.current().nextLong(doubled / 2 + 1));
+        }
+        pause.await(wait.compareTo(limits.longestWait()) > 0 ? limits.longestWait() : wait);
+    }
+
+    /**
+     * Sends one request.
+     *
+     * @param what for messages
+     * @throws DeliveryException when there is no answer, or not all of one
+     */
+    public <T> T once(String what, Connections.Request asked, Connections.Reading<T> reading)
+            throws IOException, InterruptedException {
+        try {
+            return http.exchange(asked, reading);
+        } catch (HttpFailure e) {
+            Trouble trouble = switch (e.kind()) {
+                case UNREACHABLE -> Trouble.UNREACHABLE;
+                case STALLED -> Trouble.STALLED;
+                case DROPPED -> Trouble.DROPPED;
+                case TOO_LARGE -> Trouble.TOO_LARGE;
+            };
+            throw new DeliveryException(trouble, what + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** What an answer means that is no good one. */
+    public DeliveryException refusal(String message, Answer answer) {
+        int status = answer.status();
+        Trouble trouble = switch (status) {
+            case 401, 402 -> Trouble.REFUSED;
+            case 403 -> Trouble.DENIED;
+            case 404, 410 -> Trouble.GONE;
+            case 408 -> Trouble.STALLED;
+            case 429 -> Trouble.BUSY;
+            default -> {
+                if (status >= 500) {
+                    yield Trouble.SERVER_FAULT;
+                }
+                yield status / 100 == 3 ? Trouble.REDIRECTED : Trouble.REJECTED;
+            }
+        };
+        return new DeliveryException(trouble, message, null, retryAfter(answer));
+    }
+
+    private @Nullable Duration retryAfter(Answer answer) {
+        String text = answer.header("Retry-After").orElse("");
+        if (text.matches("[0-9]{1,9}")) {
+            return Duration.ofSeconds(Long.parseLong(text));
+        }
+        try {
+            ZonedDateTime until = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
+            Duration wait = Duration.between(clock.instant(), until.toInstant());
+            return wait.isNegative() ? Duration.ZERO : wait;
+        } catch (DateTimeParseException e) {
+            return null;
+        }
+    }
+}

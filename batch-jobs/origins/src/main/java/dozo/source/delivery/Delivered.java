@@ -1,0 +1,147 @@
+package dozo.source.delivery;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dozo.file.FilePath;
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * What an item's tree holds, kept beside it in the file {@code delivered}: a line for each file, added when the file is there. The
+ * last line of a file counts; a line that cannot be read counts as none. One thread at a time.
+ */
+public final class Delivered implements Closeable {
+
+    private static final String NAME = "delivered";
+
+    private final Path tree;
+    private final FileChannel channel;
+    private final Map<String, Place> byId = new HashMap<>();
+    private final Map<FilePath, Place> byPath = new TreeMap<>();
+
+    /**
+     * Where a file is, and what it was when it came.
+     *
+     * @param note the origin's own, as it stands in the line
+     */
+    public record Place(String id, String mark, long sizeBytes, String note, FilePath path) {
+
+        private String line() {
+            return "%s %s %d %s %s\n".formatted(id, mark, sizeBytes, note, new String(path.bytes(), UTF_8));
+        }
+    }
+
+    private Delivered(Path tree, FileChannel channel) {
+        this.tree = tree;
+        this.channel = channel;
+    }
+
+    static Delivered in(Path home, Path tree, String noteForm) throws IOException {
+        Pattern form = Pattern.compile("(\\S+) (\\S+) ([0-9]{1,18}) (" + noteForm + ") (\\S.*)");
+        Path file = home.resolve(NAME);
+        FileChannel channel = FileChannel.open(
+                file,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.READ,
+                LinkOption.NOFOLLOW_LINKS);
+        Delivered delivered = new Delivered(tree, channel);
+        delivered.cutTornLine();
+        // NB: not as Files reads lines, which fails where bytes are no UTF-8.
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(file), UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                Matcher matcher = form.matcher(line);
+                if (matcher.matches()) {
+                    delivered.note(matcher);
+                }
+            }
+        }
+        return delivered;
+    }
+
+    private void cutTornLine() throws IOException {
+        ByteBuffer last = ByteBuffer.allocate(1);
+        long end = channel.size();
+        while (end > 0 && channel.read(last.clear(), end - 1) == 1 && last.get(0) != '\n') {
+            end--;
+        }
+        channel.truncate(end);
+    }
+
+    private void note(Matcher line) {
+        FilePath path;
+        try {
+            path = FilePath.of(line.group(5));
+        } catch (IllegalArgumentException e) {
+            return;
+        }
+        note(new Place(line.group(1), line.group(2), Long.parseLong(line.group(3)), line.group(4), path));
+    }
+
+    private void note(Place place) {
+        byId.put(place.id(), place);
+        byPath.put(place.path(), place);
+    }
+
+    public void add(Place place) throws IOException {
+        ByteBuffer line = UTF_8.encode(place.line());
+        for (long at = channel.size(); line.hasRemaining(); ) {
+            at += channel.write(line, at);
+        }
+        note(place);
+    }
+
+    /** Whether the file is there as it is listed now. NB: its bytes were compared when it came; here only its size is. */
+    boolean has(Wanted told) throws IOException {
+        Place place = byId.get(told.id());
+        if (place == null || !place.mark().equals(told.mark())) {
+            return false;
+        }
+        Path file = place.path().under(tree);
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == place.sizeBytes();
+    }
+
+    public Optional<Place> of(String id) {
+        return Optional.ofNullable(byId.get(id));
+    }
+
+    public Optional<Place> at(FilePath path) {
+        return Optional.ofNullable(byPath.get(path));
+    }
+
+    /** All, in the order of their paths. */
+    public Collection<Place> places() {
+        return byPath.values();
+    }
+
+    /** What is here and is not listed. */
+    public List<Place> besides(Collection<? extends Wanted> told) {
+        Set<String> ids = told.stream().map(Wanted::id).collect(Collectors.toSet());
+        return byId.values().stream().filter(place -> !ids.contains(place.id())).toList();
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (channel) {
+            channel.force(false);
+        }
+    }
+}

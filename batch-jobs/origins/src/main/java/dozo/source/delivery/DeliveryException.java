@@ -1,0 +1,45 @@
+package dozo.source.delivery;
+
+import java.io.IOException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** A request without a good answer, or a spool that cannot be written. The message has no key, no signed address and no patient. */
+public final class DeliveryException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Trouble trouble;
+    private final @Nullable Duration retryAfter;
+
+    public DeliveryException(Trouble trouble, String message) {
+        this(trouble, message, null, null);
+    }
+
+    public DeliveryException(Trouble trouble, String message, @Nullable Throwable cause) {
+        this(trouble, message, cause, null);
+    }
+
+    DeliveryException(Trouble trouble, String message, @Nullable Throwable cause, @Nullable Duration retryAfter) {
+        super(message, cause);
+        this.trouble = trouble;
+        this.retryAfter = retryAfter;
+    }
+
+    /** What failed in the spool, unless it is another trouble already. */
+    static DeliveryException ofSpool(IOException e) {
+        return e instanceof DeliveryException known
+                ? known
+                : new DeliveryException(Trouble.SPOOL, "the spool cannot be read or written: " + e, e);
+    }
+
+    public Trouble trouble() {
+        return trouble;
+    }
+
+    /** How long the server asks us to wait; null if it does not say. */
+    @Nullable
+    Duration retryAfter() {
+        return retryAfter;
+    }
+}

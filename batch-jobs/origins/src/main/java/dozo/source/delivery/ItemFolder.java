@@ -1,0 +1,225 @@
+package dozo.source.delivery;
+
+import dozo.file.FilePath;
+import dozo.source.delivery.Fetching.Arrived;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folder of one item in a spool:
+ *
+ * <pre>
+ * SPOOL/ITEM/tree/…        what is backed up
+ * SPOOL/ITEM/incoming/…    what is on its way, under names made of ids
+ * SPOOL/ITEM/delivered     what is in the tree
+ * </pre>
+ *
+ * Nothing in a tree is ever removed (ADR 0045). An item is brought by one thread at a time.
+ */
+public final class ItemFolder implements Closeable {
+
+    /** Twice other bytes than those that are listed is no accident of the network. */
+    private static final int LOOKS = 2;
+
+    private final Path incoming;
+    private final Path tree;
+    private final Delivered delivered;
+    private final Set<Path> named = new HashSet<>();
+
+    /** What came of a delivery. */
+    public record Came(List<Item> missing, long bytesFetched) {}
+
+    /** What came of one file: one of the two is null. */
+    private record Fetched<W>(
+            W wanted,
+            Part part,
+            @Nullable Arrived arrived,
+            @Nullable DeliveryException failed) {}
+
+    private ItemFolder(Path home, Delivered delivered) {
+        this.incoming = home.resolve("incoming");
+        this.tree = tree(home);
+        this.delivered = delivered;
+    }
+
+    /** The folder that is the item's experiment. */
+    public static Path tree(Path home) {
+        return home.resolve("tree");
+    }
+
+    /**
+     * Opens a folder, which is made if it is not there.
+     *
+     * @param noteForm matches the origin's own in a line of {@code delivered}
+     */
+    public static ItemFolder open(Path home, String noteForm) throws DeliveryException {
+        try {
+            Path tree = Files.createDirectories(tree(home));
+            return new ItemFolder(home, Delivered.in(home, tree, noteForm));
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
+        }
+    }
+
+    public Delivered delivered() {
+        return delivered;
+    }
+
+    /** Where a file of the tree is. */
+    public Path at(FilePath path) {
+        return path.under(tree);
+    }
+
+    /**
+     * Brings what is not here yet.
+     *
+     * @param atOnce how many files come side by side
+     * @throws DeliveryException when nothing else can be had either: what came by then stays
+     */
+    public <W extends Wanted> Came bring(Collection<W> told, int atOnce, Fetching<W> origin)
+            throws DeliveryException, InterruptedException {
+        try {
+            sweep(told);
+            try {
+                return bringAll(told, atOnce, origin);
+            } finally {
+                syncNames();
+            }
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
+        }
+    }
+
+    private <W extends Wanted> Came bringAll(Collection<W> told, int atOnce, Fetching<W> origin)
+            throws IOException, InterruptedException {
+        List<W> asked = new ArrayList<>();
+        for (W wanted : told) {
+            if (!delivered.has(wanted)) {
+                asked.add(wanted);
+            }
+        }
+        // Else the same ones, at the beginning, could keep all others from being tried for ever.
+        Collections.shuffle(asked);
+        Patience patience = new Patience();
+        List<Item> missing = new ArrayList<>();
+        long fetched = 0;
+        // NB: waits at its end for what is under way, so that nothing writes here when somebody else may.
+        try (ExecutorService threads =
+                Executors.newFixedThreadPool(atOnce, Thread.ofVirtual().factory())) {
+            CompletionService<Fetched<W>> coming = new ExecutorCompletionService<>(threads);
+            asked.forEach(wanted -> coming.submit(() -> fetch(wanted, origin, patience)));
+            try {
+                // As each comes, so that a kill costs only what is on its way and not what waits behind a slow one.
+                for (int i = 0; i < asked.size(); i++) {
+                    Fetched<W> one = coming.take().get();
+                    if (one.failed() != null && origin.endsAll(one.failed().trouble())) {
+                        throw one.failed();
+                    } else if (one.failed() != null) {
+                        missing.add(one.wanted().item(one.failed()));
+                    } else if (one.arrived() != null) {
+                        fetched += one.part().sizeBytes();
+                        delivered.add(one.arrived().name());
+                    }
+                }
+            } catch (ExecutionException e) {
+                throw new IllegalStateException(e.getCause());
+            } finally {
+                threads.shutdownNow();
+            }
+        }
+        missing.sort(Comparator.comparing(Item::name));
+        return new Came(missing, fetched);
+    }
+
+    private <W extends Wanted> Fetched<W> fetch(W wanted, Fetching<W> origin, Patience patience)
+            throws InterruptedException {
+        Part part = new Part(incoming.resolve(partName(wanted)));
+        try {
+            return new Fetched<>(wanted, part, patience.ask(() -> look(wanted, part, origin)), null);
+        } catch (IOException e) {
+            return new Fetched<>(wanted, part, null, DeliveryException.ofSpool(e));
+        }
+    }
+
+    private static <W extends Wanted> Arrived look(W wanted, Part part, Fetching<W> origin)
+            throws IOException, InterruptedException {
+        for (int look = 1; ; look++) {
+            try {
+                return origin.fetch(wanted, part);
+            } catch (DeliveryException e) {
+                if (!e.trouble().isOtherContent()) {
+                    throw e;
+                }
+                part.discard();
+                if (look == LOOKS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Gives a file its final name, in the place of what has it. Its bytes are on the disk. */
+    public void name(Part part, FilePath path) throws IOException {
+        Path end = at(path);
+        Files.createDirectories(end.getParent());
+        Files.move(part.path(), end, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        named.add(end.getParent());
+    }
+
+    /** Names to the disk: once for each folder, as a name that is lost costs one more download. */
+    private void syncNames() throws IOException {
+        for (Path folder : named) {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    }
+
+    /** Removes parts of what nobody wants any more: of earlier versions, for example. */
+    private void sweep(Collection<? extends Wanted> told) throws IOException {
+        if (!Files.isDirectory(incoming)) {
+            return;
+        }
+        Set<String> wanted = told.stream().map(ItemFolder::partName).collect(Collectors.toSet());
+        try (DirectoryStream<Path> parts = Files.newDirectoryStream(incoming)) {
+            for (Path part : parts) {
+                if (!wanted.contains(part.getFileName().toString())) {
+                    Files.delete(part);
+                }
+            }
+        }
+    }
+
+    private static String partName(Wanted wanted) {
+        return wanted.id() + "." + wanted.mark();
+    }
+
+    @Override
+    public void close() throws DeliveryException {
+        try {
+            delivered.close();
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package dozo.source.delivery;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+
+/** A file under its temporary name. */
+public final class Part {
+
+    private static final int COPY_BYTES = 1 << 17;
+
+    /** So much is brought to the disk while other files come; all of it at the end would have nothing to do but that. */
+    private static final int SYNC_BYTES = 1 << 24;
+
+    private final Path path;
+
+    Part(Path path) {
+        this.path = path;
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** What came so far, in an earlier try too. */
+    public long sizeBytes() throws DeliveryException {
+        try {
+            return Files.exists(path) ? Files.size(path) : 0;
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
+        }
+    }
+
+    /** Begins anew. */
+    public void discard() throws DeliveryException {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
+        }
+    }
+
+    /**
+     * Writes all that comes, and brings it to the disk. What came before a failure is kept.
+     *
+     * @param from how much of an earlier try stays before it
+     * @param told the file's size; less than 0 if the origin does not say
+     * @throws DeliveryException when more comes than was told, or the spool cannot be written
+     * @throws IOException what reading throws
+     */
+    public void take(InputStream in, long from, long told) throws IOException {
+        try (Writer writer = new Writer(path, from)) {
+            byte[] gathered = new byte[COPY_BYTES];
+            int length = 0;
+            long taken = from;
+            try {
+                for (int n; (n = in.read(gathered, length, gathered.length - length)) >= 0; ) {
+                    if (told >= 0 && n > told - taken) {
+                        throw new DeliveryException(
+                                Trouble.SIZE_DIFFERS, "the file is longer than the listed %d bytes".formatted(told));
+                    }
+                    taken += n;
+                    length += n;
+                    if (length == gathered.length) {
+                        length = 0;
+                        writer.write(gathered, gathered.length);
+                    }
+                }
+            } finally {
+                writer.write(gathered, length);
+            }
+            writer.sync();
+        }
+    }
+
+    /** Writes to the disk; its failures are the spool's, and not those of what is read. */
+    private static final class Writer implements AutoCloseable {
+
+        private final FileChannel channel;
+        private long unsynced;
+
+        Writer(Path path, long from) throws DeliveryException {
+            try {
+                Files.createDirectories(path.getParent());
+                channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                channel.truncate(from).position(from);
+            } catch (IOException e) {
+                throw DeliveryException.ofSpool(e);
+            }
+        }
+
+        void write(byte[] bytes, int length) throws DeliveryException {
+            try {
+                for (ByteBuffer left = ByteBuffer.wrap(bytes, 0, length); left.hasRemaining(); ) {
+                    channel.write(left);
+                }
+            } catch (IOException e) {
+                throw DeliveryException.ofSpool(e);
+            }
+            unsynced += length;
+            if (unsynced >= SYNC_BYTES) {
+                sync();
+            }
+        }
+
+        void sync() throws DeliveryException {
+            try {
+                channel.force(true);
+            } catch (IOException e) {
+                throw DeliveryException.ofSpool(e);
+            }
+            unsynced = 0;
+        }
+
+        @Override
+        public void close() throws DeliveryException {
+            try {
+                channel.close();
+            } catch (IOException e) {
+                throw DeliveryException.ofSpool(e);
+            }
+        }
+    }
+
+    /** Has all of a file's bytes digested. */
+    public static MessageDigest digest(Path file, MessageDigest digest) throws DeliveryException {
+        try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+            in.transferTo(OutputStream.nullOutputStream());
+            return digest;
+        } catch (IOException e) {
+            throw DeliveryException.ofSpool(e);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package dozo.source.delivery;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Asks a server that fails for one thing after the other no more. Safe for several threads. */
+public final class Patience {
+
+    private static final int FAILURES_IN_A_ROW_MAX = 8;
+
+    private final AtomicInteger failuresInARow = new AtomicInteger();
+    private volatile Trouble last = Trouble.SERVER_FAULT;
+
+    /**
+     * Asks, if it makes sense.
+     *
+     * @throws DeliveryException when there is no good answer, or nothing was asked any more
+     */
+    public <T> T ask(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
+        if (isOver()) {
+            throw new DeliveryException(
+                    last, "not asked for: the %d requests before it failed".formatted(failuresInARow.get()));
+        }
+        try {
+            T answer = attempt.once();
+            failuresInARow.set(0);
+            return answer;
+        } catch (DeliveryException e) {
+            if (e.trouble().mayBeOfAll()) {
+                last = e.trouble();
+                failuresInARow.incrementAndGet();
+            } else {
+                failuresInARow.set(0);
+            }
+            throw e;
+        }
+    }
+
+    public boolean isOver() {
+        return failuresInARow.get() >= FAILURES_IN_A_ROW_MAX;
+    }
+}

@@ -1,0 +1,81 @@
+package dozo.source.delivery;
+
+/** Why a file that an origin lists is missing here, or why it needs a remark. */
+public enum Trouble {
+    /** The server rejects the key; nothing can be read. */
+    KEY_REFUSED,
+    /** The server rejects our credentials: a Flywheel for this one request, an Orthanc for all. */
+    REFUSED,
+    /** The key's user may not read it. */
+    DENIED,
+    /** The server listed it and does not have it. */
+    GONE,
+    /** The server says that the request is wrong. */
+    REJECTED,
+    /** The server says that there are too many requests. */
+    BUSY,
+    /** A fault of the server, or of a proxy before it. */
+    SERVER_FAULT,
+    /** No connection. */
+    UNREACHABLE,
+    /** The connection ended before the answer did. */
+    DROPPED,
+    /** The answer did not begin in time, or stopped. */
+    STALLED,
+    /** The file is shorter than listed. */
+    TRUNCATED,
+    /** The file does not have the listed size. */
+    SIZE_DIFFERS,
+    /** The bytes do not have the listed hash. */
+    HASH_DIFFERS,
+    /** The bytes do not have the MD5 that the server keeps. */
+    BYTES_DIFFER,
+    /** The file says that it is another instance, or none. */
+    OTHER_INSTANCE,
+    /** The answer redirects to an address that is not allowed. */
+    REDIRECTED,
+    /** The answer cannot be understood. */
+    UNPARSED,
+    /** The answer is longer than its limit. */
+    TOO_LARGE,
+    /** The spool cannot be read or written; nothing can be delivered. */
+    SPOOL,
+    /** The server's two ways of counting do not agree. */
+    COUNT_DIFFERS,
+    /** Delivered without a hash to compare its bytes with. */
+    NO_HASH,
+    /** Another one beside it has the same name. */
+    DUPLICATE,
+    /** The study has not become stable in time. What is there is delivered. */
+    NEVER_STABLE,
+    /** The study has instances of two patients; all are kept. */
+    TWO_PATIENTS,
+    /** Two instances with one UID have different pixels; both are kept. */
+    OTHER_PIXELS,
+    /** Two instances with one UID have the same pixels and different headers; both are kept. */
+    OTHER_HEADER,
+    /** The UID breaks the standard's rules; it is part of no path. */
+    ILLEGAL_UID,
+    /** Delivered before, and no longer listed. The local file is kept. */
+    NOT_TOLD,
+    /** The list of changes is not the one of the last look: all studies were looked at. */
+    CHANGES_RESTARTED;
+
+    /** Whether the same request may succeed a little later. */
+    boolean mayPass() {
+        return switch (this) {
+            case BUSY, SERVER_FAULT, UNREACHABLE, DROPPED, STALLED, UNPARSED, TRUNCATED -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether other requests may well fail for the same reason. */
+    boolean mayBeOfAll() {
+        return mayPass() && this != TRUNCATED;
+    }
+
+    /** Whether the file came, with other bytes than those listed. */
+    boolean isOtherContent() {
+        return this == SIZE_DIFFERS || this == HASH_DIFFERS || this == BYTES_DIFFER;
+    }
+}

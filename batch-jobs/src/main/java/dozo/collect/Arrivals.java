@@ -172,11 +172,11 @@ public class Arrivals {
     /** An arrival, if it is seen; has others wait who would change it, until the transaction is over. */
     Optional<Arrival> lock(Sight sight, long id) {
         return jdbc.sql(SELECT + """
-                        where a.arrival_id = :id and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where a.arrival_id = :id and in_sight(:seen, p.code)
                         for no key update of a
                         """)
                 .param("id", id)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(ARRIVAL)
                 .optional();
     }
@@ -248,10 +248,10 @@ public class Arrivals {
     public Optional<Arrival> find(Sight sight, long id) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id = :id
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         """)
                 .param("id", id)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(ARRIVAL)
                 .optional();
     }
@@ -260,7 +260,7 @@ public class Arrivals {
     public List<Arrival> page(Sight sight, Wanted wanted, long after, int limit) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id > :after
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                           and (:origin::text is null or o.name = :origin)
                           and (:project::text is null or p.code = :project)
                           and (:proposed::boolean is null or (a.experiment_id is null and a.dismissed_at is null) = :proposed)
@@ -268,7 +268,7 @@ public class Arrivals {
                         order by a.arrival_id limit :limit
                         """)
                 .param("after", after)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("origin", wanted.origin(), Types.VARCHAR)
                 .param("project", wanted.project(), Types.VARCHAR)
                 .param("proposed", wanted.proposed(), Types.BOOLEAN)
@@ -297,9 +297,9 @@ public class Arrivals {
     public long dismissed(Sight sight) {
         return jdbc.sql("""
                         select count(*) from arrival a left join project p using (project_id)
-                        where a.dismissed_at is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where a.dismissed_at is not null and in_sight(:seen, p.code)
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
     }

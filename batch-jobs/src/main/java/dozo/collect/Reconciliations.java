@@ -156,14 +156,14 @@ public class Reconciliations {
                         left join experiment e on e.experiment_id = a.experiment_id
                         where i.run_id = :run and i.item_no > :after and (:missing::boolean is null or i.missing = :missing)
                           and (:origin::text is null or o.name = :origin)
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by i.item_no limit :limit
                         """)
                 .param("run", runId)
                 .param("after", after)
                 .param("missing", missing, Types.BOOLEAN)
                 .param("origin", origin, Types.VARCHAR)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("limit", limit)
                 .query((row, n) -> new ReportLine(
                         row.getLong("item_no"),

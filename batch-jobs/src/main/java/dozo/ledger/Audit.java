@@ -1,7 +1,6 @@
 package dozo.ledger;
 
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -86,13 +85,13 @@ public class Audit {
                         from change
                         left join experiment e using (experiment_id)
                         left join project p using (project_id)
-                        where (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where in_sight(:seen, p.code)
                         group by name
                         having sum(manifests) + sum(files_proven) + sum(protected) + sum(findings) > 0
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))
@@ -121,7 +120,7 @@ public class Audit {
                             select e.experiment_id, e.registered_at,
                                    group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name
                             from experiment e join project p using (project_id)
-                            where (:seen::text[] is null or p.code = any(:seen::text[]))
+                            where in_sight(:seen, p.code)
                         ), counted as (
                             select name, waited_seconds / 60 as minutes, count(*) as n, 0 as waiting,
                                    null::timestamptz as waiting_since
@@ -149,7 +148,7 @@ public class Audit {
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))

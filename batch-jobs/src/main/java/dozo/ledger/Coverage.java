@@ -183,7 +183,7 @@ public class Coverage {
                         where e.experiment_id in (select experiment_id from page)
                         order by e.experiment_id
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("after", after)
                 .param("limit", limit)
@@ -278,11 +278,11 @@ public class Coverage {
                         join project p using (project_id)
                         left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
                         where t.entries = t.entries_safe is not true
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by since, e.experiment_id
                         limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("limit", limit)
                 .query((row, n) -> new Unprotected(
@@ -312,7 +312,7 @@ public class Coverage {
                             join project p using (project_id)
                             left join kept k on k.experiment_id = e.experiment_id
                             where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                              and (:seen::text[] is null or p.code = any(:seen::text[]))
+                              and in_sight(:seen, p.code)
                         )
                         select name, count(*) as experiments,
                                count(*) filter (where safe) as experiments_safe,
@@ -328,7 +328,7 @@ public class Coverage {
                         """)
                 .param("by", by)
                 .param("site", siteId)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("after", after)
                 .param("limit", limit)
@@ -360,13 +360,13 @@ public class Coverage {
                               and since <= :at::timestamptz and until > :at::timestamptz
                         ) k on true
                         where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                           and p.code >= :project and (p.code > :project or e.code > :code)
                         order by p.code, e.code
                         limit :limit
                         """)
                 .param("site", siteId)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("project", slash < 0 ? after : after.substring(0, slash))
                 .param("code", after.substring(slash + 1))

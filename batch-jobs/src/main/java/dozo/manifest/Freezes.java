@@ -6,7 +6,6 @@ import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -87,9 +86,9 @@ public class Freezes {
                         select count(*) from frozen_experiment f join experiment e using (experiment_id)
                         join project p using (project_id)
                         where f.ended_at is null and f.released_at is null
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
@@ -100,10 +99,10 @@ public class Freezes {
                         select f.* from frozen_experiment f join experiment e using (experiment_id)
                         join project p using (project_id)
                         where f.experiment_id > :after and f.ended_at is null and f.released_at is null
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by f.experiment_id limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("limit", limit)
                 .query(FREEZE)

@@ -9,7 +9,6 @@ import dozo.verify.Copies.Copy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -285,7 +284,7 @@ public class Readings {
                         cross join (select count(*) as damaged
                                     from open_damage join own using (experiment_id) where site_id = :site) d
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("since", Timestamp.from(since))
                 .query((row, n) -> standing(row))

@@ -200,13 +200,13 @@ public class Gaps {
                             join experiment e using (experiment_id)
                             join project xp on xp.project_id = e.project_id
                             where t.study_uid = any(l.studies)
-                              and (:seen::text[] is null or xp.code = any(:seen::text[]))) x
+                              and in_sight(:seen, xp.code)) x
                         where l.key collate "C" > :after
                           and coalesce(l.day, :latest) between :from and :until
                           and (:all or cardinality(l.gaps) > 0)
                           and (:kind::text is null or :kind = any(l.gaps))
                           and (:project::text is null or coalesce(p.code, x.projects[1]) = :project)
-                          and (:seen::text[] is null or coalesce(p.code, x.projects[1]) = any(:seen::text[]))
+                          and in_sight(:seen, coalesce(p.code, x.projects[1]))
                         order by l.key collate "C"
                         limit :limit
                         """)
@@ -214,7 +214,7 @@ public class Gaps {
                 .param("site", siteId)
                 .param("zone", lateness.zone().getId())
                 .param("late", lateness.after().toSeconds())
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("latest", LATEST)
                 .param("from", wanted.from == null ? EARLIEST : wanted.from)

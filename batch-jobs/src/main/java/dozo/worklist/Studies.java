@@ -214,9 +214,9 @@ public class Studies {
                                                       where l.experiment_id = m.experiment_id and l.manifest_no > m.manifest_no)) k
                                     on true
                                 where t.study_uid = :uid
-                                  and (:seen::text[] is null or p.code = any(:seen::text[]))
+                                  and in_sight(:seen, p.code)
                                 """)
-                        .param("seen", sight.seen(), Types.ARRAY)
+                        .param("seen", sight.seen())
                         .param("site", siteId)
                         .param("last", Timestamp.from(study.lastAt))
                         .param("instances", study.instances)

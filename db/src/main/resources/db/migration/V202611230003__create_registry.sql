@@ -21,6 +21,12 @@ comment on column project.source_roots is
 comment on column project.restore_roots is
     'Folders of the service''s machine, as they were said. Below them the project''s experiments may be restored.';
 
+-- Whether somebody who sees these projects sees what belongs to one; null: sees everything. In one place, and written so that
+-- PostgreSQL puts the expression itself into a query.
+create function in_sight(seen text[], project_code text) returns boolean
+    language sql immutable parallel safe
+    return seen is null or project_code = any(seen);
+
 create table experiment (
     experiment_id integer generated always as identity primary key,
     project_id integer not null references project,

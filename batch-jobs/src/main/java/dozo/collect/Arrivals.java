@@ -2,6 +2,7 @@ package dozo.collect;
 
 import dozo.collect.Origins.Origin;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
@@ -67,7 +68,7 @@ public class Arrivals {
             row.getBoolean("waiting"),
             row.getTimestamp("first_seen_at").toInstant(),
             row.getTimestamp("changed_at").toInstant(),
-            instant(row, "complete_at"),
+            Rows.instant(row, "complete_at"),
             row.getString("experiment"),
             row.getObject("experiment_id", Integer.class),
             dismissal(row));
@@ -491,10 +492,5 @@ public class Arrivals {
                         row.getTimestamp("dismissed_at").toInstant(),
                         row.getString("dismissed_by"),
                         row.getString("dismissed_reason"));
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        Timestamp moment = row.getTimestamp(column);
-        return moment == null ? null : moment.toInstant();
     }
 }

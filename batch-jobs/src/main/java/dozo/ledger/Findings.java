@@ -218,7 +218,7 @@ public class Findings {
                 .param("most", COUNTED_MAX + 1)
                 .param("site", siteId)
                 .param("seen", sight.seen())
-                .query((row, n) -> new Reason(Problem.valueOf(row.getString("reason")), row.getLong("count")))
+                .query(Rows.of(Reason.class))
                 .list();
     }
 

@@ -1,6 +1,7 @@
 package dozo.manifest;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
@@ -24,15 +25,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Freezes {
 
-    private static final RowMapper<Freeze> FREEZE = (row, n) -> new Freeze(
-            row.getInt("experiment_id"),
-            row.getTimestamp("frozen_at").toInstant(),
-            row.getLong("entries_lost"),
-            row.getLong("bytes_lost"),
-            row.getString("message"),
-            row.getTimestamp("released_at") == null
-                    ? null
-                    : row.getTimestamp("released_at").toInstant());
+    private static final RowMapper<Freeze> FREEZE = Rows.of(Freeze.class);
 
     private final JdbcClient jdbc;
     private final Ledger ledger;

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Standing;
@@ -114,9 +115,7 @@ public class Promises {
                         row.getString("code"),
                         new Promise(
                                 maxAge.toSeconds(),
-                                row.getTimestamp("oldest") == null
-                                        ? null
-                                        : row.getTimestamp("oldest").toInstant(),
+                                Rows.instant(row, "oldest"),
                                 row.getLong("files"),
                                 row.getLong("files_read"),
                                 row.getLong("bytes"),

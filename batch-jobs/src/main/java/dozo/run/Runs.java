@@ -2,6 +2,7 @@ package dozo.run;
 
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
@@ -38,15 +39,11 @@ public class Runs {
             RunState.valueOf(row.getString("state")),
             row.getString("requested_by"),
             row.getTimestamp("started_at").toInstant(),
-            row.getTimestamp("ended_at") == null
-                    ? null
-                    : row.getTimestamp("ended_at").toInstant(),
+            Rows.instant(row, "ended_at"),
             row.getString("message"),
             row.getLong("findings"),
             row.getString("paused_by"),
-            row.getTimestamp("paused_at") == null
-                    ? null
-                    : row.getTimestamp("paused_at").toInstant(),
+            Rows.instant(row, "paused_at"),
             row.getObject("retry_of", Long.class));
 
     private static final String SELECT = """

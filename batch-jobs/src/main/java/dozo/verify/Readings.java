@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.groupingBy;
 
 import dozo.file.Digest;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.verify.Copies.Copy;
 import java.sql.ResultSet;
@@ -103,12 +104,7 @@ public class Readings {
                 .param("at", Timestamp.from(after.lastReadAt()))
                 .param("receipt", after.receiptId())
                 .param("limit", limit)
-                .query((row, n) -> new Due(
-                        row.getLong("receipt_id"),
-                        row.getInt("experiment_id"),
-                        row.getLong("files"),
-                        row.getLong("bytes"),
-                        row.getTimestamp("last_read_at").toInstant()))
+                .query(Rows.of(Due.class))
                 .list();
     }
 

@@ -104,6 +104,18 @@ class MigrationTest {
                 .noneSatisfy(line -> assertThat(line).contains("entry_path"));
     }
 
+    /** Who sees everything is asked nothing; who sees some projects is answered by the index of their codes. */
+    @Test
+    void inSightIsPutIntoTheQueryThatCallsIt() {
+        JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
+
+        assertThat(list(jdbc, "explain (costs off) select * from project where in_sight(null, code)"))
+                .containsExactly("Seq Scan on project");
+        assertThat(list(jdbc, "explain (costs off) select * from project where in_sight(array['a', 'b'], code)"))
+                .anySatisfy(line -> assertThat(line).contains("(code = ANY ('{a,b}'::text[]))"))
+                .noneSatisfy(line -> assertThat(line).contains("in_sight"));
+    }
+
     @Test
     void onlyOneRunRunsAtATime() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());

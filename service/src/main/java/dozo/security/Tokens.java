@@ -1,6 +1,7 @@
 package dozo.security;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Refusal;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -10,16 +11,13 @@ import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
@@ -47,23 +45,10 @@ public class Tokens {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}");
 
     private static final String SELECT = """
-            select t.*, u.name as user_name from api_token t join dozo_user u using (user_id)
+            select t.*, t.token_id as id, u.name as user from api_token t join dozo_user u using (user_id)
             """;
 
-    private static final RowMapper<Token> TOKEN = (row, n) -> new Token(
-            row.getInt("token_id"),
-            row.getInt("user_id"),
-            row.getString("user_name"),
-            row.getString("name"),
-            Arrays.stream((String[]) row.getArray("roles").getArray())
-                    .map(Role::valueOf)
-                    .collect(Collectors.toCollection(TreeSet::new)),
-            row.getBoolean("read_only"),
-            Scope.valueOf(row.getString("scope")),
-            row.getTimestamp("created_at").toInstant(),
-            row.getTimestamp("expires_at").toInstant(),
-            instant(row.getTimestamp("revoked_at")),
-            instant(row.getTimestamp("last_used_at")));
+    private static final RowMapper<Token> TOKEN = Rows.of(Token.class);
 
     private final JdbcClient jdbc;
     private final Users users;
@@ -253,9 +238,5 @@ public class Tokens {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
-        return timestamp == null ? null : timestamp.toInstant();
     }
 }

@@ -2,6 +2,7 @@ package dozo.start;
 
 import java.net.BindException;
 import java.util.Optional;
+import org.flywaydb.core.api.exception.FlywayValidateException;
 import org.springframework.boot.web.server.PortInUseException;
 
 /** Why the service cannot start, in one line for whoever starts it: the thing, and what is allowed. */
@@ -54,6 +55,13 @@ public final class StartFailure extends RuntimeException {
                     return Optional.of(new StartFailure(
                             CONFIGURATION,
                             "cannot listen at this address (DOZO_HTTP_ADDRESS): one of this machine's is allowed",
+                            thrown));
+                }
+                case FlywayValidateException schema -> {
+                    return Optional.of(new StartFailure(
+                            UNAVAILABLE,
+                            "the database was made by another version of Dozo, and nothing in it was changed: expected an empty"
+                                    + " database in DOZO_DB_URL, or for the embedded one no folder \"postgres\" in DOZO_WORK",
                             thrown));
                 }
                 default -> {

@@ -159,6 +159,20 @@ class StartTest {
     }
 
     @Test
+    void aDatabaseWithAnotherHistoryIsRefused() {
+        HikariDataSource database = TestDatabase.fresh();
+        JdbcClient.create(database)
+                .sql("update flyway_schema_history set version = '202611200001' where installed_rank = 1")
+                .update();
+
+        Throwable thrown = catchThrowable(() -> RunningService.start(folder.resolve("work"), database, Map.of()));
+
+        StartFailure failure = StartFailure.of(thrown).orElseThrow(() -> new AssertionError(thrown));
+        assertThat(failure.message()).contains("another version of Dozo").contains("expected an empty database");
+        assertThat(failure.exitCode()).isEqualTo(69);
+    }
+
+    @Test
     void aPortHasOneServiceAtATime() {
         try (RunningService first = RunningService.start(folder.resolve("first"))) {
             String port = first.url().replaceAll(".*:", "");

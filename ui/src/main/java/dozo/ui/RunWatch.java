@@ -12,12 +12,10 @@ import dozo.ui.Limit.Glance;
 import dozo.ui.RunSample.Lane;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -73,13 +71,7 @@ class RunWatch implements SmartLifecycle {
     private record Seen(long run, @Nullable List<String> projects) {
 
         static Seen of(long run, Sight sight) {
-            return new Seen(
-                    run,
-                    sight.ofEverything()
-                            ? null
-                            : Arrays.stream(Objects.requireNonNull(sight.seen()))
-                                    .sorted()
-                                    .toList());
+            return new Seen(run, sight.projects());
         }
     }
 

@@ -1,7 +1,6 @@
 package dozo.ledger;
 
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -82,30 +81,21 @@ public class Audit {
                                sum(manifests) as manifests, sum(entries_new) as entries_new,
                                sum(entries_changed) as entries_changed, sum(entries_gone) as entries_gone,
                                sum(files_proven) as files_proven, sum(bytes_proven) as bytes_proven,
-                               sum(protected) as protected, sum(findings) as findings
+                               sum(protected) as experiments_protected, sum(findings) as findings
                         from change
                         left join experiment e using (experiment_id)
                         left join project p using (project_id)
-                        where (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where in_sight(:seen, p.code)
                         group by name
                         having sum(manifests) + sum(files_proven) + sum(protected) + sum(findings) > 0
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))
-                .query((row, n) -> new Change(
-                        row.getString("name"),
-                        row.getLong("manifests"),
-                        row.getLong("entries_new"),
-                        row.getLong("entries_changed"),
-                        row.getLong("entries_gone"),
-                        row.getLong("files_proven"),
-                        row.getLong("bytes_proven"),
-                        row.getLong("protected"),
-                        row.getLong("findings")))
+                .query(Rows.of(Change.class))
                 .list();
     }
 
@@ -121,7 +111,7 @@ public class Audit {
                             select e.experiment_id, e.registered_at,
                                    group_name(:by, p.code, e.code, e.modality, e.scanner, e.acquired_month) as name
                             from experiment e join project p using (project_id)
-                            where (:seen::text[] is null or p.code = any(:seen::text[]))
+                            where in_sight(:seen, p.code)
                         ), counted as (
                             select name, waited_seconds / 60 as minutes, count(*) as n, 0 as waiting,
                                    null::timestamptz as waiting_since
@@ -140,30 +130,20 @@ public class Audit {
                             from counted
                         )
                         select name, sum(n) as protections,
-                               min(minutes) filter (where part >= 0.5 * whole) as median,
-                               min(minutes) filter (where part >= 0.95 * whole) as p95,
-                               max(minutes) as longest,
+                               min(minutes) filter (where part >= 0.5 * whole) as median_minutes,
+                               min(minutes) filter (where part >= 0.95 * whole) as p95_minutes,
+                               max(minutes) as longest_minutes,
                                sum(waiting) as waiting, min(waiting_since) as waiting_since
                         from ranked
                         group by name
                         order by name nulls last
                         """)
                 .param("by", by.name())
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("from", Timestamp.from(from))
                 .param("until", Timestamp.from(until))
-                .query((row, n) -> {
-                    Timestamp since = row.getTimestamp("waiting_since");
-                    return new Wait(
-                            row.getString("name"),
-                            row.getLong("protections"),
-                            row.getObject("median", Long.class),
-                            row.getObject("p95", Long.class),
-                            row.getObject("longest", Long.class),
-                            row.getLong("waiting"),
-                            since == null ? null : since.toInstant());
-                })
+                .query(Rows.of(Wait.class))
                 .list();
     }
 }

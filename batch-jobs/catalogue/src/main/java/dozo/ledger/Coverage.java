@@ -2,7 +2,6 @@ package dozo.ledger;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -29,7 +28,7 @@ import org.springframework.stereotype.Component;
 public class Coverage {
 
     private static final String PER_EXPERIMENT = """
-            select p.code as project, e.experiment_id, e.code, e.title, t.manifest_no, m.sealed_at,
+            select p.code as project, e.experiment_id, e.code, e.title, t.manifest_no as manifest, m.sealed_at,
                    coalesce(t.files, 0) as files, coalesce(t.bytes, 0) as bytes,
                    coalesce(t.files_safe, 0) as files_safe, coalesce(t.bytes_safe, 0) as bytes_safe,
                    coalesce(t.entries = t.entries_safe, false) as safe
@@ -39,18 +38,7 @@ public class Coverage {
             left join manifest m on m.experiment_id = e.experiment_id and m.manifest_no = t.manifest_no
             """;
 
-    private static final RowMapper<ExperimentCoverage> EXPERIMENT = (row, n) -> new ExperimentCoverage(
-            row.getInt("experiment_id"),
-            row.getString("project"),
-            row.getString("code"),
-            row.getString("title"),
-            row.getObject("manifest_no", Integer.class),
-            instant(row.getTimestamp("sealed_at")),
-            row.getLong("files"),
-            row.getLong("bytes"),
-            row.getLong("files_safe"),
-            row.getLong("bytes_safe"),
-            row.getBoolean("safe"));
+    private static final RowMapper<ExperimentCoverage> EXPERIMENT = Rows.of(ExperimentCoverage.class);
 
     /** The group of everything: no dimension has this name. */
     private static final String EVERYTHING = "";
@@ -183,7 +171,7 @@ public class Coverage {
                         where e.experiment_id in (select experiment_id from page)
                         order by e.experiment_id
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("after", after)
                 .param("limit", limit)
@@ -278,19 +266,14 @@ public class Coverage {
                         join project p using (project_id)
                         left join protection t on t.experiment_id = e.experiment_id and t.site_id = :site
                         where t.entries = t.entries_safe is not true
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by since, e.experiment_id
                         limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("limit", limit)
-                .query((row, n) -> new Unprotected(
-                        row.getString("project"),
-                        row.getString("code"),
-                        row.getTimestamp("since").toInstant(),
-                        row.getObject("files", Long.class),
-                        row.getObject("bytes", Long.class)))
+                .query(Rows.of(Unprotected.class))
                 .list();
     }
 
@@ -312,7 +295,7 @@ public class Coverage {
                             join project p using (project_id)
                             left join kept k on k.experiment_id = e.experiment_id
                             where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                              and (:seen::text[] is null or p.code = any(:seen::text[]))
+                              and in_sight(:seen, p.code)
                         )
                         select name, count(*) as experiments,
                                count(*) filter (where safe) as experiments_safe,
@@ -328,7 +311,7 @@ public class Coverage {
                         """)
                 .param("by", by)
                 .param("site", siteId)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("after", after)
                 .param("limit", limit)
@@ -360,13 +343,13 @@ public class Coverage {
                               and since <= :at::timestamptz and until > :at::timestamptz
                         ) k on true
                         where (:at::timestamptz is null or e.registered_at <= :at::timestamptz)
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                           and p.code >= :project and (p.code > :project or e.code > :code)
                         order by p.code, e.code
                         limit :limit
                         """)
                 .param("site", siteId)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("at", offset(at), Types.TIMESTAMP_WITH_TIMEZONE)
                 .param("project", slash < 0 ? after : after.substring(0, slash))
                 .param("code", after.substring(slash + 1))
@@ -391,7 +374,7 @@ public class Coverage {
                 row.getLong("files_safe"),
                 row.getLong("bytes"),
                 row.getLong("bytes_safe"),
-                instant(row.getTimestamp("oldest_unprotected")),
+                Rows.instant(row, "oldest_unprotected"),
                 row.getLong("experiments_unseen"));
     }
 
@@ -407,9 +390,5 @@ public class Coverage {
                 sums.bytesSafe(),
                 sums.oldestUnprotected(),
                 sums.experimentsUnseen());
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
-        return timestamp == null ? null : timestamp.toInstant();
     }
 }

@@ -180,11 +180,11 @@ public class Findings {
     public List<KeptFinding> of(Sight sight, long runId, long after, int limit) {
         return jdbc.sql(SELECT + """
                         where f.run_id = :run and f.finding_id > :after
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by f.finding_id
                         limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("run", runId)
                 .param("after", after)
                 .param("limit", limit)
@@ -207,7 +207,7 @@ public class Findings {
                                 left join acknowledgement a using (finding_id)
                                 where f.reason = reason.reason and r.site_id = :site
                                   and f.superseded_by is null and a.finding_id is null
-                                  and (:seen::text[] is null or p.code = any(:seen::text[]))
+                                  and in_sight(:seen, p.code)
                                 limit :most
                             ) found
                         ) counted
@@ -217,8 +217,8 @@ public class Findings {
                 .param("reasons", names(Problem.values()), Types.ARRAY)
                 .param("most", COUNTED_MAX + 1)
                 .param("site", siteId)
-                .param("seen", sight.seen(), Types.ARRAY)
-                .query((row, n) -> new Reason(Problem.valueOf(row.getString("reason")), row.getLong("count")))
+                .param("seen", sight.seen())
+                .query(Rows.of(Reason.class))
                 .list();
     }
 
@@ -244,7 +244,7 @@ public class Findings {
                           and (:project::text is null or p.code = :project)
                           and (:run::bigint is null or f.run_id = :run)
                           and (:site::integer is null or r.site_id = :site)
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by f.finding_id desc
                         limit :limit
                         """)
@@ -254,7 +254,7 @@ public class Findings {
                 .param("project", wanted.project, Types.VARCHAR)
                 .param("run", wanted.run, Types.BIGINT)
                 .param("site", wanted.siteId, Types.INTEGER)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("limit", limit)
                 .query(FINDING)
                 .list();
@@ -271,13 +271,13 @@ public class Findings {
                             left join project p using (project_id)
                             left join acknowledgement a using (finding_id)
                             where r.site_id = :site and f.superseded_by is null and a.finding_id is null
-                              and (:seen::text[] is null or p.code = any(:seen::text[]))
+                              and in_sight(:seen, p.code)
                             limit :most
                         ) found
                         """)
                 .param("most", COUNTED_MAX + 1)
                 .param("site", siteId)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
@@ -285,10 +285,10 @@ public class Findings {
     /** A finding, if it is seen. */
     public Optional<KeptFinding> find(Sight sight, long id) {
         return jdbc.sql(SELECT + """
-                        where f.finding_id = :id and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where f.finding_id = :id and in_sight(:seen, p.code)
                         """)
                 .param("id", id)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(FINDING)
                 .optional();
     }

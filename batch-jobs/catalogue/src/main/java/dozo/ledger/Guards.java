@@ -100,19 +100,11 @@ public class Guards {
 
     private List<Trigger> triggers() {
         return jdbc.sql("""
-                        select t.tgname, t.tgtype, p.proname, encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex') as source,
+                        select t.tgname as name, t.tgtype as type, p.proname as function, encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex') as source,
                                t.tgqual is null and t.tgattr::text = '' as always, t.tgenabled in ('O', 'A') as enabled
                         from pg_trigger t join pg_proc p on p.oid = t.tgfoid
                         where t.tgrelid = 'ledger'::regclass and not t.tgisinternal
-                        """)
-                .query((row, n) -> new Trigger(
-                        row.getString("tgname"),
-                        row.getInt("tgtype"),
-                        row.getString("proname"),
-                        row.getString("source"),
-                        row.getBoolean("always"),
-                        row.getBoolean("enabled")))
-                .list();
+                        """).query(Rows.of(Trigger.class)).list();
     }
 
     private List<String> rules() {

@@ -1,6 +1,5 @@
 package dozo.ledger;
 
-import dozo.file.Digest;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -26,10 +25,7 @@ public class Ledger {
 
     private static final String ANCHORED = "ledger.anchored";
 
-    private static final RowMapper<Anchor> ANCHOR = (row, n) -> new Anchor(
-            row.getLong("seq"),
-            Digest.of(row.getBytes("hash")),
-            row.getTimestamp("at").toInstant());
+    private static final RowMapper<Anchor> ANCHOR = Rows.of(Anchor.class);
 
     private final JdbcClient jdbc;
     private final InstantSource clock;
@@ -142,14 +138,7 @@ public class Ledger {
                 .param("from", timestamp(wanted.from))
                 .param("until", timestamp(wanted.until))
                 .param("limit", limit)
-                .query((row, n) -> new LedgerEntry(
-                        row.getLong("seq"),
-                        row.getTimestamp("at").toInstant(),
-                        row.getString("actor"),
-                        row.getString("action"),
-                        row.getString("subject"),
-                        row.getString("detail"),
-                        row.getString("hash")))
+                .query(Rows.of(LedgerEntry.class))
                 .list();
     }
 
@@ -196,7 +185,7 @@ public class Ledger {
                 .param("site", site)
                 .param("after", after)
                 .param("limit", limit)
-                .query((row, n) -> new Anchored(row.getLong("seq"), row.getString("anchor")))
+                .query(Rows.of(Anchored.class))
                 .list();
     }
 

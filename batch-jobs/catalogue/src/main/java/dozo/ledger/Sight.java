@@ -1,12 +1,15 @@
 package dozo.ledger;
 
+import java.sql.Types;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.SqlParameterValue;
 
 /**
- * What of all there is somebody may see: everything, or what belongs to some projects. Queries take it as the parameter
- * {@code :seen}, so that a page is cut after the filter and never before it (ADR 0028).
+ * What of all there is somebody may see: everything, or what belongs to some projects. Queries ask
+ * {@code in_sight(:seen, p.code)}, so that a page is cut after the filter and never before it (ADR 0028).
  */
 public final class Sight {
 
@@ -33,8 +36,13 @@ public final class Sight {
         return projects == null;
     }
 
-    /** For {@code (:seen::text[] is null or p.code = any(:seen::text[]))}, of the type {@link java.sql.Types#ARRAY}. */
-    public String @Nullable [] seen() {
-        return projects == null ? null : projects.clone();
+    /** The parameter {@code :seen} of {@code in_sight(:seen, p.code)}. */
+    public SqlParameterValue seen() {
+        return new SqlParameterValue(Types.ARRAY, projects);
+    }
+
+    /** The codes of the projects that are seen, in order; null: all. */
+    public @Nullable List<String> projects() {
+        return projects == null ? null : Arrays.stream(projects).sorted().toList();
     }
 }

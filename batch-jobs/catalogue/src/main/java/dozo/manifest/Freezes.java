@@ -1,12 +1,12 @@
 package dozo.manifest;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -25,15 +25,7 @@ import org.springframework.transaction.annotation.Transactional;
 @Component
 public class Freezes {
 
-    private static final RowMapper<Freeze> FREEZE = (row, n) -> new Freeze(
-            row.getInt("experiment_id"),
-            row.getTimestamp("frozen_at").toInstant(),
-            row.getLong("entries_lost"),
-            row.getLong("bytes_lost"),
-            row.getString("message"),
-            row.getTimestamp("released_at") == null
-                    ? null
-                    : row.getTimestamp("released_at").toInstant());
+    private static final RowMapper<Freeze> FREEZE = Rows.of(Freeze.class);
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
@@ -87,9 +79,9 @@ public class Freezes {
                         select count(*) from frozen_experiment f join experiment e using (experiment_id)
                         join project p using (project_id)
                         where f.ended_at is null and f.released_at is null
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
@@ -100,10 +92,10 @@ public class Freezes {
                         select f.* from frozen_experiment f join experiment e using (experiment_id)
                         join project p using (project_id)
                         where f.experiment_id > :after and f.ended_at is null and f.released_at is null
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by f.experiment_id limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("limit", limit)
                 .query(FREEZE)

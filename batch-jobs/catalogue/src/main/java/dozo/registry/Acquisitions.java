@@ -1,7 +1,6 @@
 package dozo.registry;
 
 import dozo.ledger.Sight;
-import java.sql.Types;
 import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -23,10 +22,10 @@ public class Acquisitions {
     public List<String> scanners(Sight sight) {
         return jdbc.sql("""
                         select distinct e.scanner from experiment e join project p using (project_id)
-                        where e.scanner is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where e.scanner is not null and in_sight(:seen, p.code)
                         order by e.scanner limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("limit", KNOWN_MAX)
                 .query((row, n) -> row.getString(1))
                 .list();
@@ -36,10 +35,10 @@ public class Acquisitions {
     public List<String> modalities(Sight sight) {
         return jdbc.sql("""
                         select distinct e.modality from experiment e join project p using (project_id)
-                        where e.modality is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where e.modality is not null and in_sight(:seen, p.code)
                         order by e.modality limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("limit", KNOWN_MAX)
                 .query((row, n) -> row.getString(1))
                 .list();

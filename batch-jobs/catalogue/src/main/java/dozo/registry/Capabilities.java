@@ -1,11 +1,10 @@
 package dozo.registry;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Sites.Site;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -69,21 +68,6 @@ public class Capabilities {
                     check.clockAhead().map(Duration::toSeconds).orElse(null));
         }
 
-        private static Capability of(ResultSet row) throws SQLException {
-            return new Capability(
-                    row.getTimestamp("first_seen_at").toInstant(),
-                    row.getTimestamp("last_seen_at").toInstant(),
-                    row.getString("server"),
-                    row.getString("digest"),
-                    row.getDouble("digest_bytes_per_second"),
-                    row.getBoolean("syncs_at_once"),
-                    row.getString("cache_tool"),
-                    row.getBoolean("rename_keeps"),
-                    row.getBoolean("names_are_bytes"),
-                    List.of((String[]) row.getArray("extensions").getArray()),
-                    row.getObject("clock_ahead_seconds", Long.class));
-        }
-
         /** The kind of the digest method: {@code exec}, {@code check-file}, {@code read-back}. */
         private String digestKind() {
             return digest.split(" ", 2)[0];
@@ -136,7 +120,7 @@ public class Capabilities {
     public Optional<Capability> of(int siteId) {
         return jdbc.sql("select * from site_capability where site_id = :site order by site_capability_id desc limit 1")
                 .param("site", siteId)
-                .query((row, n) -> Capability.of(row))
+                .query(Rows.of(Capability.class))
                 .optional();
     }
 

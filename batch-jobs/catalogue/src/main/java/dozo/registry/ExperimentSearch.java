@@ -241,7 +241,7 @@ public class ExperimentSearch {
         return jdbc.sql(statement(wanted.state))
                 .param("overdue", Timestamp.from(clock.instant().minus(settings.after())))
                 .param("risks", Arrays.stream(RISKS).map(Problem::name).toArray(String[]::new), Types.ARRAY)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", site)
                 .param("after", after)
                 .param("project", wanted.project)

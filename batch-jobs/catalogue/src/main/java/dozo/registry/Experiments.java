@@ -378,10 +378,10 @@ public class Experiments {
     /** At most {@code limit} experiments with an id above {@code after}, by id. */
     public List<Experiment> page(Sight sight, int after, int limit) {
         return jdbc.sql(SELECT + """
-                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where e.experiment_id > :after and in_sight(:seen, p.code)
                         order by e.experiment_id limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("limit", limit)
                 .query(EXPERIMENT)

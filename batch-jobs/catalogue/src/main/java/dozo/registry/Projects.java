@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.sql.Array;
 import java.sql.SQLException;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -242,10 +241,10 @@ public class Projects {
     public List<Project> page(Sight sight, String after, int limit) {
         return jdbc.sql("""
                         select p.* from project p
-                        where p.code > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where p.code > :after and in_sight(:seen, p.code)
                         order by p.code limit :limit
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("limit", limit)
                 .query(PROJECT)

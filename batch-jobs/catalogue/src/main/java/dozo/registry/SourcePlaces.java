@@ -2,7 +2,6 @@ package dozo.registry;
 
 import dozo.ledger.Sight;
 import java.nio.file.Path;
-import java.sql.Types;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,9 +69,9 @@ public class SourcePlaces {
         Map<String, List<Path>> roots = new LinkedHashMap<>();
         jdbc.sql("""
                         select code, source_roots from project
-                        where source_roots <> '{}' and (:seen::text[] is null or code = any(:seen::text[]))
+                        where source_roots <> '{}' and in_sight(:seen, code)
                         order by code
-                        """).param("seen", sight.seen(), Types.ARRAY).query(row -> {
+                        """).param("seen", sight.seen()).query(row -> {
             roots.put(row.getString("code"), Projects.paths(row.getArray("source_roots")));
         });
         return roots;

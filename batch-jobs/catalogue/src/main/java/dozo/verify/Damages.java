@@ -1,6 +1,7 @@
 package dozo.verify;
 
 import dozo.file.Digest;
+import dozo.ledger.Rows;
 import dozo.send.DamageKind;
 import java.sql.Timestamp;
 import java.time.Instant;
@@ -115,10 +116,7 @@ public class Damages {
                         group by experiment_id order by experiment_id
                         """)
                 .param("site", siteId)
-                .query((row, n) -> new OpenDamages(
-                        row.getInt("experiment_id"),
-                        row.getLong("copies"),
-                        row.getTimestamp("since").toInstant()))
+                .query(Rows.of(OpenDamages.class))
                 .list();
     }
 }

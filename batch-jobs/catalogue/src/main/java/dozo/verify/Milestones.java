@@ -1,6 +1,6 @@
 package dozo.verify;
 
-import java.sql.Timestamp;
+import dozo.ledger.Rows;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -48,16 +48,7 @@ public class Milestones {
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
-                .query((row, n) -> new Reached(
-                        instant(row.getTimestamp("sealed_at")),
-                        instant(row.getTimestamp("first_proven_at")),
-                        instant(row.getTimestamp("last_proven_at")),
-                        instant(row.getTimestamp("safe_at")),
-                        instant(row.getTimestamp("read_at"))))
+                .query(Rows.of(Reached.class))
                 .single();
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
-        return timestamp == null ? null : timestamp.toInstant();
     }
 }

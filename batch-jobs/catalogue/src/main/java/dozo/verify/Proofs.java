@@ -3,9 +3,9 @@ package dozo.verify;
 import dozo.file.Digest;
 import dozo.file.EntryKind;
 import dozo.file.FilePath;
+import dozo.ledger.Rows;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -129,7 +129,7 @@ public class Proofs {
                 row.getInt("since_manifest"),
                 row.getTimestamp("sealed_at").toInstant(),
                 row.getObject("until_manifest", Integer.class),
-                instant(row.getTimestamp("gone_at")),
+                Rows.instant(row, "gone_at"),
                 row.getBytes("digest") == null ? null : receipt(row));
     }
 
@@ -142,10 +142,6 @@ public class Proofs {
                 row.getString("method"),
                 row.getString("worker"),
                 row.getTimestamp("verified_at").toInstant(),
-                instant(row.getTimestamp("damaged_at")));
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
-        return timestamp == null ? null : timestamp.toInstant();
+                Rows.instant(row, "damaged_at"));
     }
 }

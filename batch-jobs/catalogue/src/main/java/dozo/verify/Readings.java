@@ -4,12 +4,12 @@ import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.groupingBy;
 
 import dozo.file.Digest;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.send.SiteCopy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -104,12 +104,7 @@ public class Readings {
                 .param("at", Timestamp.from(after.lastReadAt()))
                 .param("receipt", after.receiptId())
                 .param("limit", limit)
-                .query((row, n) -> new Due(
-                        row.getLong("receipt_id"),
-                        row.getInt("experiment_id"),
-                        row.getLong("files"),
-                        row.getLong("bytes"),
-                        row.getTimestamp("last_read_at").toInstant()))
+                .query(Rows.of(Due.class))
                 .list();
     }
 
@@ -285,7 +280,7 @@ public class Readings {
                         cross join (select count(*) as damaged
                                     from open_damage join own using (experiment_id) where site_id = :site) d
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("site", siteId)
                 .param("since", Timestamp.from(since))
                 .query((row, n) -> standing(row))

@@ -6,13 +6,12 @@ import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import java.nio.file.Path;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -36,29 +35,11 @@ public class Restores {
     /** So many restores wait or run at most. */
     static final int OPEN_MAX = 100;
 
-    private static final RowMapper<KeptRestore> RESTORE = (row, n) -> new KeptRestore(
-            row.getLong("restore_id"),
-            row.getInt("experiment_id"),
-            row.getString("project"),
-            row.getString("experiment"),
-            row.getInt("manifest_no"),
-            row.getInt("site_id"),
-            row.getString("site"),
-            FilePath.pathOf(row.getBytes("folder")),
-            RestoreState.valueOf(row.getString("state")),
-            row.getString("requested_by"),
-            row.getTimestamp("requested_at").toInstant(),
-            instant(row, "started_at"),
-            instant(row, "ended_at"),
-            row.getLong("entries"),
-            row.getLong("bytes"),
-            row.getLong("entries_verified"),
-            row.getLong("bytes_verified"),
-            row.getLong("findings"),
-            row.getString("message"));
+    private static final RowMapper<KeptRestore> RESTORE = Rows.of(KeptRestore.class);
 
     private static final String SELECT = """
-            select r.*, p.code as project, p.code || '/' || e.code as experiment, s.name as site
+            select r.*, r.restore_id as id, r.manifest_no as manifest, p.code as project, p.code || '/' || e.code as experiment,
+                   s.name as site
             from restore r join experiment e using (experiment_id) join project p using (project_id) join site s using (site_id)
             """;
 
@@ -218,17 +199,13 @@ public class Restores {
     /** At most {@code limit} findings of a restore that has ended after one, in the order they were found. */
     public List<KeptFinding> findings(long id, int after, int limit) {
         return jdbc.sql("""
-                        select * from restore_finding where restore_id = :id and finding_no > :after
+                        select *, finding_no as number from restore_finding where restore_id = :id and finding_no > :after
                         order by finding_no limit :limit
                         """)
                 .param("id", id)
                 .param("after", after)
                 .param("limit", limit)
-                .query((row, n) -> new KeptFinding(
-                        row.getInt("finding_no"),
-                        FilePath.of(row.getBytes("path")),
-                        Problem.valueOf(row.getString("reason")),
-                        row.getString("message")))
+                .query(Rows.of(KeptFinding.class))
                 .list();
     }
 
@@ -310,10 +287,5 @@ public class Restores {
                 "manifest", restore.manifest(),
                 "site", restore.site(),
                 "folder", Digest.ofContent(FilePath.rawBytes(restore.folder()))));
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        Timestamp time = row.getTimestamp(column);
-        return time == null ? null : time.toInstant();
     }
 }

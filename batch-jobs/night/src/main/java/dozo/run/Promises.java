@@ -1,10 +1,10 @@
 package dozo.run;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Standing;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -100,13 +100,13 @@ public class Promises {
                             select count(*) as damaged from open_damage
                             where experiment_id = e.experiment_id and site_id = :site
                         ) d
-                        where e.experiment_id > :after and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where e.experiment_id > :after and in_sight(:seen, p.code)
                         order by e.experiment_id
                         limit :limit
                         """)
                 .param("site", siteId)
                 .param("since", Timestamp.from(since()))
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("limit", limit)
                 .query((row, n) -> new ExperimentPromise(
@@ -115,9 +115,7 @@ public class Promises {
                         row.getString("code"),
                         new Promise(
                                 maxAge.toSeconds(),
-                                row.getTimestamp("oldest") == null
-                                        ? null
-                                        : row.getTimestamp("oldest").toInstant(),
+                                Rows.instant(row, "oldest"),
                                 row.getLong("files"),
                                 row.getLong("files_read"),
                                 row.getLong("bytes"),

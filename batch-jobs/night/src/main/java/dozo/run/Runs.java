@@ -2,6 +2,7 @@ package dozo.run;
 
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
@@ -38,15 +39,11 @@ public class Runs {
             RunState.valueOf(row.getString("state")),
             row.getString("requested_by"),
             row.getTimestamp("started_at").toInstant(),
-            row.getTimestamp("ended_at") == null
-                    ? null
-                    : row.getTimestamp("ended_at").toInstant(),
+            Rows.instant(row, "ended_at"),
             row.getString("message"),
             row.getLong("findings"),
             row.getString("paused_by"),
-            row.getTimestamp("paused_at") == null
-                    ? null
-                    : row.getTimestamp("paused_at").toInstant(),
+            Rows.instant(row, "paused_at"),
             row.getObject("retry_of", Long.class));
 
     private static final String SELECT = """
@@ -314,7 +311,7 @@ public class Runs {
     /** A run with the number of those findings that are seen. */
     public Optional<Run> find(Sight sight, long id) {
         return jdbc.sql(SELECT + "where run_id = :run")
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("run", id)
                 .query(RUN)
                 .optional();
@@ -328,7 +325,7 @@ public class Runs {
     /** The run that has not ended: it is running, or paused. */
     public Optional<Run> goingOn() {
         return jdbc.sql(SELECT + "where r.ended_at is null")
-                .param("seen", null, Types.ARRAY)
+                .param("seen", Sight.EVERYTHING.seen())
                 .query(RUN)
                 .optional();
     }
@@ -340,7 +337,7 @@ public class Runs {
     /** The run that was started last, with the number of those findings that are seen. */
     public Optional<Run> latest(Sight sight) {
         return jdbc.sql(SELECT + "order by run_id desc limit 1")
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(RUN)
                 .optional();
     }
@@ -353,7 +350,7 @@ public class Runs {
     /** The run of a kind that was started last, with the number of those findings that are seen. */
     public Optional<Run> latest(Sight sight, RunKind kind) {
         return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("kind", kind.code())
                 .query(RUN)
                 .optional();
@@ -362,7 +359,7 @@ public class Runs {
     /** The night or retry that was started last, with the number of those findings that are seen. */
     public Optional<Run> latestBackup(Sight sight) {
         return jdbc.sql(SELECT + "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(RUN)
                 .optional();
     }
@@ -370,7 +367,7 @@ public class Runs {
     /** The run of a kind that was started last at a site, however many of other kinds came since. */
     public Optional<Run> latest(RunKind kind, int siteId) {
         return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
-                .param("seen", null, Types.ARRAY)
+                .param("seen", Sight.EVERYTHING.seen())
                 .param("kind", kind.code())
                 .param("site", siteId)
                 .query(RUN)
@@ -384,7 +381,7 @@ public class Runs {
     /** At most {@code limit} runs with an id below {@code before}, latest first, with the number of findings seen. */
     public List<Run> page(Sight sight, long before, int limit) {
         return jdbc.sql(SELECT + "where run_id < :before order by run_id desc limit :limit")
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("before", before)
                 .param("limit", limit)
                 .query(RUN)

@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.ledger.Rows;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Duration;
@@ -93,9 +94,7 @@ public class Scrubs {
                         row.getBoolean("everything"),
                         row.getTimestamp("due_before").toInstant(),
                         row.getLong("bytes_per_second"),
-                        row.getTimestamp("until") == null
-                                ? null
-                                : row.getTimestamp("until").toInstant(),
+                        Rows.instant(row, "until"),
                         row.getBoolean("cold"),
                         row.getInt("partitions"),
                         row.getLong("copies_read"),

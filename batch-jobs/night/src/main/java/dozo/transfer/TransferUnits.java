@@ -296,7 +296,7 @@ public class TransferUnits {
                                   select e.experiment_id from experiment e join project p using (project_id)
                                   where p.code = any(:seen::text[])))
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("run", runId)
                 .query((row, n) -> new Progress(
                         row.getLong("units"),
@@ -325,7 +325,7 @@ public class TransferUnits {
                         group by partition_no
                         order by partition_no
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("run", runId)
                 .query((row, n) -> new PartitionProgress(
                         row.getInt("partition_no"),

@@ -2,6 +2,7 @@ package dozo.collect;
 
 import dozo.collect.Origins.Origin;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
@@ -67,7 +68,7 @@ public class Arrivals {
             row.getBoolean("waiting"),
             row.getTimestamp("first_seen_at").toInstant(),
             row.getTimestamp("changed_at").toInstant(),
-            instant(row, "complete_at"),
+            Rows.instant(row, "complete_at"),
             row.getString("experiment"),
             row.getObject("experiment_id", Integer.class),
             dismissal(row));
@@ -172,11 +173,11 @@ public class Arrivals {
     /** An arrival, if it is seen; has others wait who would change it, until the transaction is over. */
     Optional<Arrival> lock(Sight sight, long id) {
         return jdbc.sql(SELECT + """
-                        where a.arrival_id = :id and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where a.arrival_id = :id and in_sight(:seen, p.code)
                         for no key update of a
                         """)
                 .param("id", id)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(ARRIVAL)
                 .optional();
     }
@@ -248,10 +249,10 @@ public class Arrivals {
     public Optional<Arrival> find(Sight sight, long id) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id = :id
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         """)
                 .param("id", id)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query(ARRIVAL)
                 .optional();
     }
@@ -260,7 +261,7 @@ public class Arrivals {
     public List<Arrival> page(Sight sight, Wanted wanted, long after, int limit) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id > :after
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                           and (:origin::text is null or o.name = :origin)
                           and (:project::text is null or p.code = :project)
                           and (:proposed::boolean is null or (a.experiment_id is null and a.dismissed_at is null) = :proposed)
@@ -268,7 +269,7 @@ public class Arrivals {
                         order by a.arrival_id limit :limit
                         """)
                 .param("after", after)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("origin", wanted.origin(), Types.VARCHAR)
                 .param("project", wanted.project(), Types.VARCHAR)
                 .param("proposed", wanted.proposed(), Types.BOOLEAN)
@@ -297,9 +298,9 @@ public class Arrivals {
     public long dismissed(Sight sight) {
         return jdbc.sql("""
                         select count(*) from arrival a left join project p using (project_id)
-                        where a.dismissed_at is not null and (:seen::text[] is null or p.code = any(:seen::text[]))
+                        where a.dismissed_at is not null and in_sight(:seen, p.code)
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
@@ -491,10 +492,5 @@ public class Arrivals {
                         row.getTimestamp("dismissed_at").toInstant(),
                         row.getString("dismissed_by"),
                         row.getString("dismissed_reason"));
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        Timestamp moment = row.getTimestamp(column);
-        return moment == null ? null : moment.toInstant();
     }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Code;
 import dozo.registry.Experiments;
 import dozo.registry.FileQuestion;
@@ -71,8 +72,8 @@ public class Origins {
             row.getString("name"),
             terms(row),
             row.getString("newest"),
-            instant(row.getTimestamp("looked_at")),
-            requireNonNull(instant(row.getTimestamp("updated_at"))));
+            Rows.instant(row, "looked_at"),
+            requireNonNull(Rows.instant(row, "updated_at")));
 
     private final JdbcClient jdbc;
     private final Projects projects;
@@ -549,10 +550,6 @@ public class Origins {
 
     private static String[] texts(Array column) throws SQLException {
         return (String[]) column.getArray();
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp moment) {
-        return moment == null ? null : moment.toInstant();
     }
 
     private static String shown(Path path) {

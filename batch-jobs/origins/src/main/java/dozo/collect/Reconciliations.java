@@ -5,6 +5,7 @@ import dozo.collect.Origins.Origin;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import java.sql.Timestamp;
 import java.sql.Types;
@@ -24,26 +25,7 @@ public class Reconciliations {
 
     private static final int BATCH = 1_000;
 
-    private static final RowMapper<Report> REPORT = (row, n) -> new Report(
-            row.getLong("run_id"),
-            row.getString("origin"),
-            State.valueOf(row.getString("state")),
-            row.getLong("items_told"),
-            row.getLong("items_changed"),
-            row.getLong("items_tried"),
-            row.getLong("items_complete"),
-            row.getLong("items_gone"),
-            row.getLong("items_dismissed"),
-            row.getLong("files_told"),
-            row.getLong("files_here"),
-            row.getLong("bytes_fetched"),
-            row.getLong("missing"),
-            row.getLong("remarks"),
-            row.getString("message"),
-            row.getTimestamp("began_at").toInstant(),
-            row.getTimestamp("ended_at") == null
-                    ? null
-                    : row.getTimestamp("ended_at").toInstant());
+    private static final RowMapper<Report> REPORT = Rows.of(Report.class);
 
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
@@ -148,7 +130,7 @@ public class Reconciliations {
     public List<ReportLine> lines(
             Sight sight, long runId, @Nullable String origin, @Nullable Boolean missing, long after, int limit) {
         return jdbc.sql("""
-                        select i.*, o.name as origin, a.item, p.code as project, p.code || '/' || e.code as experiment
+                        select i.*, i.item_no as no, o.name as origin, a.item, p.code as project, p.code || '/' || e.code as experiment
                         from reconciliation_item i
                         join origin o using (origin_id)
                         left join arrival a using (arrival_id)
@@ -156,27 +138,16 @@ public class Reconciliations {
                         left join experiment e on e.experiment_id = a.experiment_id
                         where i.run_id = :run and i.item_no > :after and (:missing::boolean is null or i.missing = :missing)
                           and (:origin::text is null or o.name = :origin)
-                          and (:seen::text[] is null or p.code = any(:seen::text[]))
+                          and in_sight(:seen, p.code)
                         order by i.item_no limit :limit
                         """)
                 .param("run", runId)
                 .param("after", after)
                 .param("missing", missing, Types.BOOLEAN)
                 .param("origin", origin, Types.VARCHAR)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("limit", limit)
-                .query((row, n) -> new ReportLine(
-                        row.getLong("item_no"),
-                        row.getString("origin"),
-                        row.getString("item"),
-                        row.getString("project"),
-                        row.getString("experiment"),
-                        row.getBoolean("missing"),
-                        row.getString("name"),
-                        row.getString("id"),
-                        row.getString("reason"),
-                        row.getString("message"),
-                        row.getTimestamp("found_at").toInstant()))
+                .query(Rows.of(ReportLine.class))
                 .list();
     }
 

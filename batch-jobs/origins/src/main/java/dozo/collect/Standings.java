@@ -3,6 +3,7 @@ package dozo.collect;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Reconciliations.Report;
 import dozo.collect.Reconciliations.State;
+import dozo.ledger.Rows;
 import dozo.registry.FileQuestion;
 import dozo.registry.Refusal;
 import java.io.IOException;
@@ -121,13 +122,7 @@ public class Standings {
                         from arrival where origin_id = :origin
                         """)
                 .param("origin", origin.id())
-                .query((row, n) -> new Items(
-                        row.getLong("told"),
-                        row.getLong("offered"),
-                        row.getLong("complete"),
-                        row.getLong("dismissed"),
-                        row.getLong("waiting"),
-                        row.getLong("gone")))
+                .query(Rows.of(Items.class))
                 .single();
     }
 

@@ -19,7 +19,6 @@ import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
 import java.nio.file.Path;
 import java.sql.Timestamp;
-import java.sql.Types;
 import java.text.Normalizer;
 import java.time.InstantSource;
 import java.time.LocalDate;
@@ -199,18 +198,18 @@ public class Suggestions {
                                   where kind = 'dicomweb' and item = any(:studies)
                         )
                         select p.code || '/' || e.code as name, true as registered,
-                               :seen::text[] is null or p.code = any(:seen::text[]) as seen
+                               in_sight(:seen, p.code) as seen
                         from same join experiment e using (experiment_id) join project p using (project_id)
                         where not (e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:source))
                         union all
                         select o.name || ' ' || a.arrival_id, false,
-                               :seen::text[] is null or coalesce(p.code = any(:seen::text[]), false)
+                               coalesce(in_sight(:seen, p.code), false)
                         from arrival a join origin o using (origin_id) left join project p on p.project_id = a.project_id
                         where o.kind = 'dicomweb' and a.item = any(:studies) and a.experiment_id is null
                         order by registered desc, name limit 20
                         """)
                 .param("studies", studies.toArray(String[]::new))
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("source", FilePath.rawBytes(source))
                 .query((row, n) -> !row.getBoolean("seen")
                         ? Hint.of(Kind.DUPLICATE_ELSEWHERE)
@@ -246,11 +245,11 @@ public class Suggestions {
 
     private List<Booked> booked(Sight sight, Evidence evidence) {
         return jdbc.sql("""
-                        select distinct case when :seen::text[] is null or p.code = any(:seen::text[]) then p.code end as project
+                        select distinct case when in_sight(:seen, p.code) then p.code end as project
                         from booking b join project p using (project_id)
                         where b.study_uid = any(:studies) or b.accession = any(:accessions)
                         """)
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("studies", evidence.studies().toArray(String[]::new))
                 .param("accessions", evidence.accessions().toArray(String[]::new))
                 .query((row, n) -> new Booked(row.getString("project")))

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.Told;
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.CsvFile;
 import dozo.registry.CsvFile.Row;
@@ -13,13 +14,10 @@ import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.JudgedBooking.Outcome;
 import java.io.IOException;
 import java.io.InputStream;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.DateTimeException;
 import java.time.InstantSource;
-import java.time.LocalDate;
 import java.time.LocalTime;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -182,7 +180,8 @@ public class Bookings {
     private Map<String, Booking> known(List<JudgedBooking> told) {
         Map<String, Booking> known = new HashMap<>();
         jdbc.sql("""
-                        select b.*, p.code as project from booking b left join project p using (project_id)
+                        select b.*, b.scheduled_on as on, b.scheduled_time as time, p.code as project
+                        from booking b left join project p using (project_id)
                         where b.accession = any(:accessions) for update of b
                         """)
                 .param(
@@ -191,9 +190,9 @@ public class Bookings {
                                 .map(JudgedBooking::accession)
                                 .filter(accession -> accession != null)
                                 .toArray(String[]::new))
-                .query(row -> {
-                    known.put(row.getString("accession"), booking(row));
-                });
+                .query(Rows.of(Booking.class))
+                .list()
+                .forEach(booking -> known.put(booking.accession(), booking));
         return known;
     }
 
@@ -267,20 +266,6 @@ public class Bookings {
                 .param("now", Timestamp.from(clock.instant()))
                 .param("actor", actor)
                 .update();
-    }
-
-    private static Booking booking(ResultSet row) throws SQLException {
-        return new Booking(
-                row.getString("accession"),
-                row.getString("project"),
-                row.getString("study_uid"),
-                row.getString("ae_title"),
-                row.getString("modality"),
-                row.getObject("scheduled_on", LocalDate.class),
-                row.getObject("scheduled_time", LocalTime.class),
-                row.getString("procedure"),
-                row.getObject("series_expected", Integer.class),
-                row.getString("subject"));
     }
 
     private JudgedBooking judged(Row<BookingColumn> row) {

@@ -1,17 +1,14 @@
 package dozo.worklist;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
-import java.sql.Array;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -162,8 +159,10 @@ public class Gaps {
                         lines as (
                             select b.scheduled_on::text || ' b ' || b.accession as key, b.accession, b.project_id,
                                    b.scheduled_on as day, b.scheduled_time as time, st.scanner, b.ae_title, b.modality, b.procedure,
-                                   b.subject, t.subjects_acquired, b.series_expected, t.studies, t.series, t.instances, t.first_at,
-                                   t.last_at, t.copied, t.verified,
+                                   b.subject, coalesce(t.subjects_acquired, '{}') as subjects_acquired, b.series_expected,
+                                   coalesce(t.studies, '{}') as studies, coalesce(t.series, 0) as series,
+                                   coalesce(t.instances, 0) as instances, t.first_at as arrived_at, t.last_at as last_arrived_at,
+                                   coalesce(t.copied, false) as copied, coalesce(t.verified, false) as verified,
                                    array_remove(array[
                                        case when t.booking_id is null and d.due_at < :at then 'NEVER_SCANNED' end,
                                        case when t.first_at > d.due_at then 'LATE' end,
@@ -200,13 +199,13 @@ public class Gaps {
                             join experiment e using (experiment_id)
                             join project xp on xp.project_id = e.project_id
                             where t.study_uid = any(l.studies)
-                              and (:seen::text[] is null or xp.code = any(:seen::text[]))) x
+                              and in_sight(:seen, xp.code)) x
                         where l.key collate "C" > :after
                           and coalesce(l.day, :latest) between :from and :until
                           and (:all or cardinality(l.gaps) > 0)
                           and (:kind::text is null or :kind = any(l.gaps))
                           and (:project::text is null or coalesce(p.code, x.projects[1]) = :project)
-                          and (:seen::text[] is null or coalesce(p.code, x.projects[1]) = any(:seen::text[]))
+                          and in_sight(:seen, coalesce(p.code, x.projects[1]))
                         order by l.key collate "C"
                         limit :limit
                         """)
@@ -214,7 +213,7 @@ public class Gaps {
                 .param("site", siteId)
                 .param("zone", lateness.zone().getId())
                 .param("late", lateness.after().toSeconds())
-                .param("seen", sight.seen(), Types.ARRAY)
+                .param("seen", sight.seen())
                 .param("after", after)
                 .param("latest", LATEST)
                 .param("from", wanted.from == null ? EARLIEST : wanted.from)
@@ -223,42 +222,7 @@ public class Gaps {
                 .param("kind", wanted.kind == null ? null : wanted.kind.name(), Types.VARCHAR)
                 .param("project", wanted.project, Types.VARCHAR)
                 .param("limit", limit)
-                .query((row, n) -> line(row))
+                .query(Rows.of(Line.class))
                 .list();
-    }
-
-    private static Line line(ResultSet row) throws SQLException {
-        return new Line(
-                row.getString("key"),
-                row.getString("accession"),
-                row.getString("project"),
-                row.getObject("day", LocalDate.class),
-                row.getObject("time", LocalTime.class),
-                row.getString("scanner"),
-                row.getString("ae_title"),
-                row.getString("modality"),
-                row.getString("procedure"),
-                row.getString("subject"),
-                texts(row.getArray("subjects_acquired")),
-                row.getObject("series_expected", Integer.class),
-                texts(row.getArray("studies")),
-                row.getInt("series"),
-                row.getLong("instances"),
-                instant(row.getTimestamp("first_at")),
-                instant(row.getTimestamp("last_at")),
-                texts(row.getArray("experiments")),
-                row.getBoolean("copied"),
-                row.getBoolean("verified"),
-                texts(row.getArray("gaps")).stream().map(GapKind::valueOf).toList());
-    }
-
-    private static List<String> texts(@Nullable Array array) throws SQLException {
-        return array == null
-                ? List.of()
-                : Stream.of((String[]) array.getArray()).toList();
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
-        return timestamp == null ? null : timestamp.toInstant();
     }
 }

@@ -1,5 +1,6 @@
 package dozo.worklist;
 
+import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
@@ -165,24 +166,13 @@ public class Studies {
     /** What arrived under this StudyInstanceUID. */
     public Optional<Study> find(String uid) {
         return jdbc.sql("""
-                        select t.study_uid, t.experiment_id, t.collected_at, t.instances_collected,
+                        select t.study_uid as uid, t.experiment_id, t.collected_at, t.instances_collected,
                                count(distinct s.series_uid) as series, sum(s.instances) as instances,
                                min(s.first_received_at) as first_at, max(s.last_received_at) as last_at
                         from study t join study_series s using (study_uid)
                         where t.study_uid = :uid
                         group by t.study_uid
-                        """)
-                .param("uid", uid)
-                .query((row, n) -> new Study(
-                        row.getString("study_uid"),
-                        row.getObject("experiment_id", Integer.class),
-                        instant(row.getTimestamp("collected_at")),
-                        row.getObject("instances_collected", Integer.class),
-                        row.getInt("series"),
-                        row.getInt("instances"),
-                        row.getTimestamp("first_at").toInstant(),
-                        row.getTimestamp("last_at").toInstant()))
-                .optional();
+                        """).param("uid", uid).query(Rows.of(Study.class)).optional();
     }
 
     /**
@@ -214,9 +204,9 @@ public class Studies {
                                                       where l.experiment_id = m.experiment_id and l.manifest_no > m.manifest_no)) k
                                     on true
                                 where t.study_uid = :uid
-                                  and (:seen::text[] is null or p.code = any(:seen::text[]))
+                                  and in_sight(:seen, p.code)
                                 """)
-                        .param("seen", sight.seen(), Types.ARRAY)
+                        .param("seen", sight.seen())
                         .param("site", siteId)
                         .param("last", Timestamp.from(study.lastAt))
                         .param("instances", study.instances)
@@ -228,7 +218,7 @@ public class Studies {
                                 row.getObject("files_safe", Long.class),
                                 row.getBoolean("copied"),
                                 row.getBoolean("verified"),
-                                row.getBoolean("verified") ? instant(row.getTimestamp("since")) : null))
+                                row.getBoolean("verified") ? Rows.instant(row, "since") : null))
                         .optional());
     }
 
@@ -242,9 +232,5 @@ public class Studies {
     private static @Nullable String known(@Nullable String said, int lengthMax) {
         String text = said == null ? "" : said.strip();
         return text.isEmpty() ? null : text.substring(0, Math.min(text.length(), lengthMax));
-    }
-
-    private static @Nullable Instant instant(@Nullable Timestamp timestamp) {
-        return timestamp == null ? null : timestamp.toInstant();
     }
 }

@@ -1,10 +1,9 @@
 package dozo.worklist;
 
 import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
 import dozo.registry.Refusal;
 import dozo.worklist.JudgedBooking.Outcome;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -74,15 +73,7 @@ public class WorklistReadings {
     /** How it was read last; empty: nobody has tried yet. */
     public Optional<Reading> last() {
         return jdbc.sql("select * from worklist_reading")
-                .query((row, n) -> new Reading(
-                        row.getTimestamp("tried_at").toInstant(),
-                        instant(row, "read_at"),
-                        instant(row, "failing_since"),
-                        row.getString("message"),
-                        row.getLong("booked"),
-                        row.getLong("changed"),
-                        row.getLong("unchanged"),
-                        row.getLong("refused")))
+                .query(Rows.of(Reading.class))
                 .optional();
     }
 
@@ -178,10 +169,5 @@ public class WorklistReadings {
 
     private static @Nullable Timestamp timestamp(@Nullable Instant instant) {
         return instant == null ? null : Timestamp.from(instant);
-    }
-
-    private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-        Timestamp moment = row.getTimestamp(column);
-        return moment == null ? null : moment.toInstant();
     }
 }

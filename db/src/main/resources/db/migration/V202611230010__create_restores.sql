@@ -1,10 +1,5 @@
 -- Restores that the service does, into folders that an administrator allowed (ADR 0049).
 
-alter table project
-    add column restore_roots bytea[] not null default '{}' check (cardinality(restore_roots) <= 100);
-comment on column project.restore_roots is
-    'Folders of the service''s machine, as they were said. Below them the project''s experiments may be restored.';
-
 create table restore (
     restore_id bigint generated always as identity primary key,
     experiment_id integer not null references experiment,

@@ -13,6 +13,13 @@ create table ledger (
 
 comment on table ledger is 'What happened to everything: append-only, hash-chained.';
 
+-- The ledger is asked for what happened to something, for what was done, and for when (ADR 0026); always in its own order.
+create index ledger_subject on ledger (subject, seq);
+create index ledger_action on ledger (action, seq);
+create index ledger_at on ledger (at);
+-- The rows about an experiment's manifests (P1/E1#3) are found by the experiment's name (P1/E1).
+create index ledger_subject_of_manifest on ledger (regexp_replace(subject, '#[0-9]+$', '')) where subject ~ '#[0-9]+$';
+
 -- The bytes a row's hash is taken over. Fields are joined by the unit separator after their lengths, so that no two
 -- rows can give the same text. Whoever checks the chain with other means repeats just this.
 create function ledger_hash(previous bytea, row_seq bigint, row_at timestamptz, row_actor text, row_action text,
@@ -25,8 +32,10 @@ create function ledger_hash(previous bytea, row_seq bigint, row_at timestamptz, 
         || E'\x1f' || length(row_subject) || ':' || row_subject
         || E'\x1f' || row_detail::text, 'UTF8'));
 
+-- A session keeps the plan it made when the ledger was small. One that reads all of it would be quadratic where 100,000 rows are
+-- appended in one transaction, as on the first day of a centre: so the last row is found by its number.
 create function ledger_append() returns trigger
-    language plpgsql as
+    language plpgsql set enable_seqscan = off as
 $$
 declare
     last_seq bigint;

@@ -1,0 +1,66 @@
+package dozo.ledger;
+
+import dozo.file.Digest;
+import dozo.file.FilePath;
+import java.nio.file.Path;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.Collection;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.DataClassRowMapper;
+import org.springframework.jdbc.core.RowMapper;
+
+/**
+ * Makes records of rows: a component {@code filesSafe} is the column {@code files_safe}. Columns beyond the components are left
+ * alone. A component without a column is a defect, and so is a null for a number or a truth value that cannot be null.
+ */
+public final class Rows<T> extends DataClassRowMapper<T> {
+
+    private Rows(Class<T> record) {
+        super(record);
+    }
+
+    /** Returns the mapper to a record, for as many queries as there are. */
+    public static <T extends Record> RowMapper<T> of(Class<T> record) {
+        return new Rows<>(record);
+    }
+
+    /** Returns a column's moment; null where it has none. */
+    public static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+        return instant(row.getTimestamp(column));
+    }
+
+    /** NB: the name that is tried first, which is the property's own otherwise: a miss is an exception a row. */
+    @Override
+    protected String lowerCaseName(@Nullable String name) {
+        return underscoreName(name);
+    }
+
+    @Override
+    protected @Nullable Object getColumnValue(ResultSet row, int index, Class<?> type) throws SQLException {
+        if (type == Instant.class) {
+            return instant(row.getTimestamp(index));
+        }
+        if (Collection.class.isAssignableFrom(type)) {
+            Array array = row.getArray(index);
+            return array == null ? null : array.getArray();
+        }
+        if (type != FilePath.class && type != Path.class && type != Digest.class) {
+            return super.getColumnValue(row, index, type);
+        }
+        byte[] bytes = row.getBytes(index);
+        if (bytes == null) {
+            return null;
+        }
+        return type == Digest.class
+                ? Digest.of(bytes)
+                : type == Path.class ? FilePath.pathOf(bytes) : FilePath.of(bytes);
+    }
+
+    private static @Nullable Instant instant(@Nullable Timestamp moment) {
+        return moment == null ? null : moment.toInstant();
+    }
+}

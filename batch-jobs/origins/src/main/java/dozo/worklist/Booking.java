@@ -1,9 +1,9 @@
 package dozo.worklist;
 
-import dozo.registry.Scanners;
 import dozo.registry.Acquisition;
 import dozo.registry.Code;
 import dozo.registry.Refusal;
+import dozo.registry.Scanners;
 import java.time.LocalDate;
 import java.time.LocalTime;
 import java.util.Objects;

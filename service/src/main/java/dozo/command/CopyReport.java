@@ -1,5 +1,7 @@
 package dozo.command;
 
+import dozo.file.Size;
+
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import java.util.ArrayList;
@@ -75,8 +77,8 @@ final class CopyReport {
                         ? "%,d verified, %,d not%s"
                                 .formatted(end.entriesVerified(), missing, count > 0 ? " (see above)" : "")
                         : "%,d verified, the rest is not counted".formatted(end.entriesVerified());
-        String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Amounts.text(end.bytesMoved()));
-        return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Amounts.text((long)
+        String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Size.text(end.bytesMoved()));
+        return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Size.text((long)
                 (end.bytesMoved() / Math.max(seconds, 0.001))));
     }
 
@@ -92,11 +94,11 @@ final class CopyReport {
                         at.entriesVerified(),
                         at.entries(),
                         at.counted() ? "" : " or more",
-                        Amounts.text(at.bytesMoved()));
+                        Size.text(at.bytesMoved()));
     }
 
     private static String sum(Progress end) {
         return "%,d %s, %s"
-                .formatted(end.entries(), end.entries() == 1 ? "entry" : "entries", Amounts.text(end.bytes()));
+                .formatted(end.entries(), end.entries() == 1 ? "entry" : "entries", Size.text(end.bytes()));
     }
 }

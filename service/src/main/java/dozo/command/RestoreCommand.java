@@ -1,5 +1,7 @@
 package dozo.command;
 
+import dozo.file.Size;
+
 import static java.util.Objects.requireNonNull;
 
 import dozo.copy.Copy.Options;
@@ -198,8 +200,8 @@ final class RestoreCommand implements Callable<Integer> {
                         restore.path("state").asString().toLowerCase(Locale.ROOT),
                         restore.path("entriesVerified").asLong(),
                         restore.path("entries").asLong(),
-                        Amounts.text(restore.path("bytesVerified").asLong()),
-                        Amounts.text(restore.path("bytes").asLong()),
+                        Size.text(restore.path("bytesVerified").asLong()),
+                        Size.text(restore.path("bytes").asLong()),
                         restore.path("findings").asLong());
     }
 

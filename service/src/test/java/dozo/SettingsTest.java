@@ -248,7 +248,7 @@ class SettingsTest {
             wrong.addAll(List.of("10", "10 parsecs", "4000d"));
         } else if (each.type() == DataSize.class) {
             wrong.addAll(
-                    List.of("1.5MB", "2XB", DataSize.parse(each.says().max()).toBytes() + 1 + "B"));
+                    List.of("1.5", "2XB", SizeOfSetting.parse(each.says().max()).toBytes() + 1 + "B"));
         } else {
             wrong.addAll(List.of("yes", "1", "TRUE "));
         }

@@ -19,7 +19,7 @@ import picocli.CommandLine;
 /** A site from the command line: where it is, and when it will be full. */
 class SiteCommandTest {
 
-    private static final long GIB = 1L << 30;
+    private static final long GB = 1_000_000_000L;
 
     @TempDir
     Path folder;
@@ -49,18 +49,18 @@ class SiteCommandTest {
     void whatIsFreeIsToldWithTheDayOfItsEnd() {
         assertThat(show()).contains("nobody has looked at it yet").doesNotContain("room");
 
-        service.bean(Capacities.class).keep(site, new Space(1_000 * GIB, 250 * GIB, Long.MAX_VALUE, false));
+        service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
         assertThat(show())
-                .contains("  room     75 % full, 250 GiB of 1000 GiB free, seen 20")
+                .contains("  room     75 % full, 250 GB of 1.0 TB free, seen 20")
                 .contains("  full     not known: it was looked at on too few days of the last 4 weeks");
 
-        // Ten days on which 10 GiB were taken each.
+        // Ten days on which 10 GB were taken each.
         service.bean(JdbcClient.class).sql("""
                         insert into site_space (site_id, day, seen_at, total_bytes, free_bytes)
-                        select site_id, day - n, seen_at - n * interval '24 hours', total_bytes, free_bytes + n * 10737418240
+                        select site_id, day - n, seen_at - n * interval '24 hours', total_bytes, free_bytes + n * 10000000000
                         from site_space, generate_series(1, 9) n
                         """).update();
-        assertThat(show()).containsPattern("  full     about 20\\d\\d-\\d\\d-\\d\\d, at 10 GiB a day");
+        assertThat(show()).containsPattern("  full     about 20\\d\\d-\\d\\d-\\d\\d, at 10 GB a day");
     }
 
     private String show() {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Amounts as people type them, and numbers of bytes as networks tell them, in powers of 1,000. */
+/** Amounts as people type them. */
 final class Amounts {
 
     private static final Pattern TYPED =
@@ -17,7 +17,6 @@ final class Amounts {
     private static final Pattern AGE = Pattern.compile("([0-9]{1,5})([hdw])");
     private static final Pattern SHORT = Pattern.compile("([0-9]{1,4}(?:\\.[0-9]{1,6})?)(ms|s)?");
     private static final String PREFIXES = "kmgt";
-    private static final String[] UNITS = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
     private static final int BITS = 8;
 
     private Amounts() {}
@@ -93,37 +92,5 @@ final class Amounts {
                 .multiply(unit)
                 .divide(BigDecimal.valueOf(bits ? BITS : 1))
                 .toBigInteger();
-    }
-
-    /**
-     * Returns a size that is planned, as {@code "1.3 GB"} or {@code "335 TB"}: rounded half up to the digits that are shown.
-     * What is already done is shown by {@link #text}, which rounds down.
-     */
-    static String planned(long bytes) {
-        int unit = 0;
-        double shown = (double) bytes;
-        // NB: 999.6 MB is 1.0 GB, not 1000 MB.
-        while (Math.round(shown) >= 1000 && unit < UNITS.length - 1) {
-            shown /= 1000;
-            unit++;
-        }
-        return unit > 0 && Math.round(shown * 10) < 100
-                ? String.format(Locale.ROOT, "%.1f %s", shown, UNITS[unit])
-                : "%d %s".formatted(Math.round(shown), UNITS[unit]);
-    }
-
-    /** Returns a size as {@code "917 B"}, {@code "1.2 GB"} or {@code "48 TB"}: rounded down, so that it never shows more than there is. */
-    static String text(long bytes) {
-        int unit = 0;
-        long whole = bytes;
-        long rest = 0;
-        while (whole >= 1000) {
-            rest = whole % 1000;
-            whole /= 1000;
-            unit++;
-        }
-        return whole < 10 && unit > 0
-                ? "%d.%d %s".formatted(whole, rest / 100, UNITS[unit])
-                : "%d %s".formatted(whole, UNITS[unit]);
     }
 }

@@ -2,6 +2,7 @@ package dozo.command;
 
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
+import dozo.file.Size;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -157,10 +158,10 @@ final class CopyMeter implements AutoCloseable {
         return "%s%s of %s%s  %s/s  %,d entries/s%s  %d %s"
                 .formatted(
                         progress.counted() ? "%3d%%  ".formatted(percent(progress, done)) : "",
-                        Amounts.text(done),
-                        Amounts.text(progress.bytes()),
+                        Size.text(done),
+                        Size.text(progress.bytes()),
                         progress.counted() ? "" : " so far",
-                        Amounts.text(bytesPerSecond),
+                        Size.text(bytesPerSecond),
                         entriesPerSecond,
                         left(progress, done, bytesPerSecond),
                         progress.lanes(),

@@ -2,6 +2,7 @@ package dozo.command;
 
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
+import dozo.file.Size;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -75,8 +76,8 @@ final class CopyReport {
                         ? "%,d verified, %,d not%s"
                                 .formatted(end.entriesVerified(), missing, count > 0 ? " (see above)" : "")
                         : "%,d verified, the rest is not counted".formatted(end.entriesVerified());
-        String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Amounts.text(end.bytesMoved()));
-        return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Amounts.text((long)
+        String moved = end.bytesMoved() == end.bytes() ? "" : ", %s moved".formatted(Size.text(end.bytesMoved()));
+        return "%s: %s %s%s, %.1f s, %s/s".formatted(sum(end), verified, where, moved, seconds, Size.text((long)
                 (end.bytesMoved() / Math.max(seconds, 0.001))));
     }
 
@@ -89,14 +90,10 @@ final class CopyReport {
     static String interrupted(Progress at) {
         return "interrupted: %,d of %,d%s entries are verified, %s were moved; the same command again finishes the rest"
                 .formatted(
-                        at.entriesVerified(),
-                        at.entries(),
-                        at.counted() ? "" : " or more",
-                        Amounts.text(at.bytesMoved()));
+                        at.entriesVerified(), at.entries(), at.counted() ? "" : " or more", Size.text(at.bytesMoved()));
     }
 
     private static String sum(Progress end) {
-        return "%,d %s, %s"
-                .formatted(end.entries(), end.entries() == 1 ? "entry" : "entries", Amounts.text(end.bytes()));
+        return "%,d %s, %s".formatted(end.entries(), end.entries() == 1 ? "entry" : "entries", Size.text(end.bytes()));
     }
 }

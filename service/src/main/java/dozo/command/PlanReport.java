@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.file.Size;
 import dozo.plan.Forecast;
 import dozo.plan.Forecast.Sharing;
 import dozo.plan.Forecast.Way;
@@ -42,7 +43,7 @@ final class PlanReport {
                 .formatted(
                         forecast.lots(),
                         forecast.lots() == 1 ? lot : lot + "s",
-                        Amounts.planned(forecast.work().bytes()),
+                        Size.planned(forecast.work().bytes()),
                         files == 0 ? "" : " in %,d files".formatted(files),
                         rate(forecast.cost().bytesPerSecond()),
                         files == 0
@@ -70,7 +71,7 @@ final class PlanReport {
             for (Way way : shown) {
                 cells.add(
                         i < way.partitions().size()
-                                ? Amounts.planned(
+                                ? Size.planned(
                                         Math.round(way.partitions().get(i).bytes()))
                                 : "");
             }

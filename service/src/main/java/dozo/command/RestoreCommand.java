@@ -12,6 +12,7 @@ import dozo.file.Entry;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
+import dozo.file.Size;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
 import dozo.restore.Restores.RestoreState;
@@ -198,8 +199,8 @@ final class RestoreCommand implements Callable<Integer> {
                         restore.path("state").asString().toLowerCase(Locale.ROOT),
                         restore.path("entriesVerified").asLong(),
                         restore.path("entries").asLong(),
-                        Amounts.text(restore.path("bytesVerified").asLong()),
-                        Amounts.text(restore.path("bytes").asLong()),
+                        Size.text(restore.path("bytesVerified").asLong()),
+                        Size.text(restore.path("bytes").asLong()),
                         restore.path("findings").asLong());
     }
 

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.file.Size;
 import dozo.plan.CostModel;
 import dozo.plan.ScrubForecast;
 import dozo.plan.ScrubForecast.Remedy;
@@ -33,7 +34,7 @@ final class ScrubPlanReport {
         Work stored = forecast.stored();
         Long limit = forecast.budget().bytesPerSecond();
         out.println("%s in %,d files; every copy is to be read again within %s"
-                .formatted(Amounts.text(stored.bytes()), stored.entries(), promised(forecast)));
+                .formatted(Size.text(stored.bytes()), stored.entries(), promised(forecast)));
         out.println(
                 "reading from %s, %s".formatted(window, limit == null ? "without a limit" : "at most " + rate(limit)));
         out.println(cost(forecast.cost(), known));
@@ -160,7 +161,7 @@ final class ScrubPlanReport {
     }
 
     private static String rate(double bytesPerSecond) {
-        return Amounts.text((long) bytesPerSecond) + "/s";
+        return Size.text((long) bytesPerSecond) + "/s";
     }
 
     /** With one digit, never less than it is. */

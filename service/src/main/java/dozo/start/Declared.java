@@ -2,6 +2,7 @@ package dozo.start;
 
 import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
+import dozo.setting.SizeOfSetting;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,7 +93,7 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
             case NUMBER -> "a whole number" + (range.isEmpty() ? "" : ", " + range + ",");
             case TIME ->
                 "a time with its unit as 500ms, 10s, 5m, 36h, 90d" + (range.isEmpty() ? "" : ", " + range + ",");
-            case SIZE -> "a size as 512KB, 200MB, 1GB" + (range.isEmpty() ? "" : ", " + range + ",");
+            case SIZE -> "a size as 512kB, 200MB, 64MiB" + (range.isEmpty() ? "" : ", " + range + ",");
             case SWITCH -> "true or false";
             case TEXT -> throw new IllegalStateException(property + " does not say what is allowed");
         };
@@ -112,7 +113,7 @@ public record Declared(Class<? extends Record> owner, String property, Class<?> 
                     value.strip().matches("-?\\d{1,18}") && within(Long.parseLong(value.strip()), Long::parseLong);
                 // NB: a number alone would be taken for milliseconds by Spring, and for seconds by people.
                 case TIME -> !value.strip().matches("[+-]?\\d+") && within(time(value), Declared::time);
-                case SIZE -> within(DataSize.parse(value.strip()), DataSize::parse);
+                case SIZE -> within(SizeOfSetting.parse(value), SizeOfSetting::parse);
                 case SWITCH -> value.equals("true") || value.equals("false");
                 case TEXT -> true;
             };

@@ -42,26 +42,4 @@ class AmountsTest {
         assertThat(Amounts.seconds("--per-file", "1s")).isEqualTo(1);
         assertThat(Amounts.seconds("--per-file", "0")).isZero();
     }
-
-    @Test
-    void plannedSizesAreRounded() {
-        assertThat(Amounts.planned(0)).isEqualTo("0 B");
-        assertThat(Amounts.planned(334_605_374_000_000L)).isEqualTo("335 TB");
-        assertThat(Amounts.planned(1_949)).isEqualTo("1.9 kB");
-        assertThat(Amounts.planned(1_950)).isEqualTo("2.0 kB");
-        assertThat(Amounts.planned(9_940)).isEqualTo("9.9 kB");
-        assertThat(Amounts.planned(9_960)).isEqualTo("10 kB");
-        assertThat(Amounts.planned(999_499_999)).isEqualTo("999 MB");
-        assertThat(Amounts.planned(999_600_000)).isEqualTo("1.0 GB");
-        assertThat(Amounts.planned(Long.MAX_VALUE)).isEqualTo("9.2 EB");
-    }
-
-    @Test
-    void sizesAreCutOffNotRounded() {
-        assertThat(Amounts.text(0)).isEqualTo("0 B");
-        assertThat(Amounts.text(999)).isEqualTo("999 B");
-        assertThat(Amounts.text(1_999)).isEqualTo("1.9 kB");
-        assertThat(Amounts.text(999_999_999)).isEqualTo("999 MB");
-        assertThat(Amounts.text(Long.MAX_VALUE)).isEqualTo("9.2 EB");
-    }
 }

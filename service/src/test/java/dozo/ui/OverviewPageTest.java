@@ -195,7 +195,7 @@ class OverviewPageTest {
         assertThat(page("en"))
                 .contains("Frozen experiments (13)")
                 .contains("since 2 Jan 2026")
-                .contains("1,234 files and links, 2.0 KiB lost")
+                .contains("1,234 files and links, 2.0 kB lost")
                 .contains("href=\"/experiments/P001/S1\"")
                 .contains("and 3 more");
         assertThat(page("ja"))

@@ -225,7 +225,7 @@ class RunEvents {
     private static String chart(RunSample.@Nullable Rate rate) {
         return rate == null
                 ? ""
-                : String.format(Locale.ROOT, "%.3f %.1f", rate.bytesPerSecond() / (1 << 20), rate.entriesPerSecond());
+                : String.format(Locale.ROOT, "%.3f %.1f", rate.bytesPerSecond() / 1_000_000, rate.entriesPerSecond());
     }
 
     private static <T> String rows(List<T> all, Function<T, String> row) {

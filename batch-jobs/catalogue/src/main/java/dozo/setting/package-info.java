@@ -1,6 +1,6 @@
 /** How a setting is described where it is declared; what checks it and what prints it read that. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {})
+@ApplicationModule(allowedDependencies = {"file"})
 package dozo.setting;
 
 import org.jspecify.annotations.NullMarked;

@@ -50,7 +50,7 @@ class TripwireTest {
 
         assertFrozen(night);
         assertThat(night.findings().getFirst().message())
-                .isEqualTo("300 of 1,000 files and links vanished or changed (292 KiB of 976 KiB) since manifest 1; "
+                .isEqualTo("300 of 1,000 files and links vanished or changed (300 kB of 1.0 MB) since manifest 1; "
                         + "0 entries are new. Nothing was sealed, and nothing is sent until it is released: "
                         + "dozo release p/E");
     }

@@ -1,26 +1,64 @@
 package dozo.file;
 
-/** Sizes as people read them, in units of 1,024. */
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Sizes as people read and type them: powers of 1,000 as in {@code kB, MB, GB}, of 1,024 as in {@code KiB, MiB, GiB} (IEC 80000-13). */
 public final class Size {
 
-    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    private static final String[] UNITS = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    private static final String PREFIXES = "kmgtpe";
+    private static final Pattern TYPED = Pattern.compile("([0-9]{1,15}(?:\\.[0-9]{1,6})?) ?([kmgtpe]?)(i?)b");
 
     private Size() {}
 
-    /** As {@code "917 B"}, {@code "1.2 GiB"}, {@code "48 TiB"}: at least two digits that count, and never rounded up to 1024. */
+    /** As {@code "917 B"}, {@code "1.2 GB"} or {@code "48 TB"}: rounded down, so that it never shows more than there is. */
     public static String text(long bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException("no size: " + bytes);
         }
-        int unit = bytes == 0 ? 0 : (63 - Long.numberOfLeadingZeros(bytes)) / 10;
-        if (unit == 0) {
-            return bytes + " B";
+        int unit = 0;
+        long whole = bytes;
+        long rest = 0;
+        while (whole >= 1000) {
+            rest = whole % 1000;
+            whole /= 1000;
+            unit++;
         }
-        // Cut off, not rounded: "10 GiB of 10 GiB" must not stand where a byte is missing.
-        long whole = bytes >> (10 * unit);
-        long rest = (bytes >> (10 * (unit - 1))) & 1023;
-        return whole < 10
-                ? "%d.%d %s".formatted(whole, rest * 10 / 1024, UNITS[unit])
+        return whole < 10 && unit > 0
+                ? "%d.%d %s".formatted(whole, rest / 100, UNITS[unit])
                 : "%d %s".formatted(whole, UNITS[unit]);
+    }
+
+    /** A size that is planned, as {@code "1.3 GB"} or {@code "335 TB"}: rounded half up to the digits that are shown. */
+    public static String planned(long bytes) {
+        int unit = 0;
+        double shown = (double) bytes;
+        // NB: 999.6 MB is 1.0 GB, not 1000 MB.
+        while (Math.round(shown) >= 1000 && unit < UNITS.length - 1) {
+            shown /= 1000;
+            unit++;
+        }
+        return unit > 0 && Math.round(shown * 10) < 100
+                ? String.format(Locale.ROOT, "%.1f %s", shown, UNITS[unit])
+                : "%d %s".formatted(Math.round(shown), UNITS[unit]);
+    }
+
+    /** Bytes, typed with a unit as {@code 512kB}, {@code 1.5GB} or {@code 64MiB}; empty if it is something else, or more than a long holds. */
+    public static Optional<Long> typed(String text) {
+        Matcher parts = TYPED.matcher(text.strip().toLowerCase(Locale.ROOT));
+        if (!parts.matches() || (parts.group(2).isEmpty() && !parts.group(3).isEmpty())) {
+            return Optional.empty();
+        }
+        int power = parts.group(2).isEmpty() ? 0 : PREFIXES.indexOf(parts.group(2)) + 1;
+        BigInteger bytes = new BigDecimal(parts.group(1))
+                .multiply(BigDecimal.valueOf(parts.group(3).isEmpty() ? 1000 : 1024)
+                        .pow(power))
+                .toBigInteger();
+        return bytes.bitLength() < Long.SIZE ? Optional.of(bytes.longValue()) : Optional.empty();
     }
 }

@@ -34,9 +34,9 @@ public record TransferSettings(
 
         @Setting(
                 value = "bytes of small files in one unit; a larger file that is not yet large is a unit by itself",
-                min = "1KB",
+                min = "1kB",
                 max = "1GB")
-        @DefaultValue("32MB")
+        @DefaultValue("32MiB")
         DataSize bundle,
 
         @Setting(value = "entries in one unit", min = "1", max = "100000") @DefaultValue("1000")
@@ -46,9 +46,9 @@ public record TransferSettings(
                 value =
                         "a file longer than this is large: a unit by itself, over all lanes at once. Shorter ones may be, where little"
                                 + " is to be sent ([ADR 0018](../adr/0018-plan.md))",
-                min = "64KB",
+                min = "64kB",
                 max = "16GB")
-        @DefaultValue("64MB")
+        @DefaultValue("64MiB")
         DataSize large,
 
         @Setting(

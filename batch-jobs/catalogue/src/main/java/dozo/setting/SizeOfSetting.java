@@ -1,0 +1,29 @@
+package dozo.setting;
+
+import dozo.file.Size;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBinding;
+import org.springframework.core.convert.converter.Converter;
+import org.springframework.stereotype.Component;
+import org.springframework.util.unit.DataSize;
+
+/** A size in settings means what it means in commands: {@code MB} is 1,000,000 bytes. Spring's own converter takes it for 1,048,576. */
+@Component
+@ConfigurationPropertiesBinding
+public class SizeOfSetting implements Converter<String, DataSize> {
+
+    @Override
+    public DataSize convert(String typed) {
+        return parse(typed);
+    }
+
+    /**
+     * Returns a size that was typed with its unit.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    public static DataSize parse(String typed) {
+        return Size.typed(typed)
+                .map(DataSize::ofBytes)
+                .orElseThrow(() -> new IllegalArgumentException("expected a size with a unit, not " + typed));
+    }
+}

@@ -1,13 +1,18 @@
 package dozo;
 
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import org.junit.jupiter.api.Test;
 import org.springframework.modulith.core.ApplicationModules;
 
 /** The rooms: no cycles, no reach into another's inside, and only what a room says it uses. */
 class ModularityTest {
 
+    private static final ImportOption MAIN = location ->
+            new DoNotIncludeTests().includes(location) && new ArchitectureTest.WithoutTestJars().includes(location);
+
     @Test
     void roomsKeepToTheirDoors() {
-        ApplicationModules.of(Application.class).verify();
+        ApplicationModules.of(Application.class, MAIN).verify();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dozo.setting.Setting.Secret;
+import dozo.setting.SizeOfSetting;
 import dozo.start.Declared;
 import dozo.start.Given;
 import dozo.start.StartFailure;

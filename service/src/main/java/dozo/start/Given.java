@@ -1,6 +1,7 @@
 package dozo.start;
 
 import dozo.setting.Setting.Secret;
+import dozo.setting.SizeOfSetting;
 import dozo.setting.WrongSetting;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,9 +12,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.PropertySourcesPlaceholdersResolver;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.origin.Origin;
 import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.boot.origin.SystemEnvironmentOrigin;
@@ -183,7 +186,13 @@ public final class Given {
 
     private void bind(Class<? extends Record> record) {
         try {
-            Binder.get(environment).bindOrCreate(Declared.prefix(record), record);
+            ApplicationConversionService conversions = new ApplicationConversionService();
+            conversions.addConverter(new SizeOfSetting());
+            new Binder(
+                            ConfigurationPropertySources.get(environment),
+                            new PropertySourcesPlaceholdersResolver(environment),
+                            conversions)
+                    .bindOrCreate(Declared.prefix(record), record);
         } catch (BindException e) {
             throw told(e);
         }

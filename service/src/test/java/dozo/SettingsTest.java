@@ -24,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
@@ -223,7 +222,7 @@ class SettingsTest {
                 .doesNotContain("hush")
                 .contains("shown=set");
         for (Class<? extends Record> record : Application.SETTINGS) {
-            Record bound = Binder.get(environment)
+            Record bound = Given.binder(environment)
                     .bindOrCreate(
                             record.getAnnotation(ConfigurationProperties.class).value(), record);
             assertThat(bound.toString()).doesNotContain("hush");

@@ -186,16 +186,20 @@ public final class Given {
 
     private void bind(Class<? extends Record> record) {
         try {
-            ApplicationConversionService conversions = new ApplicationConversionService();
-            conversions.addConverter(new SizeOfSetting());
-            new Binder(
-                            ConfigurationPropertySources.get(environment),
-                            new PropertySourcesPlaceholdersResolver(environment),
-                            conversions)
-                    .bindOrCreate(Declared.prefix(record), record);
+            binder(environment).bindOrCreate(Declared.prefix(record), record);
         } catch (BindException e) {
             throw told(e);
         }
+    }
+
+    /** Binds settings as the service will, with sizes in powers of 1,000. */
+    public static Binder binder(ConfigurableEnvironment environment) {
+        ApplicationConversionService conversions = new ApplicationConversionService();
+        conversions.addConverter(new SizeOfSetting());
+        return new Binder(
+                ConfigurationPropertySources.get(environment),
+                new PropertySourcesPlaceholdersResolver(environment),
+                conversions);
     }
 
     private StartFailure told(BindException thrown) {

@@ -1,6 +1,7 @@
 package dozo.command;
 
 import dozo.file.FilePath;
+import dozo.file.Size;
 import dozo.plan.ScrubForecast;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -16,7 +17,6 @@ final class Amounts {
             Pattern.compile("([0-9]{1,15}(?:\\.[0-9]{1,6})?) ?([kmgt]?)(i?)(b|bit|bps)?(?:/s)?");
     private static final Pattern AGE = Pattern.compile("([0-9]{1,5})([hdw])");
     private static final Pattern SHORT = Pattern.compile("([0-9]{1,4}(?:\\.[0-9]{1,6})?)(ms|s)?");
-    private static final String PREFIXES = "kmgt";
     private static final int BITS = 8;
 
     private Amounts() {}
@@ -84,12 +84,8 @@ final class Amounts {
     }
 
     private static BigInteger bytes(Matcher parts) {
-        int power = PREFIXES.indexOf(parts.group(2)) + (parts.group(2).isEmpty() ? 0 : 1);
-        BigDecimal unit =
-                BigDecimal.valueOf(parts.group(3).isEmpty() ? 1000 : 1024).pow(power);
         boolean bits = parts.group(4) != null && !parts.group(4).equals("b");
-        return new BigDecimal(parts.group(1))
-                .multiply(unit)
+        return Size.scaled(parts.group(1), parts.group(2), !parts.group(3).isEmpty())
                 .divide(BigDecimal.valueOf(bits ? BITS : 1))
                 .toBigInteger();
     }

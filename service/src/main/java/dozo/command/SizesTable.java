@@ -1,11 +1,11 @@
 package dozo.command;
 
+import dozo.file.Size;
 import dozo.plan.Lot;
 import dozo.plan.Work;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -35,7 +35,6 @@ final class SizesTable {
             Pattern.compile("([0-9]{1,3}(?:[,_ ][0-9]{3})+|[0-9]{1,20})(\\.[0-9]{1,9})? ?([kmgtpe]?)(i?)(b|bytes?)?");
     private static final Pattern COUNT = Pattern.compile("[0-9]{1,3}(?:[,_ ][0-9]{3})+|[0-9]{1,18}");
     private static final Pattern GROUPING = Pattern.compile("[,_ ]");
-    private static final String PREFIXES = "kmgtpe";
     private static final Set<String> NAMES =
             Set.of("name", "dir", "directory", "folder", "path", "project", "experiment", "code");
     private static final Set<String> FILES = Set.of("files", "entries", "file_count", "count", "inodes");
@@ -187,16 +186,13 @@ final class SizesTable {
         if (!own && !unitOfColumn.isEmpty()) {
             return size(typed.strip() + (unitOfColumn.equals("bytes") ? "b" : unitOfColumn), "");
         }
-        int power = parts.group(3).isEmpty() ? 0 : PREFIXES.indexOf(parts.group(3)) + 1;
-        if (power == 0 && !parts.group(4).isEmpty()) {
+        if (parts.group(3).isEmpty() && !parts.group(4).isEmpty()) {
             return Optional.empty();
         }
         String number =
                 GROUPING.matcher(parts.group(1)).replaceAll("") + (parts.group(2) == null ? "" : parts.group(2));
-        return Optional.of(new BigDecimal(number)
-                .multiply(BigDecimal.valueOf(parts.group(4).isEmpty() ? 1000 : 1024)
-                        .pow(power))
-                .toBigInteger());
+        return Optional.of(
+                Size.scaled(number, parts.group(3), !parts.group(4).isEmpty()).toBigInteger());
     }
 
     /** A number, with or without groups; 0 for nothing, empty when it is none. */

@@ -45,11 +45,13 @@ public final class Given {
     private static final String PREFIX = "dozo.";
 
     private final ConfigurableEnvironment environment;
+    private final Binder binder;
     private final List<Class<? extends Record>> records;
     private final List<Declared> declared;
 
     public Given(ConfigurableEnvironment environment, List<Class<? extends Record>> records) {
         this.environment = environment;
+        this.binder = binder(environment);
         this.records = records;
         this.declared = Declared.in(records);
     }
@@ -186,7 +188,7 @@ public final class Given {
 
     private void bind(Class<? extends Record> record) {
         try {
-            binder(environment).bindOrCreate(Declared.prefix(record), record);
+            binder.bindOrCreate(Declared.prefix(record), record);
         } catch (BindException e) {
             throw told(e);
         }

@@ -54,11 +54,22 @@ public final class Size {
         if (!parts.matches() || (parts.group(2).isEmpty() && !parts.group(3).isEmpty())) {
             return Optional.empty();
         }
-        int power = parts.group(2).isEmpty() ? 0 : PREFIXES.indexOf(parts.group(2)) + 1;
-        BigInteger bytes = new BigDecimal(parts.group(1))
-                .multiply(BigDecimal.valueOf(parts.group(3).isEmpty() ? 1000 : 1024)
-                        .pow(power))
+        BigInteger bytes = scaled(
+                        parts.group(1), parts.group(2), !parts.group(3).isEmpty())
                 .toBigInteger();
         return bytes.bitLength() < Long.SIZE ? Optional.of(bytes.longValue()) : Optional.empty();
+    }
+
+    /**
+     * Returns a number of units.
+     *
+     * @param number in decimal digits, with a point or without
+     * @param prefix of the unit: one of {@code kmgtpe}, or empty
+     * @param binary in powers of 1,024, not of 1,000
+     */
+    public static BigDecimal scaled(String number, String prefix, boolean binary) {
+        int power = prefix.isEmpty() ? 0 : PREFIXES.indexOf(prefix) + 1;
+        return new BigDecimal(number)
+                .multiply(BigDecimal.valueOf(binary ? 1024 : 1000).pow(power));
     }
 }

@@ -244,12 +244,12 @@ class CopyFaultsIT extends CopyTest {
                     .filter(child -> child.info().command().orElse("").endsWith("sshd"))
                     .max(Comparator.comparing(ProcessHandle::pid))
                     .orElseThrow();
-            signal(frozen, "STOP");
+            ChildProcess.signal(frozen, "STOP");
             assertThat(running).isNotDone();
             try {
                 assertComplete(running.get(60, TimeUnit.SECONDS));
             } finally {
-                signal(frozen, "CONT");
+                ChildProcess.signal(frozen, "CONT");
             }
         }
     }
@@ -413,13 +413,6 @@ class CopyFaultsIT extends CopyTest {
     /** The processes of this test's sshd that each hold a connection. */
     private static Stream<ProcessHandle> connections() {
         return ProcessHandle.current().children().flatMap(ProcessHandle::children);
-    }
-
-    private static void signal(ProcessHandle process, String name) throws Exception {
-        assertThat(new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
-                        .start()
-                        .waitFor())
-                .isZero();
     }
 
     private static void sparse(Path file, long bytes) throws IOException {

@@ -57,6 +57,15 @@ public final class ChildProcess implements AutoCloseable {
         return Arrays.copyOfRange(all, SITE_ARGUMENTS, all.length);
     }
 
+    /** Sends a signal, as {@code STOP} or {@code CONT}, to a process of the test's. */
+    public static void signal(ProcessHandle process, String name) throws IOException, InterruptedException {
+        String[] kill = {"kill", "-" + name, String.valueOf(process.pid())};
+        if (new ProcessBuilder(kill).start().waitFor() != 0) {
+            throw new IllegalStateException(
+                    "expected that %s can be sent to process %d".formatted(name, process.pid()));
+        }
+    }
+
     public boolean isAlive() {
         return process.isAlive();
     }

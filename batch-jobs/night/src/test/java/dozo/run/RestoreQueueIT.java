@@ -27,7 +27,6 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -251,14 +250,19 @@ class RestoreQueueIT {
         awaitVerified(running);
         // Frozen in the middle: however busy the machine is, it cannot end before it is stopped.
         signalSite("STOP");
-        long waiting = request(allowed.resolve("second"));
-        assertThatThrownBy(() -> request(allowed.resolve("second")))
-                .isInstanceOfSatisfying(
-                        Refusal.class, refusal -> assertThat(refusal.isTaken()).isTrue());
+        long waiting;
+        try {
+            waiting = request(allowed.resolve("second"));
+            assertThatThrownBy(() -> request(allowed.resolve("second")))
+                    .isInstanceOfSatisfying(
+                            Refusal.class,
+                            refusal -> assertThat(refusal.isTaken()).isTrue());
 
-        queue.stop(waiting, "lab");
-        queue.stop(running, "lab");
-        signalSite("CONT");
+            queue.stop(waiting, "lab");
+            queue.stop(running, "lab");
+        } finally {
+            signalSite("CONT");
+        }
 
         assertThat(ended(waiting).state()).isEqualTo(RestoreState.STOPPED);
         assertThat(ended(running).state()).isEqualTo(RestoreState.STOPPED);
@@ -345,12 +349,12 @@ class RestoreQueueIT {
 
     /** Signals all processes of the test's sshd. */
     private static void signalSite(String name) throws Exception {
-        List<String> command = new ArrayList<>(List.of("kill", "-" + name));
-        ProcessHandle.current()
+        for (ProcessHandle process : ProcessHandle.current()
                 .descendants()
-                .filter(process -> process.info().command().orElse("").contains("sshd"))
-                .forEach(process -> command.add(String.valueOf(process.pid())));
-        assertThat(new ProcessBuilder(command).start().waitFor()).isZero();
+                .filter(each -> each.info().command().orElse("").contains("sshd"))
+                .toList()) {
+            ChildProcess.signal(process, name);
+        }
     }
 
     private static void writeMany(Path folder, int files) throws IOException {

@@ -1,11 +1,13 @@
 package dozo.run;
 
 import dozo.source.dicom.PseudonymousCode;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What origins need of the service, in nights that have origins. */
+/** What origins need of the service. Only for nights: a service that is tested with this class on its path has its own. */
 @Configuration
+@ConditionalOnBean(Night.Wiring.class)
 class OriginWiring {
 
     @Bean

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** A lab manager has the service restore experiments of the own projects, into folders that an administrator allowed. */
-class RestoreInServiceTest {
+class RestoreInServiceIT {
 
     private static final String PASSWORD = "a password for tests";
     private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -79,24 +79,7 @@ class KilledDatabaseIT {
     @Test
     void aServiceWhoseServerDoesNotStartAgainEndsForItsManager() throws Exception {
         Path output = folder.resolve("output");
-        ProcessBuilder command = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dozo.Application",
-                "serve");
-        command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
-        command.environment()
-                .putAll(Map.of(
-                        "DOZO_WORK",
-                        folder.resolve("work").toString(),
-                        "DOZO_HTTP_PORT",
-                        "0",
-                        "DOZO_SCHEDULE_CRON",
-                        "-"));
-        Process service = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
+        Process service = ServeProcess.start(folder.resolve("work"), output, Map.of());
         try {
             await().atMost(LIMIT)
                     .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));

@@ -20,8 +20,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,21 +61,10 @@ class StartTest {
                 .sql("create role %1$s login superuser password '%1$s'".formatted(DATABASE_SECRET))
                 .update();
         Path output = folder.resolve("output");
-        ProcessBuilder command = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dozo.Application",
-                "serve");
-        command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
-        command.environment()
-                .putAll(Map.of(
-                        "DOZO_WORK",
-                        folder.resolve("work").toString(),
-                        "DOZO_HTTP_PORT",
-                        "0",
-                        "DOZO_SCHEDULE_CRON",
-                        "-",
+        Process service = ServeProcess.start(
+                folder.resolve("work"),
+                output,
+                Map.of(
                         "DOZO_DB_URL",
                         String.valueOf(database.getJdbcUrl()),
                         "DOZO_DB_USER",
@@ -87,16 +78,11 @@ class StartTest {
                         "DOZO_LDAP_URL",
                         "ldap://127.0.0.1:1",
                         "DOZO_LDAP_BASE",
-                        "dc=example"));
-        command.environment()
-                .putAll(Map.of(
+                        "dc=example",
                         "DOZO_LDAP_MANAGER_DN",
                         "cn=manager",
                         "DOZO_LDAP_MANAGER_PASSWORD_FILE",
                         secretFile(DIRECTORY_SECRET)));
-        Process service = command.redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
         try {
             await().atMost(Duration.ofMinutes(5))
                     .until(() -> !service.isAlive() || Files.readString(output).contains("log in as admin"));
@@ -159,7 +145,7 @@ class StartTest {
     }
 
     @Test
-    void aDatabaseWithAnotherHistoryIsRefused() {
+    void aDatabaseWithAnotherHistoryIsRefusedInALine() throws Exception {
         HikariDataSource database = TestDatabase.fresh();
         JdbcClient.create(database)
                 .sql("update flyway_schema_history set version = '202611200001' where installed_rank = 1")
@@ -170,6 +156,27 @@ class StartTest {
         StartFailure failure = StartFailure.of(thrown).orElseThrow(() -> new AssertionError(thrown));
         assertThat(failure.message()).contains("another version of Dozo").contains("expected an empty database");
         assertThat(failure.exitCode()).isEqualTo(69);
+
+        Path output = folder.resolve("output");
+        Process service = ServeProcess.start(
+                folder.resolve("work"),
+                output,
+                Map.of(
+                        "DOZO_DB_URL",
+                        String.valueOf(database.getJdbcUrl()),
+                        "DOZO_DB_USER",
+                        String.valueOf(database.getUsername()),
+                        "DOZO_DB_PASSWORD",
+                        String.valueOf(database.getPassword())));
+        try {
+            assertThat(service.waitFor(5, TimeUnit.MINUTES)).isTrue();
+            assertThat(service.exitValue()).isEqualTo(69);
+            assertThat(Files.readAllLines(output))
+                    .singleElement(InstanceOfAssertFactories.STRING)
+                    .contains(failure.message());
+        } finally {
+            service.destroyForcibly();
+        }
     }
 
     @Test

@@ -1,0 +1,31 @@
+package dozo.start;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** {@code dozo serve} in a process of its own: on a free port, without a schedule. */
+final class ServeProcess {
+
+    private ServeProcess() {}
+
+    /**
+     * Starts the service.
+     *
+     * @param output gets all that it prints
+     * @param settings environment variables; none that begins with {@code DOZO_} is inherited
+     */
+    static Process start(Path work, Path output, Map<String, String> settings) throws IOException {
+        ProcessBuilder command = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dozo.Application",
+                "serve");
+        command.environment().keySet().removeIf(name -> name.startsWith("DOZO_"));
+        command.environment()
+                .putAll(Map.of("DOZO_WORK", work.toString(), "DOZO_HTTP_PORT", "0", "DOZO_SCHEDULE_CRON", "-"));
+        command.environment().putAll(settings);
+        return command.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+    }
+}

@@ -21,8 +21,8 @@ import picocli.CommandLine.Spec;
         name = "settings",
         mixinStandardHelpOptions = true,
         description = {
-            "Prints all settings of the service, with the values that would be in force if it started here and now.",
-            "Of secrets it says only whether they are set. The exit code is 78 where one is wrong."
+            "Prints all settings of the service, with the values it would use if it started here now.",
+            "Shows of secrets only whether they are set. Exit code 78: a setting is wrong."
         })
 final class SettingsCommand implements Callable<Integer> {
 

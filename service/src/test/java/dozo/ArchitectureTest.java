@@ -57,7 +57,7 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule facesAskRooms = noClasses()
             .that()
-            .resideInAnyPackage("dozo.ui..", "dozo.administration..")
+            .resideInAPackage("dozo.ui..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("org.springframework.jdbc..", "java.sql..", "javax.sql..")

@@ -210,7 +210,7 @@ class ManifestListTest {
                 .doesNotContain("{");
         Printed printed = dozo("manifest", "P1/LONG");
         assertThat(printed.code()).isEqualTo(Exit.UNAVAILABLE);
-        assertThat(printed.err()).contains("not all of it");
+        assertThat(printed.err()).contains("the output is incomplete");
     }
 
     @Test

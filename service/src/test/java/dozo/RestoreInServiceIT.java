@@ -7,9 +7,9 @@ import dozo.RunningService.Answer;
 import dozo.command.Exit;
 import dozo.ledger.Ledger;
 import dozo.loopback.LoopbackSite;
-import dozo.security.Role;
-import dozo.security.Tokens;
-import dozo.security.Users;
+import dozo.people.Role;
+import dozo.people.Tokens;
+import dozo.people.Users;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
@@ -167,7 +167,7 @@ class RestoreInServiceIT {
                 Answer answer = restore(user, "OWN", refused);
                 assertThat(answer.status()).as(answer.text()).isEqualTo(422);
                 assertThat(answer.at("/errors/0/field").asString()).isEqualTo("folder");
-                assertThat(answer.text()).contains("name a folder below " + allowed);
+                assertThat(answer.text()).contains("choose a folder below " + allowed);
             }
         }
         assertThat(restore("lab", "OWN", inside).text()).contains("is not empty");
@@ -199,7 +199,7 @@ class RestoreInServiceIT {
         assertThat(set.at("/restoreRoots/0").asString()).isEqualTo(allowed.toString());
         assertThat(service.put("/api/v1/projects/NEW/roots", "{\"roots\": [\"%s\"]}".formatted(allowed))
                         .text())
-                .contains("overlaps with a folder that experiments are restored into");
+                .contains("overlaps with a restore folder");
         assertThat(command("project", "restore-roots", "NEW").out).contains(allowed.toString());
         assertThat(command("project", "restore-roots", "NEW", "--none").out).contains("has no restore folders");
     }

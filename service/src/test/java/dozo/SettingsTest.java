@@ -34,10 +34,6 @@ import org.springframework.util.unit.DataSize;
 /** Every setting: what is wrong is told by the name that was used, what is right is taken, secrets are told to nobody. */
 class SettingsTest {
 
-    private static final Path TABLE = Path.of("..", "docs", "reference", "configuration.md");
-    private static final String BEGIN = "<!-- settings: made by the code, see the end of this page -->\n";
-    private static final String END = "<!-- end of settings -->\n";
-
     private static final List<Declared> ALL = Declared.in(Application.SETTINGS);
 
     /** What is no value of a setting whose form its type does not say. Every one of these has a line. */
@@ -78,7 +74,7 @@ class SettingsTest {
                     tried++;
                     String told = told(variable, name, value);
                     if (!told.startsWith(name + " ")
-                            || !told.endsWith(each.allowed() + " is allowed")
+                            || !told.endsWith("; expected " + each.allowed())
                             || !told.contains(value.isEmpty() ? "is empty" : value)
                             || told.contains("\n")
                             || told.contains("Exception")) {
@@ -127,19 +123,7 @@ class SettingsTest {
 
     @Test
     void theDocumentationIsWhatTheCodeSays() throws Exception {
-        String page = Files.readString(TABLE);
-        int begin = page.indexOf(BEGIN) + BEGIN.length();
-        int end = page.indexOf(END);
-        String right = page.substring(0, begin) + SettingsCommand.table() + page.substring(end);
-        if (Boolean.getBoolean("write.docs")) {
-            Files.writeString(TABLE, right);
-            return;
-        }
-
-        assertThat(page)
-                .as("make it anew: mvn -pl service -am test -Dtest=SettingsTest -Dwrite.docs=true"
-                        + " -Dsurefire.failIfNoSpecifiedTests=false, or put what dozo settings --markdown prints there")
-                .isEqualTo(right);
+        WrittenDocs.check("configuration.md", SettingsCommand.table());
     }
 
     @ParameterizedTest
@@ -156,7 +140,7 @@ class SettingsTest {
                     """)
     void anUnknownNameIsRefusedWithTheNearestKnownOne(boolean variable, String name, String nearest) {
         assertThat(told(variable, name, "1"))
-                .startsWith("there is no setting %s; the nearest is %s".formatted(name, nearest));
+                .startsWith("unknown setting %s; did you mean %s".formatted(name, nearest));
     }
 
     @Test
@@ -167,7 +151,7 @@ class SettingsTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     DOZO_DB_USER=x                                             | DOZO_DB_URL (dozo.db.url) is missing
-                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_PASSWORD=x DOZO_DB_PASSWORD_FILE=FILE | DOZO_DB_PASSWORD is given, and a file
+                    DOZO_DB_URL=jdbc:postgresql://h/d DOZO_DB_PASSWORD=x DOZO_DB_PASSWORD_FILE=FILE | DOZO_DB_PASSWORD is given, and so is a file
                     DOZO_LDAP_URL=ldaps://h                                    | DOZO_LDAP_BASE (dozo.ldap.base) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_DN=m | DOZO_LDAP_MANAGER_PASSWORD_FILE (dozo.ldap.manager-password-file) is missing
                     DOZO_LDAP_URL=ldaps://h DOZO_LDAP_BASE=b DOZO_LDAP_MANAGER_PASSWORD_FILE=FILE | DOZO_LDAP_MANAGER_DN (dozo.ldap.manager-dn) is missing

@@ -2,6 +2,7 @@ package dozo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.command.Exit;
 import dozo.registry.Capacities;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
@@ -47,7 +48,7 @@ class SiteCommandTest {
 
     @Test
     void whatIsFreeIsToldWithTheDayOfItsEnd() {
-        assertThat(show()).contains("nobody has looked at it yet").doesNotContain("room");
+        assertThat(show()).contains("not checked yet").doesNotContain("room");
 
         service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
         assertThat(show())
@@ -63,12 +64,37 @@ class SiteCommandTest {
         assertThat(show()).containsPattern("  full     about 20\\d\\d-\\d\\d-\\d\\d, at 10 GB a day");
     }
 
+    @Test
+    void aSiteIsRemovedUnlessARunHasUsedIt() {
+        service.bean(Capacities.class).keep(site, new Space(1_000 * GB, 250 * GB, Long.MAX_VALUE, false));
+        JdbcClient jdbc = service.bean(JdbcClient.class);
+        jdbc.sql(
+                        "insert into run (site_id, kind, state, requested_by, started_at, ended_at) values (?, 'nightlyBackup', 'FAILED', 'x', now(), now())")
+                .param(site)
+                .update();
+        assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("site dr has been used by runs");
+        assertThat(service.submit(service.browser(), "/sites/dr/remove", "").statusCode())
+                .isEqualTo(422);
+        assertThat(show()).contains("250 GB of 1.0 TB free");
+
+        jdbc.sql("delete from run").update();
+        assertThat(dozo(Exit.WELL, "remove", "dr")).isEqualTo("site dr removed\n");
+        assertThat(dozo(Exit.REFUSED, "remove", "dr")).contains("there is no site \"dr\"");
+        assertThat(service.bean(Sites.class).all()).isEmpty();
+    }
+
     private String show() {
+        return dozo(Exit.WELL, "show", "dr");
+    }
+
+    private String dozo(int code, String verb, String name) {
         StringWriter out = new StringWriter();
         CommandLine commandLine = Application.commandLine();
         commandLine.setOut(new PrintWriter(out, true));
-        int code = commandLine.execute("site", "show", "dr", "--url", service.url());
-        assertThat(code).isZero();
+        commandLine.setErr(new PrintWriter(out, true));
+        assertThat(commandLine.execute("site", verb, name, "--url", service.url()))
+                .as(out.toString())
+                .isEqualTo(code);
         return out.toString();
     }
 }

@@ -126,10 +126,15 @@ public final class EmbeddedDatabase implements AutoCloseable {
      *
      * @param lost called once, with the reason, when it could not be started again; then nobody supervises it any more
      */
-    public synchronized void supervise(Consumer<IOException> lost) {
+    public void supervise(Consumer<IOException> lost) {
+        supervise(FIRST_PAUSE, lost);
+    }
+
+    /** The same, with another pause before the first restart. */
+    synchronized void supervise(Duration firstPause, Consumer<IOException> lost) {
         if (supervisor == null) {
             supervisor =
-                    Thread.ofPlatform().daemon().name("postgres-supervisor").start(() -> keepRunning(lost));
+                    Thread.ofPlatform().daemon().name("postgres-supervisor").start(() -> keepRunning(firstPause, lost));
         }
     }
 
@@ -158,7 +163,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
-    private void keepRunning(Consumer<IOException> lost) {
+    private void keepRunning(Duration firstPause, Consumer<IOException> lost) {
         int restarts = 0;
         try {
             while (!closed) {
@@ -180,7 +185,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                                         .formatted(data, RESTARTS_MAX, failure)));
                         return;
                     }
-                    Thread.sleep(FIRST_PAUSE.multipliedBy(1L << restarts));
+                    Thread.sleep(firstPause.multipliedBy(1L << restarts));
                     try {
                         restart();
                         started = true;
@@ -287,6 +292,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
             builder.setServerConfig("wal_level", "minimal")
                     .setServerConfig("max_wal_senders", "0")
                     .setServerConfig("full_page_writes", "off")
+                    // Each of the many connections of the tests derives a key; C1 code is slow at that.
+                    .setServerConfig("scram_iterations", "1")
                     .setServerConfig("max_wal_size", "256MB");
         }
         return builder.setDataDirectory(data)

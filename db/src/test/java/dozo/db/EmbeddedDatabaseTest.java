@@ -14,6 +14,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,11 @@ class EmbeddedDatabaseTest {
 
     @TempDir
     Path folder;
+
+    @BeforeEach
+    void unpack() throws IOException {
+        TestDatabase.unpacked(folder);
+    }
 
     @Test
     void keepsItsDataAndItsPasswordAcrossRestarts() throws Exception {
@@ -86,7 +92,7 @@ class EmbeddedDatabaseTest {
     void givesUpAServerThatDoesNotStartAndSaysWhy() throws Exception {
         CompletableFuture<IOException> given = new CompletableFuture<>();
         try (EmbeddedDatabase database = EmbeddedDatabase.start(folder)) {
-            database.supervise(given::complete);
+            database.supervise(Duration.ofMillis(1), given::complete);
             Files.move(folder.resolve("data/global"), folder.resolve("data/gone"));
             kill(folder);
 

@@ -4,6 +4,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -107,6 +109,15 @@ public final class TestDatabase {
         return Flyway.configure().dataSource(database).load().migrate().migrationsExecuted;
     }
 
+    /** Prepares a folder for an embedded server: links to it the program, which is unpacked once for all tests. */
+    public static Path unpacked(Path folder) throws IOException {
+        URL built = TestDatabase.class.getProtectionDomain().getCodeSource().getLocation();
+        Path program =
+                Files.createDirectories(Path.of(URI.create(built.toString())).resolveSibling("postgres"));
+        Files.createSymbolicLink(Files.createDirectories(folder).resolve("server"), program);
+        return folder;
+    }
+
     private static Server start() {
         System.setProperty("com.zaxxer.hikari.housekeeping.periodMs", "5000");
         Server server = DockerClientFactory.instance().isDockerAvailable() ? container() : embedded();
@@ -129,7 +140,7 @@ public final class TestDatabase {
 
     private static Server embedded() {
         try {
-            Path folder = Files.createTempDirectory("dozo-test-database");
+            Path folder = unpacked(Files.createTempDirectory("dozo-test-database"));
             EmbeddedDatabase database = EmbeddedDatabase.start(folder, false);
             Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(database, folder)));
             return new Server(database.url(), database.user(), database.password());

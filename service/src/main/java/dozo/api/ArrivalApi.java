@@ -1,12 +1,15 @@
 package dozo.api;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Arrivals.Dismissal;
-import dozo.collect.Arrivals.Wanted;
+import dozo.collect.Arrivals.Filter;
 import dozo.collect.Dismissals;
+import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
@@ -30,34 +33,12 @@ import org.springframework.web.bind.annotation.RestController;
 /** What origins tell of: proposals, and the experiments that they became. */
 @RestController
 @RequestMapping("/api/v1/arrivals")
-class ArrivalApi {
+public class ArrivalApi {
 
     private static final int MANY_MAX = 1_000;
     private static final int SHEET_PAGE = 1_000;
 
-    private static final List<Column<ShownArrival>> COLUMNS = List.of(
-            new Column<>("id", ShownArrival::id),
-            new Column<>("origin", ShownArrival::origin),
-            new Column<>("item", ShownArrival::item),
-            new Column<>("state", ShownArrival::state),
-            new Column<>("theirs", ShownArrival::theirs),
-            new Column<>("project", ShownArrival::project),
-            new Column<>("code", ShownArrival::code),
-            new Column<>("title", ShownArrival::title),
-            new Column<>("modality", ShownArrival::modality),
-            new Column<>("scanner", ShownArrival::scanner),
-            new Column<>("acquired", ShownArrival::acquired),
-            new Column<>("filesTold", ShownArrival::filesTold),
-            new Column<>("bytesTold", ShownArrival::bytesTold),
-            new Column<>("filesHere", ShownArrival::filesHere),
-            new Column<>("waiting", ShownArrival::waiting),
-            new Column<>("firstSeenAt", ShownArrival::firstSeenAt),
-            new Column<>("changedAt", ShownArrival::changedAt),
-            new Column<>("completeAt", ShownArrival::completeAt),
-            new Column<>("experiment", ShownArrival::experiment),
-            new Column<>("dismissedAt", ShownArrival::dismissedAt),
-            new Column<>("dismissedBy", ShownArrival::dismissedBy),
-            new Column<>("dismissedReason", ShownArrival::dismissedReason));
+    private static final Columns<ShownArrival> COLUMNS = Columns.of(ShownArrival.class);
 
     private final Arrivals arrivals;
     private final Dismissals dismissals;
@@ -75,7 +56,7 @@ class ArrivalApi {
      * @param dismissedBy who does not want it as an experiment; missing: nobody has said that
      * @param dismissedReason in that person's words
      */
-    record ShownArrival(
+    public record ShownArrival(
             long id,
             String origin,
             String item,
@@ -151,7 +132,7 @@ class ArrivalApi {
      * @param experiment what it became, as project/code
      * @param refused why it did not
      */
-    record AcceptedArrival(
+    public record AcceptedArrival(
             long id, @Nullable String experiment, @Nullable String refused) {}
 
     /**
@@ -162,7 +143,7 @@ class ArrivalApi {
     record NewDismissal(@Nullable String reason) {}
 
     /** What came of all of them, in their order. */
-    record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
+    public record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
 
     ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
         this.arrivals = arrivals;
@@ -181,7 +162,7 @@ class ArrivalApi {
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight,
             Sheet sheet) {
-        Wanted wanted = new Wanted(origin, project, proposed, dismissed);
+        Filter wanted = new Filter(origin, project, proposed, dismissed);
         if (sheet.wanted()) {
             sheet.send(
                     "arrivals",
@@ -207,11 +188,7 @@ class ArrivalApi {
             Sight sight) {
         Acceptance acceptance = wanted == null ? Acceptance.AS_PROPOSED : wanted.acceptance();
         find(sight, id);
-        try {
-            arrivals.accept(sight, id, acceptance, actor.getName());
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.isTaken(), refusal);
-        }
+        arrivals.accept(sight, id, acceptance, actor.getName());
         return ShownArrival.of(find(sight, id));
     }
 
@@ -219,25 +196,17 @@ class ArrivalApi {
     @PostMapping("/{id}/dismiss")
     ShownArrival dismiss(@PathVariable long id, @RequestBody NewDismissal wanted, Principal actor, Sight sight) {
         find(sight, id);
-        try {
-            String reason = wanted.reason() == null ? "" : wanted.reason();
-            return ShownArrival.of(
-                    dismissals.dismiss(sight, id, reason, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.isTaken(), refusal);
-        }
+        String reason = wanted.reason() == null ? "" : wanted.reason();
+        return ShownArrival.of(
+                dismissals.dismiss(sight, id, reason, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
     }
 
     /** Makes a proposal again of one that was dismissed; the next night describes it. */
     @PostMapping("/{id}/takeback")
     ShownArrival takeBack(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
-        try {
-            return ShownArrival.of(
-                    dismissals.takeBack(sight, id, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.isTaken(), refusal);
-        }
+        return ShownArrival.of(
+                dismissals.takeBack(sight, id, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
     }
 
     private Arrival find(Sight sight, long id) {
@@ -249,7 +218,7 @@ class ArrivalApi {
     AcceptedArrivals acceptAll(@RequestBody NewAcceptances wanted, Principal actor, Sight sight) {
         List<Long> ids = Optional.ofNullable(wanted.ids()).orElse(List.of());
         if (ids.isEmpty() || ids.size() > MANY_MAX) {
-            throw new Refusal("ids", "the numbers of 1 to %d proposals are accepted".formatted(MANY_MAX));
+            throw new Refusal("ids", "expected the numbers of 1 to %d proposals", MANY_MAX);
         }
         List<AcceptedArrival> all =
                 ids.stream().map(id -> acceptOne(id, actor, sight)).toList();

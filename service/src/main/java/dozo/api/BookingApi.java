@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.WrittenDay;
 import dozo.worklist.Booking;
@@ -30,7 +31,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** What the booking system plans. */
 @RestController
 @RequestMapping("/api/v1/bookings")
-class BookingApi {
+public class BookingApi {
 
     private final Bookings bookings;
     private final Worklist worklist;
@@ -43,7 +44,7 @@ class BookingApi {
      * @param field of a refused one: which is at fault
      * @param subject the pseudonymous code that the patient's ID became
      */
-    record ShownBooking(
+    public record ShownBooking(
             int line,
             Outcome outcome,
             @Nullable String accession,
@@ -57,7 +58,7 @@ class BookingApi {
             @Nullable String studyInstanceUid,
             @Nullable String subject,
             @Nullable String field,
-            @Nullable String message) {
+            @Nullable Message message) {
 
         static ShownBooking of(JudgedBooking line) {
             Booking booking = line.booking();
@@ -102,7 +103,7 @@ class BookingApi {
      * @param encoding that a file was read as; missing for a worklist
      * @param accepted lines that could be kept and were not
      */
-    record ShownBookings(
+    public record ShownBookings(
             @Nullable String encoding,
             @Nullable String separator,
             boolean dryRun,
@@ -195,7 +196,7 @@ class BookingApi {
         return ShownReading.of(readings.isThere(), readings.last().orElse(null));
     }
 
-    /** Reads the modality worklist of some days, and keeps what is planned. */
+    /** Imports the bookings of some days from the modality worklist. */
     @PostMapping("/worklist")
     ShownBookings read(@RequestBody Period period, Principal actor) {
         LocalDate from = WrittenDay.ofIso("from", String.valueOf(period.from));

@@ -2,7 +2,9 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
+import dozo.export.Columns;
 import dozo.ledger.Audit;
 import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
@@ -15,14 +17,10 @@ import dozo.ledger.Dimension;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
-import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -32,19 +30,12 @@ import org.springframework.web.bind.annotation.RestController;
 /** What is safe at a site, what was, and what changed. */
 @RestController
 @RequestMapping("/api/v1/coverage")
-class CoverageApi {
+public class CoverageApi {
 
     /** So many groups or experiments of a sheet are asked for at once. */
     private static final int SHEET_PAGE = 5_000;
 
-    private static final List<Column<ShownCoverage>> TOTALS = Stream.concat(
-                    Stream.of(
-                            new Column<>("site", ShownCoverage::site),
-                            new Column<>("asOf", ShownCoverage::asOf),
-                            new Column<>("recordedSince", ShownCoverage::recordedSince),
-                            new Column<>("frozen", ShownCoverage::frozen)),
-                    AuditSheets.totals(ShownCoverage::totals).stream())
-            .toList();
+    private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
 
     private final Coverage coverage;
     private final Audit audit;
@@ -63,7 +54,7 @@ class CoverageApi {
      *     earlier moment
      * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
      */
-    record ShownCoverage(
+    public record ShownCoverage(
             @Nullable String site,
             @Nullable Instant asOf,
             @Nullable Instant recordedSince,
@@ -73,7 +64,7 @@ class CoverageApi {
             List<Totals> projects) {}
 
     /** What was between two moments, from the first until before the second. */
-    record Between<T>(Instant from, Instant until, List<T> items) {}
+    public record Between<T>(Instant from, Instant until, List<T> items) {}
 
     CoverageApi(Coverage coverage, Audit audit, Freezes freezes, Findings findings, SiteChoice sites, Moments moments) {
         this.coverage = coverage;
@@ -105,7 +96,12 @@ class CoverageApi {
                 Totals.together(projects),
                 projects);
         if (sheet.wanted()) {
-            sheet.send("coverage", TOTALS, line -> line.accept(shown));
+            sheet.send(
+                    "coverage",
+                    Columns.of(ShownCoverage.class)
+                            .without("openFindings", "totals", "projects")
+                            .and(TOTALS.in(ShownCoverage::totals)),
+                    line -> line.accept(shown));
             return null;
         }
         return shown;
@@ -124,7 +120,7 @@ class CoverageApi {
         if (sheet.wanted()) {
             sheet.send(
                     "coverage-experiments",
-                    AuditSheets.EXPERIMENTS,
+                    Columns.of(ExperimentCoverage.class),
                     Sheet.paged(
                             SHEET_PAGE,
                             (last, most) ->
@@ -138,38 +134,32 @@ class CoverageApi {
     @GetMapping("/groups")
     @Nullable
     Page<Group> groups(
-            @RequestParam String by,
+            @RequestParam Dimension by,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(required = false) @Nullable String asOf,
             @RequestParam(defaultValue = "") String after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight,
             Sheet sheet) {
-        Dimension dimension = dimension(by);
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
         if (sheet.wanted()) {
             // Only of experiments a page costs no more than it holds; all other groups are few.
-            int most = dimension == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
+            int most = by == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
             sheet.send(
-                    "coverage-by-" + by,
-                    AuditSheets.groups(at),
+                    "coverage-by-" + by.word(),
+                    Columns.<Group>of("asOf", group -> at)
+                            .and("name", Group::name)
+                            .and(TOTALS.in(Group::totals)),
                     Sheet.paged(
                             most,
                             (last, limited) -> coverage.groups(
-                                    sight,
-                                    dimension,
-                                    id,
-                                    at,
-                                    last == null ? after : requireNonNull(last.name()),
-                                    limited)));
+                                    sight, by, id, at, last == null ? after : requireNonNull(last.name()), limited)));
             return null;
         }
         // The unknown has no name and comes last: no page comes after it.
         return Page.of(
-                limit,
-                most -> coverage.groups(sight, dimension, id, at, after, most),
-                group -> requireNonNull(group.name()));
+                limit, most -> coverage.groups(sight, by, id, at, after, most), group -> requireNonNull(group.name()));
     }
 
     /** The experiments that have waited longest; there is no second page. */
@@ -184,7 +174,7 @@ class CoverageApi {
             int id = sites.idOf(site);
             sheet.send(
                     "unprotected",
-                    AuditSheets.UNPROTECTED,
+                    Columns.of(Unprotected.class),
                     line -> coverage.oldestUnprotected(sight, id, Integer.MAX_VALUE)
                             .forEach(line));
             return null;
@@ -198,15 +188,15 @@ class CoverageApi {
     Between<Change> changes(
             @RequestParam String from,
             @RequestParam String until,
-            @RequestParam(defaultValue = "project") String by,
+            @RequestParam(defaultValue = "project") Dimension by,
             @RequestParam(required = false) @Nullable String site,
             Sight sight,
             Sheet sheet) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        List<Change> found = audit.changes(sight, dimension(by), sites.idOf(site), first, last);
+        List<Change> found = audit.changes(sight, by, sites.idOf(site), first, last);
         if (sheet.wanted()) {
-            sheet.send("changes-by-" + by, AuditSheets.changes(first, last), found::forEach);
+            sheet.send("changes-by-" + by.word(), between(first, last, Change.class), found::forEach);
             return null;
         }
         return new Between<>(first, last, found);
@@ -218,25 +208,21 @@ class CoverageApi {
     Between<Wait> waits(
             @RequestParam String from,
             @RequestParam String until,
-            @RequestParam(defaultValue = "project") String by,
+            @RequestParam(defaultValue = "project") Dimension by,
             @RequestParam(required = false) @Nullable String site,
             Sight sight,
             Sheet sheet) {
         Instant first = moments.begin("from", from);
         Instant last = moments.end("until", until);
-        List<Wait> found = audit.waits(sight, dimension(by), sites.idOf(site), first, last);
+        List<Wait> found = audit.waits(sight, by, sites.idOf(site), first, last);
         if (sheet.wanted()) {
-            sheet.send("waits-by-" + by, AuditSheets.waits(first, last), found::forEach);
+            sheet.send("waits-by-" + by.word(), between(first, last, Wait.class), found::forEach);
             return null;
         }
         return new Between<>(first, last, found);
     }
 
-    private static Dimension dimension(String word) {
-        return Dimension.of(word).orElseThrow(() -> {
-            String known =
-                    Arrays.stream(Dimension.values()).map(Dimension::word).collect(Collectors.joining(", "));
-            return new Refusal("by", "\"%s\": one of %s is accepted".formatted(word, known));
-        });
+    private static <T extends Record> Columns<T> between(Instant from, Instant until, Class<T> type) {
+        return Columns.<T>of("from", each -> from).and("until", each -> until).and(Columns.of(type));
     }
 }

@@ -2,19 +2,25 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.http.Edited;
+import dozo.api.http.Idempotency;
+import dozo.api.http.IfMatch;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.file.Problem;
 import dozo.ledger.Dimension;
+import dozo.people.Permissions;
+import dozo.people.Permissions.Endpoint;
+import dozo.people.Permissions.Line;
+import dozo.people.Permissions.Token;
 import dozo.plan.Forecast;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.ExperimentSearch.State;
-import dozo.security.Permissions;
-import dozo.security.Permissions.Endpoint;
-import dozo.security.Permissions.Line;
-import dozo.security.Permissions.Token;
 import dozo.worklist.GapKind;
 import io.swagger.v3.core.converter.AnnotatedType;
 import io.swagger.v3.core.converter.ModelConverter;
 import io.swagger.v3.core.converter.ModelConverterContext;
+import io.swagger.v3.core.util.AnnotationsUtils;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
@@ -77,14 +83,14 @@ class Description {
     private static final Map<String, String> ERRORS = new TreeMap<>(Map.ofEntries(
             Map.entry("400", "the request, its query or its body cannot be read"),
             Map.entry("401", "name and password, or the token, are missing or wrong"),
-            Map.entry("403", "not allowed"),
-            Map.entry("404", "there is no such thing, or it is another project's"),
-            Map.entry("406", "none of the accepted types can be given"),
-            Map.entry("409", "what is there already stands against it"),
+            Map.entry("403", "not permitted"),
+            Map.entry("404", "it does not exist, or belongs to another project"),
+            Map.entry("406", "none of the types in Accept is available"),
+            Map.entry("409", "it conflicts with the present state"),
             Map.entry("412", "it is not any more what If-Match says"),
             Map.entry("413", "the body is too long"),
-            Map.entry("415", "the body is of a type that is not accepted"),
-            Map.entry("422", "a value is not accepted: errors says which and what would be"),
+            Map.entry("415", "the body's media type is not supported"),
+            Map.entry("422", "a value is invalid: errors lists the fields and what is expected"),
             Map.entry("429", "too many logins failed"),
             Map.entry("502", "the site failed"),
             Map.entry("503", "the database, or the directory of users, does not answer")));
@@ -149,10 +155,6 @@ class Description {
 
     /** What parameters of these names are accepted as. */
     private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
-            Map.entry("acquiredFrom", schema -> schema.format("date")),
-            Map.entry("acquiredUntil", schema -> schema.format("date")),
-            Map.entry("plannedFrom", schema -> schema.format("date")),
-            Map.entry("plannedUntil", schema -> schema.format("date")),
             Map.entry("kind", words(Arrays.stream(GapKind.values()).map(GapKind::word))),
             Map.entry("by", words(Arrays.stream(Dimension.values()).map(Dimension::word))),
             Map.entry("reason", words(Arrays.stream(Problem.values()).map(Problem::name))),
@@ -175,6 +177,10 @@ class Description {
     @SuppressWarnings("unchecked") // a schema of texts
     private static void setWords(Schema<?> schema, List<String> words) {
         ((Schema<String>) schema).setEnum(words);
+        // NB: springdoc shows a default by the name of its constant.
+        words.stream()
+                .filter(word -> word.equalsIgnoreCase(String.valueOf(schema.getDefault())))
+                .forEach(schema::setDefault);
     }
 
     @Bean
@@ -242,7 +248,7 @@ class Description {
     private static Schema<?> problem() {
         Schema<?> error = new ObjectSchema();
         error.addProperty("field", new StringSchema());
-        error.addProperty("message", new StringSchema().description("what would be accepted"));
+        error.addProperty("message", new StringSchema().description("what is expected"));
         error.setRequired(List.of("field", "message"));
         Schema<?> problem = new ObjectSchema().description("Problem details (RFC 9457)");
         problem.addProperty("type", new StringSchema().format("uri-reference"));
@@ -291,8 +297,7 @@ class Description {
             operation.addParametersItem(new Parameter()
                     .in("header")
                     .name(Idempotency.HEADER)
-                    .description(
-                            "the same key again within 24 hours: the first answer again, and nothing is done twice")
+                    .description("the same key within 24 hours returns the first answer; nothing is done twice")
                     .schema(new StringSchema()
                             .minLength(1)
                             .maxLength(Idempotency.LENGTH_MAX)
@@ -352,7 +357,9 @@ class Description {
         if (parameter.getDescription() == null || parameter.getDescription().isBlank()) {
             parameter.description(PARAMETERS.get(parameter.getName()));
         }
-        Schema<?> schema = parameter.getSchema();
+        // NB: springdoc gives all parameters of one type the same schema.
+        Schema<?> schema = AnnotationsUtils.clone(parameter.getSchema(), true);
+        parameter.schema(schema);
         FORMS.getOrDefault(parameter.getName(), as -> {}).accept(schema);
         if (parameter.getName().equals("limit") && Integer.valueOf(Page.LIMIT).equals(schema.getDefault())) {
             schema.minimum(BigDecimal.ONE).maximum(BigDecimal.valueOf(Page.LIMIT_MAX));
@@ -374,7 +381,7 @@ class Description {
         boolean edited = shows(handler);
         responses.forEach((status, response) -> {
             if (status.equals("201") || status.equals("202")) {
-                response.addHeaderObject("Location", header("where what was made is"));
+                response.addHeaderObject("Location", header("the address of the created resource"));
             }
             if (edited && status.startsWith("2")) {
                 response.addHeaderObject("ETag", header("changes whenever what is shown does"));

@@ -2,7 +2,13 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Edited;
+import dozo.api.http.Editions;
+import dozo.api.http.IfMatch;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
+import dozo.export.Columns;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
@@ -12,9 +18,9 @@ import dozo.registry.BulkRegistration;
 import dozo.registry.BulkRegistration.Answer;
 import dozo.registry.BulkRegistration.Mode;
 import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.State;
-import dozo.registry.ExperimentSearch.Wanted;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Guess;
@@ -63,26 +69,13 @@ import org.springframework.web.bind.annotation.RestController;
 /** Experiments. */
 @RestController
 @RequestMapping("/api/v1/experiments")
-class ExperimentApi {
+public class ExperimentApi {
 
     private static final int SHEET_PAGE = 5_000;
 
-    private static final List<Column<ShownExperiment>> COLUMNS = List.of(
-            new Column<>("id", ShownExperiment::id),
-            new Column<>("project", ShownExperiment::project),
-            new Column<>("code", ShownExperiment::code),
-            new Column<>("title", ShownExperiment::title),
-            new Column<>("kind", ShownExperiment::kind),
-            new Column<>("source", ShownExperiment::source),
-            new Column<>("modality", ShownExperiment::modality),
-            new Column<>("scanner", ShownExperiment::scanner),
-            new Column<>("acquired", ShownExperiment::acquired),
-            new Column<>("registeredAt", ShownExperiment::registeredAt),
-            new Column<>("registeredBy", ShownExperiment::registeredBy),
-            new Column<>("state", ShownExperiment::state),
-            new Column<>(
-                    "frozenAt",
-                    each -> each.frozen() == null ? null : each.frozen().frozenAt()));
+    private static final Columns<ShownExperiment> COLUMNS = Columns.of(ShownExperiment.class)
+            .without("sourceBytes", "list", "listBytes", "listForm", "frozen")
+            .and(Columns.of("frozenAt", ShownFreeze::frozenAt).in(ShownExperiment::frozen));
 
     private final Experiments experiments;
     private final ExperimentSearch search;
@@ -103,10 +96,10 @@ class ExperimentApi {
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewExperiment(
-            @NotBlank(message = "the code of a project is needed")
+            @NotBlank(message = "expected the code of a project")
             String project,
 
-            @NotBlank(message = "a code is needed") String code,
+            @NotBlank(message = "expected a code") String code,
             @Nullable String title,
             @Nullable String source,
             byte @Nullable [] sourceBytes,
@@ -123,7 +116,7 @@ class ExperimentApi {
 
         Path folder() {
             if ((source == null) == (sourceBytes == null)) {
-                throw new Refusal("source", "either source or sourceBytes is needed: the folder's absolute path");
+                throw new Refusal("source", "expected either source or sourceBytes: the folder's absolute path");
             }
             return path("source", source, sourceBytes);
         }
@@ -145,11 +138,10 @@ class ExperimentApi {
 
         SourceList sourceList() {
             if ((list == null) == (listBytes == null)) {
-                throw new Refusal(
-                        "list", "with listForm, either list or listBytes is needed: the file's absolute path");
+                throw new Refusal("list", "listForm requires either list or listBytes: the file's absolute path");
             }
             if (listForm == null) {
-                throw new Refusal("listForm", "with a list its form is needed: find or policy");
+                throw new Refusal("listForm", "a list requires listForm: find or policy");
             }
             return new SourceList(path("list", list, listBytes), SourceList.Form.of(listForm));
         }
@@ -161,18 +153,18 @@ class ExperimentApi {
         if (path == null || path.length == 0 || path[0] != '/') {
             throw new Refusal(
                     field,
-                    "\"%s\" is no absolute path: one that begins with / is accepted"
-                            .formatted(path == null ? "" : FilePath.render(path)));
+                    "\"%s\": expected an absolute path, starting with /",
+                    path == null ? "" : FilePath.render(path));
         }
         try {
             return FilePath.pathOf(path);
         } catch (IllegalArgumentException e) {
-            throw new Refusal(field, "\"%s\" is no path".formatted(FilePath.render(path)));
+            throw new Refusal(field, "\"%s\": expected a path", FilePath.render(path));
         }
     }
 
     /** Why nothing of an experiment is done, and since when. */
-    record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
+    public record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
 
         static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
             return freeze == null
@@ -188,7 +180,7 @@ class ExperimentApi {
      * @param state in a list, at the site: planned, arriving, complete, copying, verified or at-risk
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownExperiment(
+    public record ShownExperiment(
             int id,
             String project,
             String code,
@@ -247,7 +239,7 @@ class ExperimentApi {
      * @param hints what is to be known before it is registered
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownSuggestion(
+    public record ShownSuggestion(
             String source,
             byte[] sourceBytes,
             @Nullable String project,
@@ -291,7 +283,7 @@ class ExperimentApi {
      * @param mode all or each
      * @param accepted lines that could be registered and were not
      */
-    record ShownBulk(
+    public record ShownBulk(
             String encoding,
             String separator,
             String mode,
@@ -327,9 +319,9 @@ class ExperimentApi {
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable String modality,
             @RequestParam(required = false) @Nullable String scanner,
-            @RequestParam(required = false) @Nullable String acquiredFrom,
-            @RequestParam(required = false) @Nullable String acquiredUntil,
-            @RequestParam(required = false) @Nullable String state,
+            @RequestParam(required = false) @Nullable LocalDate acquiredFrom,
+            @RequestParam(required = false) @Nullable LocalDate acquiredUntil,
+            @RequestParam(required = false) @Nullable State state,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "false") boolean frozen,
             @RequestParam(defaultValue = "0") int after,
@@ -339,14 +331,8 @@ class ExperimentApi {
         if (frozen && !sheet.wanted()) {
             return frozen(sight, after, limit);
         }
-        Wanted wanted = new Wanted(
-                q,
-                project,
-                modality,
-                scanner,
-                day("acquiredFrom", acquiredFrom),
-                day("acquiredUntil", acquiredUntil),
-                frozen ? State.FROZEN : state == null ? null : State.of(state));
+        Filter wanted =
+                new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, frozen ? State.FROZEN : state);
         // Of several sites, experiments have a state at each; the list itself is no question about one of them.
         boolean anywhere = wanted.state() == null || wanted.state() == State.FROZEN;
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
@@ -390,7 +376,7 @@ class ExperimentApi {
      */
     @PostMapping(path = "/bulk", consumes = "text/csv")
     ShownBulk registerAll(
-            @RequestParam(defaultValue = "all") String mode,
+            @RequestParam(defaultValue = "all") Mode mode,
             @RequestParam(defaultValue = "false") boolean dryRun,
             @RequestParam(defaultValue = "false") boolean suggest,
             @RequestHeader("Content-Type") String type,
@@ -398,14 +384,13 @@ class ExperimentApi {
             Principal actor,
             Sight sight)
             throws IOException {
-        Mode asked = Mode.of(mode);
         String encoding = MimeTypeUtils.parseMimeType(type).getParameter("charset");
         FileGuesses guesses = suggest ? suggestions.forFile(sight) : null;
         Answer answer = bulk.register(
                 sight,
                 csv,
                 encoding == null ? null : encoding.replace("\"", ""),
-                asked,
+                mode,
                 dryRun,
                 guesses,
                 actor.getName());
@@ -415,7 +400,7 @@ class ExperimentApi {
         return new ShownBulk(
                 answer.encoding(),
                 String.valueOf(answer.separator()),
-                asked.word(),
+                mode.word(),
                 dryRun,
                 answer.count(Outcome.REGISTERED),
                 answer.count(Outcome.ACCEPTED),
@@ -431,15 +416,13 @@ class ExperimentApi {
             @RequestParam(required = false) @Nullable String sourceBytes,
             Sight sight) {
         if ((source == null) == (sourceBytes == null)) {
-            throw new Refusal("source", "either source or sourceBytes is needed: the folder's absolute path");
+            throw new Refusal("source", "expected either source or sourceBytes: the folder's absolute path");
         }
         try {
             byte[] bytes = sourceBytes == null ? null : Base64.getDecoder().decode(sourceBytes);
             return ShownSuggestion.of(suggestions.of(sight, path("source", source, bytes)));
         } catch (IllegalArgumentException e) {
-            throw new Refusal("sourceBytes", "the path in base64 is accepted");
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.isTaken(), refusal);
+            throw new Refusal("sourceBytes", "expected the path in base64");
         }
     }
 
@@ -499,11 +482,7 @@ class ExperimentApi {
     ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
         Experiment experiment =
                 experiments.find(project, code).orElseThrow(Missing.thing("experiment", project + "/" + code));
-        try {
-            freezes.release(experiment, actor.getName());
-        } catch (Refusal notFrozen) {
-            throw Conflict.unless(false, notFrozen);
-        }
+        freezes.release(experiment, actor.getName());
         return ShownExperiment.of(experiment, null);
     }
 
@@ -514,21 +493,17 @@ class ExperimentApi {
         Path source = asked.folder();
         SourceList list = asked.sourceList();
         Acquisition acquisition = asked.acquisition();
-        try {
-            Experiment experiment = experiments.register(
-                    sight,
-                    asked.project(),
-                    asked.code(),
-                    asked.title() == null ? "" : asked.title(),
-                    source,
-                    list,
-                    acquisition,
-                    actor.getName());
-            suggestions.note(experiment);
-            return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
-                    .body(ShownExperiment.of(experiment, null));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.isTaken(), refusal);
-        }
+        Experiment experiment = experiments.register(
+                sight,
+                asked.project(),
+                asked.code(),
+                asked.title() == null ? "" : asked.title(),
+                source,
+                list,
+                acquisition,
+                actor.getName());
+        suggestions.note(experiment);
+        return ResponseEntity.created(URI.create("/api/v1/experiments/" + experiment.name()))
+                .body(ShownExperiment.of(experiment, null));
     }
 }

@@ -1,15 +1,14 @@
 package dozo.api;
 
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
-import dozo.registry.Refusal;
 import dozo.run.Acknowledgements;
 import java.security.Principal;
-import java.util.Arrays;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -39,13 +38,13 @@ class FindingApi {
     @GetMapping
     Page<ShownFinding> list(
             @RequestParam(required = false) @Nullable Boolean open,
-            @RequestParam(required = false) @Nullable String reason,
+            @RequestParam(required = false) @Nullable Problem reason,
             @RequestParam(required = false) @Nullable String project,
             @RequestParam(required = false) @Nullable Long run,
             @RequestParam(required = false) @Nullable Long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sight sight) {
-        Wanted wanted = new Wanted(open, reason == null ? null : problem(reason), project, run, null);
+        Filter wanted = new Filter(open, reason, project, run, null);
         long before = after == null ? Long.MAX_VALUE : after;
         return Page.of(limit, most -> findings.page(sight, wanted, before, most), KeptFinding::id)
                 .map(ShownFinding::of);
@@ -55,29 +54,11 @@ class FindingApi {
     ShownFinding acknowledge(
             @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {
         KeptFinding finding = find(sight, id);
-        try {
-            acknowledgements.add(finding, said.reason() == null ? "" : said.reason(), actor.getName());
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.field().equals("finding"), refusal);
-        }
+        acknowledgements.add(finding, said.reason() == null ? "" : said.reason(), actor.getName());
         return ShownFinding.of(find(sight, id));
     }
 
     private KeptFinding find(Sight sight, long id) {
         return findings.find(sight, id).orElseThrow(Missing.thing("finding", id));
-    }
-
-    private static Problem problem(String name) {
-        return Arrays.stream(Problem.values())
-                .filter(problem -> problem.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new Refusal(
-                        "reason",
-                        "\"%s\" is no reason of a finding: %s are accepted"
-                                .formatted(
-                                        name,
-                                        Arrays.stream(Problem.values())
-                                                .map(Problem::name)
-                                                .collect(Collectors.joining(", ")))));
     }
 }

@@ -1,12 +1,13 @@
 package dozo.api;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
+import dozo.export.Columns;
 import dozo.ledger.Sight;
-import dozo.registry.WrittenDay;
 import dozo.worklist.GapKind;
 import dozo.worklist.Gaps;
+import dozo.worklist.Gaps.Filter;
 import dozo.worklist.Gaps.Line;
-import dozo.worklist.Gaps.Wanted;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.LocalDate;
@@ -19,31 +20,11 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** The gap list: what was planned beside what arrived. */
 @RestController
-class GapApi {
+public class GapApi {
 
     private static final int SHEET_PAGE = 5_000;
 
-    private static final List<Column<Line>> COLUMNS = List.of(
-            new Column<>("gaps", line -> String.join(" ", words(line))),
-            new Column<>("date", Line::day),
-            new Column<>("time", Line::time),
-            new Column<>("accession", Line::accession),
-            new Column<>("project", Line::project),
-            new Column<>("scanner", Line::scanner),
-            new Column<>("aeTitle", Line::aeTitle),
-            new Column<>("modality", Line::modality),
-            new Column<>("procedure", Line::procedure),
-            new Column<>("subject", Line::subject),
-            new Column<>("subjectsAcquired", line -> String.join(" ", line.subjectsAcquired())),
-            new Column<>("seriesExpected", Line::seriesExpected),
-            new Column<>("series", Line::series),
-            new Column<>("instances", Line::instances),
-            new Column<>("arrivedAt", Line::arrivedAt),
-            new Column<>("lastArrivedAt", Line::lastArrivedAt),
-            new Column<>("copied", Line::copied),
-            new Column<>("verified", Line::verified),
-            new Column<>("studies", line -> String.join(" ", line.studies())),
-            new Column<>("experiments", line -> String.join(" ", line.experiments())));
+    private static final Columns<Line> COLUMNS = Columns.of(ShownGap.class).in(ShownGap::of);
 
     private final Gaps gaps;
     private final SiteChoice sites;
@@ -63,7 +44,7 @@ class GapApi {
      * @param copied whether all that arrived lies at the site
      * @param verified whether every entry of its experiment's current manifest has a receipt there; what is not known is false
      */
-    record ShownGap(
+    public record ShownGap(
             List<String> gaps,
             @Nullable LocalDate date,
             @Nullable LocalTime time,
@@ -87,7 +68,7 @@ class GapApi {
 
         static ShownGap of(Line line) {
             return new ShownGap(
-                    words(line),
+                    line.gaps().stream().map(GapKind::word).toList(),
                     line.day(),
                     line.time(),
                     line.accession(),
@@ -121,11 +102,11 @@ class GapApi {
     @GetMapping("/api/v1/gaps")
     @Nullable
     Page<ShownGap> list(
-            @RequestParam(required = false) @Nullable String plannedFrom,
-            @RequestParam(required = false) @Nullable String plannedUntil,
+            @RequestParam(required = false) @Nullable LocalDate plannedFrom,
+            @RequestParam(required = false) @Nullable LocalDate plannedUntil,
             @RequestParam(required = false) @Nullable String asOf,
             @RequestParam(required = false) @Nullable String project,
-            @RequestParam(required = false) @Nullable String kind,
+            @RequestParam(required = false) @Nullable GapKind kind,
             @RequestParam(defaultValue = "false") boolean all,
             @RequestParam(required = false) @Nullable String site,
             @RequestParam(defaultValue = "") String after,
@@ -133,13 +114,7 @@ class GapApi {
             Sight sight,
             Sheet sheet) {
         Instant at = moments.endOrNull("asOf", asOf);
-        Wanted wanted = new Wanted(
-                day("plannedFrom", plannedFrom),
-                day("plannedUntil", plannedUntil),
-                at == null ? clock.instant() : at,
-                project,
-                kind == null ? null : GapKind.of(kind),
-                all);
+        Filter wanted = new Filter(plannedFrom, plannedUntil, at == null ? clock.instant() : at, project, kind, all);
         int id = sites.idOf(site);
         if (sheet.wanted()) {
             sheet.send(
@@ -152,13 +127,5 @@ class GapApi {
         }
         return Page.of(limit, most -> gaps.page(sight, wanted, id, after, most), Line::key)
                 .map(ShownGap::of);
-    }
-
-    private static List<String> words(Line line) {
-        return line.gaps().stream().map(GapKind::word).toList();
-    }
-
-    private static @Nullable LocalDate day(String field, @Nullable String text) {
-        return text == null ? null : WrittenDay.ofIso(field, text);
     }
 }

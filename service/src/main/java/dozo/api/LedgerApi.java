@@ -1,11 +1,13 @@
 package dozo.api;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
+import dozo.export.Columns;
 import dozo.ledger.Anchor;
 import dozo.ledger.Breach;
 import dozo.ledger.Ledger;
+import dozo.ledger.Ledger.Filter;
 import dozo.ledger.Ledger.LedgerEntry;
-import dozo.ledger.Ledger.Wanted;
 import dozo.verify.LedgerVerification;
 import dozo.verify.LedgerVerification.AtSite;
 import dozo.verify.LedgerVerification.Verdict;
@@ -23,28 +25,22 @@ import tools.jackson.databind.json.JsonMapper;
 /** What happened, and whether the record of it is as it was written. */
 @RestController
 @RequestMapping("/api/v1/ledger")
-class LedgerApi {
+public class LedgerApi {
 
     /** So many rows of a sheet are asked for at once. */
     private static final int SHEET_PAGE = 5_000;
 
-    private static final List<Column<LedgerEntry>> ROWS = List.of(
-            new Column<>("seq", LedgerEntry::seq),
-            new Column<>("at", LedgerEntry::at),
-            new Column<>("actor", LedgerEntry::actor),
-            new Column<>("action", LedgerEntry::action),
-            new Column<>("subject", LedgerEntry::subject),
-            new Column<>("detail", LedgerEntry::detail),
-            new Column<>("hash", LedgerEntry::hash));
+    private static final Columns<LedgerEntry> ROWS = Columns.of(LedgerEntry.class);
 
     private final Ledger ledger;
     private final LedgerVerification verification;
     private final Moments moments;
     private final JsonMapper json;
 
-    record ShownRow(long seq, Instant at, String actor, String action, String subject, JsonNode detail, String hash) {}
+    public record ShownRow(
+            long seq, Instant at, String actor, String action, String subject, JsonNode detail, String hash) {}
 
-    record ShownHead(long seq, String hash, Instant at) {
+    public record ShownHead(long seq, String hash, Instant at) {
 
         static ShownHead of(Anchor head) {
             return new ShownHead(head.seq(), head.hash().toString(), head.at());
@@ -58,7 +54,7 @@ class LedgerApi {
      * @param breaches what is broken, first the rows in their order; a hundred at most
      * @param breachesLeftOff how many more there are
      */
-    record ShownVerification(
+    public record ShownVerification(
             Verdict verdict,
             long rows,
             @Nullable ShownHead head,
@@ -83,7 +79,7 @@ class LedgerApi {
      * @param compared whether all its anchors were read; if not, {@code trouble} says why
      * @param provenUpTo the last row that an anchor there bears witness to; missing: none
      */
-    record ComparedSite(
+    public record ComparedSite(
             String site,
             boolean compared,
             @Nullable String trouble,
@@ -122,7 +118,7 @@ class LedgerApi {
             @RequestParam(defaultValue = "0") long after,
             @RequestParam(defaultValue = Page.LIMIT) int limit,
             Sheet sheet) {
-        Wanted wanted = new Wanted(
+        Filter wanted = new Filter(
                 subject, action, from == null ? null : moments.begin("from", from), moments.endOrNull("until", until));
         if (sheet.wanted()) {
             sheet.send(

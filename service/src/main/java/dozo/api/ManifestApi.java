@@ -1,5 +1,8 @@
 package dozo.api;
 
+import dozo.api.http.Download;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.copy.Inventory.Item;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -29,7 +32,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** The manifests of an experiment, and where the copies of what they hold lie. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
-class ManifestApi {
+public class ManifestApi {
 
     /** How many files a list lacks. */
     private static final String FILES_MISSING = "Dozo-Files-Missing";
@@ -42,7 +45,7 @@ class ManifestApi {
     private final Moments moments;
 
     /** A manifest's totals. */
-    record ShownManifest(
+    public record ShownManifest(
             String experiment, int number, Instant sealedAt, long files, long bytes, long folders, long links) {
 
         static ShownManifest of(Experiment experiment, Manifest manifest) {
@@ -67,7 +70,7 @@ class ManifestApi {
      *     file, and for one that was never proven there
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownItem(
+    public record ShownItem(
             int entry,
             String path,
             byte[] pathBytes,
@@ -180,10 +183,8 @@ class ManifestApi {
                         number,
                         sites.of(site).map(Site::name).orElse("any site"));
         if (missing > 0 && !partial) {
-            throw Conflict.unless(
-                    false,
-                    new Refusal(
-                            "partial", lacks + ": the list would not be whole; true is accepted, for what there is"));
+            throw Refusal.conflict(
+                    "partial", "%s: the list would be incomplete; partial=true sends what there is", lacks);
         }
         response.setHeader(FILES_MISSING, String.valueOf(missing));
         String name = "%s.%s.manifest-%d.sha256".formatted(project, code, number);
@@ -209,7 +210,7 @@ class ManifestApi {
         try {
             return FilePath.of(Base64.getDecoder().decode(base64));
         } catch (IllegalArgumentException e) {
-            throw new Refusal("after", "the next of the page before is accepted");
+            throw new Refusal("after", "expected the value of next in the previous page");
         }
     }
 }

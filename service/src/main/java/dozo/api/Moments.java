@@ -35,7 +35,7 @@ class Moments {
         Instant now = clock.instant();
         Instant end = moment(field, text, day -> day.plusDays(1));
         if (end.isAfter(now) && (text.contains("T") || begin(field, text).isAfter(now))) {
-            throw new Refusal(field, "%s is in the future: nothing is known of it".formatted(text));
+            throw new Refusal(field, "%s is in the future", text);
         }
         return end.isAfter(now) ? now : end;
     }
@@ -58,8 +58,6 @@ class Moments {
             // Refused below, as a moment is that no database keeps.
         }
         throw new Refusal(
-                field,
-                "\"%s\" is no moment: a day as 2026-10-01 or a time as 2026-10-01T15:00:00Z is accepted"
-                        .formatted(text));
+                field, "\"%s\": expected a date such as 2026-10-01 or a time such as 2026-10-01T15:00:00Z", text);
     }
 }

@@ -1,11 +1,17 @@
 package dozo.api;
 
+import dozo.api.http.Edited;
+import dozo.api.http.Editions;
+import dozo.api.http.IfMatch;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.collect.OriginKind;
 import dozo.collect.Origins;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
 import dozo.collect.Origins.Tree;
 import dozo.file.FilePath;
+import dozo.file.Message;
 import dozo.registry.Refusal;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
@@ -28,7 +34,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** The systems that experiments are collected from. */
 @RestController
 @RequestMapping("/api/v1/origins")
-class OriginApi {
+public class OriginApi {
 
     private final Origins origins;
     private final Editions editions;
@@ -51,7 +57,7 @@ class OriginApi {
      * @param active whether nights look at it; missing: yes
      */
     record NewOrigin(
-            @NotBlank(message = "a kind is needed: flywheel, dicomweb or tree")
+            @NotBlank(message = "expected a kind: flywheel, dicomweb or tree")
             String kind,
 
             @Nullable String address,
@@ -72,16 +78,19 @@ class OriginApi {
             if (said == OriginKind.TREE) {
                 return tree();
             }
-            refuse("root", root, "only a tree has a root");
-            refuse("patterns", patterns, "only a tree has patterns");
-            refuse("ready", ready, "only a tree has rules");
+            refuse("root", root, Message.of("only a tree has a root"));
+            refuse("patterns", patterns, Message.of("only a tree has patterns"));
+            refuse("ready", ready, Message.of("only a tree has rules"));
             return new Terms(
                     said,
-                    Origins.address(
-                            needed("address", address, "an address is needed, as https://flywheel.example.org")),
+                    Origins.address(needed(
+                            "address",
+                            address,
+                            Message.of("expected an address such as https://flywheel.example.org"))),
                     secretFile == null ? null : ExperimentApi.path("secretFile", secretFile, null),
                     storageHosts == null ? List.of() : storageHosts,
-                    ExperimentApi.path("spool", needed("spool", spool, "a folder for what is brought is needed"), null),
+                    ExperimentApi.path(
+                            "spool", needed("spool", spool, Message.of("expected a folder for downloads")), null),
                     project,
                     projects == null ? Map.of() : projects,
                     Boolean.TRUE.equals(automatic),
@@ -89,13 +98,15 @@ class OriginApi {
         }
 
         private Terms tree() {
-            refuse("address", address, "a tree has a root, and no address");
-            refuse("spool", spool, "a tree has a root, and no spool: what is there stays where it is");
-            refuse("secretFile", secretFile, "a tree asks for no secret");
-            refuse("storageHosts", storageHosts, "nothing of a tree is downloaded");
+            refuse("address", address, Message.of("a tree has a root, and no address"));
+            refuse("spool", spool, Message.of("a tree has a root and no spool: its files stay where they are"));
+            refuse("secretFile", secretFile, Message.of("a tree asks for no secret"));
+            refuse("storageHosts", storageHosts, Message.of("nothing of a tree is downloaded"));
             return Terms.ofTree(
                     ExperimentApi.path(
-                            "root", needed("root", root, "a folder with experiments below it is needed"), null),
+                            "root",
+                            needed("root", root, Message.of("expected a folder that contains experiments")),
+                            null),
                     Tree.of(patterns == null ? List.of() : patterns, ready == null ? List.of() : ready),
                     project,
                     projects == null ? Map.of() : projects,
@@ -103,13 +114,13 @@ class OriginApi {
                     !Boolean.FALSE.equals(active));
         }
 
-        private static void refuse(String field, @Nullable Object said, String why) {
+        private static void refuse(String field, @Nullable Object said, Message why) {
             if (said != null) {
                 throw new Refusal(field, why);
             }
         }
 
-        private static String needed(String field, @Nullable String said, String why) {
+        private static String needed(String field, @Nullable String said, Message why) {
             if (said == null || said.isBlank()) {
                 throw new Refusal(field, why);
             }
@@ -120,10 +131,10 @@ class OriginApi {
             return OriginKind.of(word)
                     .orElseThrow(() -> new Refusal(
                             "kind",
-                            "%s are accepted"
-                                    .formatted(Arrays.stream(OriginKind.values())
-                                            .map(OriginKind::word)
-                                            .collect(Collectors.joining(", ")))));
+                            "expected %s",
+                            Arrays.stream(OriginKind.values())
+                                    .map(OriginKind::word)
+                                    .collect(Collectors.joining(", "))));
         }
     }
 
@@ -137,7 +148,7 @@ class OriginApi {
      * @param ready of a tree, else empty
      * @param lookedAt when all that it tells of was looked at last; missing: never
      */
-    record ShownOrigin(
+    public record ShownOrigin(
             String name,
             String kind,
             @Nullable String address,

@@ -23,7 +23,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** What sending all that is not safe yet at a site will take, from kept totals: as of the last look at the sources. */
 @RestController
 @RequestMapping("/api/v1/plan")
-class PlanApi {
+public class PlanApi {
 
     private static final int LANES_SHOWN_MAX = 16;
 
@@ -37,7 +37,7 @@ class PlanApi {
      * @param measurements to how many the cost model was fitted; 0: it is the default one
      * @param measuredAt when the last of them ended
      */
-    record ShownPlan(
+    public record ShownPlan(
             String site, int measurements, @Nullable Instant measuredAt, Forecast forecast) {}
 
     PlanApi(Coverage coverage, CostModels models, SiteChoice sites) {
@@ -57,7 +57,7 @@ class PlanApi {
             Sight sight) {
         // NB: between two commas without a number is null.
         if (lanes.isEmpty() || lanes.size() > LANES_SHOWN_MAX || lanes.contains(null)) {
-            throw new Refusal("lanes", "1 to %d numbers are accepted".formatted(LANES_SHOWN_MAX));
+            throw new Refusal("lanes", "expected 1 to %d numbers", LANES_SHOWN_MAX);
         }
         lanes.forEach(each -> check("lanes", each, Forecast.LANES_MAX));
         if (partitions != null) {
@@ -93,13 +93,13 @@ class PlanApi {
         try {
             return new CostModel(rate.doubleValue(), measured.secondsPerEntry());
         } catch (IllegalArgumentException e) {
-            throw new Refusal("rate", "%d is no rate: 1,000 to 10¹² bytes a second are accepted".formatted(rate));
+            throw new Refusal("rate", "%d: expected 1,000 to 10¹² bytes per second", rate);
         }
     }
 
     private static void check(String field, long value, long max) {
         if (value < 1 || value > max) {
-            throw new Refusal(field, "%d is not accepted: 1 to %d is".formatted(value, max));
+            throw new Refusal(field, "%d: expected 1 to %d", value, max);
         }
     }
 }

@@ -2,6 +2,11 @@ package dozo.api;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.http.Edited;
+import dozo.api.http.Editions;
+import dozo.api.http.IfMatch;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.file.FilePath;
 import dozo.ledger.Sight;
 import dozo.registry.Projects;
@@ -33,14 +38,14 @@ import org.springframework.web.bind.annotation.RestController;
 /** Projects. */
 @RestController
 @RequestMapping("/api/v1/projects")
-class ProjectApi {
+public class ProjectApi {
 
     private final Projects projects;
     private final RestorePlaces restorePlaces;
     private final Editions editions;
 
     record NewProject(
-            @NotBlank(message = "a code is needed") String code,
+            @NotBlank(message = "expected a code") String code,
             @Nullable String title) {}
 
     /** A threshold in whole: the percentage, and how many entries at least. */
@@ -52,7 +57,7 @@ class ProjectApi {
 
         private static int given(String field, @Nullable Integer number) {
             if (number == null) {
-                throw new Refusal(field, "a whole number is needed");
+                throw new Refusal(field, "expected a whole number");
             }
             return number;
         }
@@ -63,7 +68,7 @@ class ProjectApi {
 
         List<Path> paths() {
             if ((roots == null) == (rootsBytes == null)) {
-                throw new Refusal("roots", "either roots or rootsBytes is needed: a list of absolute paths");
+                throw new Refusal("roots", "expected either roots or rootsBytes: a list of absolute paths");
             }
             return roots != null
                     ? roots.stream()
@@ -81,7 +86,7 @@ class ProjectApi {
      * @param roots the folders below which its sources lie, as text
      * @param restoreRoots the folders below which its experiments may be restored, as text
      */
-    record ShownProject(
+    public record ShownProject(
             String code,
             String title,
             Threshold tripwire,
@@ -182,13 +187,8 @@ class ProjectApi {
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {
-        try {
-            Project project =
-                    projects.create(asked.code(), asked.title() == null ? "" : asked.title(), actor.getName());
-            return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
-                    .body(ShownProject.of(project));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(projects.find(asked.code()).isEmpty(), refusal);
-        }
+        Project project = projects.create(asked.code(), asked.title() == null ? "" : asked.title(), actor.getName());
+        return ResponseEntity.created(URI.create("/api/v1/projects/" + project.code()))
+                .body(ShownProject.of(project));
     }
 }

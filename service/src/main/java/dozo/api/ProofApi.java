@@ -1,6 +1,8 @@
 package dozo.api;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Missing;
+import dozo.api.http.Sheet;
+import dozo.export.Columns;
 import dozo.file.FilePath;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
@@ -12,7 +14,6 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -23,7 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** How it is known that one file is safe. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/proof")
-class ProofApi {
+public class ProofApi {
 
     private static final int PROOFS_MAX = 100;
     private static final long NANOS = 1_000_000_000L;
@@ -34,7 +35,7 @@ class ProofApi {
 
     /** A path with all that proves it. {@code path} is for people, {@code pathBytes} the name. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownProofs(String experiment, String path, byte[] pathBytes, List<ShownProof> items) {}
+    public record ShownProofs(String experiment, String path, byte[] pathBytes, List<ShownProof> items) {}
 
     /**
      * One content of the path, with one of its receipts.
@@ -42,7 +43,7 @@ class ProofApi {
      * @param untilManifest the first that does not hold it any more, sealed at {@code goneAt}; missing while it holds
      * @param receipt missing: there is none, so it is not safe
      */
-    record ShownProof(
+    public record ShownProof(
             int entry,
             String kind,
             long bytes,
@@ -73,7 +74,7 @@ class ProofApi {
      *
      * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; missing: it was not
      */
-    record ShownReceipt(
+    public record ShownReceipt(
             long id,
             long run,
             long unit,
@@ -132,31 +133,14 @@ class ProofApi {
         return shown;
     }
 
-    private static List<Column<ShownProof>> columns(ShownProofs of) {
-        return List.of(
-                new Column<>("experiment", proof -> of.experiment()),
-                new Column<>("path", proof -> of.path()),
-                new Column<>("pathBytes", proof -> of.pathBytes()),
-                new Column<>("entry", ShownProof::entry),
-                new Column<>("kind", ShownProof::kind),
-                new Column<>("bytes", ShownProof::bytes),
-                new Column<>("modified", ShownProof::modified),
-                new Column<>("sinceManifest", ShownProof::sinceManifest),
-                new Column<>("sealedAt", ShownProof::sealedAt),
-                new Column<>("untilManifest", ShownProof::untilManifest),
-                new Column<>("goneAt", ShownProof::goneAt),
-                ofReceipt("receipt", ShownReceipt::id),
-                ofReceipt("run", ShownReceipt::run),
-                ofReceipt("unit", ShownReceipt::unit),
-                ofReceipt("sha256", ShownReceipt::sha256),
-                ofReceipt("method", ShownReceipt::method),
-                ofReceipt("worker", ShownReceipt::worker),
-                ofReceipt("verifiedAt", ShownReceipt::verifiedAt),
-                ofReceipt("damagedAt", ShownReceipt::damagedAt));
-    }
-
-    private static Column<ShownProof> ofReceipt(String heading, Function<ShownReceipt, @Nullable Object> value) {
-        return new Column<>(heading, proof -> proof.receipt() == null ? null : value.apply(proof.receipt()));
+    private static Columns<ShownProof> columns(ShownProofs of) {
+        return Columns.of(ShownProofs.class)
+                .without("items")
+                .in((ShownProof proof) -> of)
+                .and(Columns.of(ShownProof.class).without("receipt"))
+                .and(Columns.of("receipt", ShownReceipt::id)
+                        .and(Columns.of(ShownReceipt.class).without("id"))
+                        .in(ShownProof::receipt));
     }
 
     private static FilePath path(@Nullable String text, @Nullable String base64) {
@@ -168,9 +152,9 @@ class ProofApi {
                 return notRoot(FilePath.of(Base64.getDecoder().decode(base64)));
             }
         } catch (IllegalArgumentException e) {
-            throw new Refusal("path", "a path below the source is accepted: " + e.getMessage());
+            throw new Refusal("path", "expected a path below the source: %s", String.valueOf(e.getMessage()));
         }
-        throw new Refusal("path", "either path or pathBytes is needed: a path below the source");
+        throw new Refusal("path", "expected either path or pathBytes: a path below the source");
     }
 
     private static FilePath notRoot(FilePath path) {

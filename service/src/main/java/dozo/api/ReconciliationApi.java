@@ -1,14 +1,16 @@
 package dozo.api;
 
-import dozo.api.Sheet.Column;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.api.http.Sheet;
 import dozo.collect.Reconciliations;
 import dozo.collect.Reconciliations.Report;
 import dozo.collect.Reconciliations.ReportLine;
+import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import java.time.Instant;
-import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -20,22 +22,11 @@ import org.springframework.web.bind.annotation.RestController;
 /** What origins told of in a run, beside what was delivered. */
 @RestController
 @RequestMapping("/api/v1/runs/{id}")
-class ReconciliationApi {
+public class ReconciliationApi {
 
     private static final int SHEET_PAGE = 1_000;
 
-    private static final List<Column<ReportLine>> COLUMNS = List.of(
-            new Column<>("no", ReportLine::no),
-            new Column<>("origin", ReportLine::origin),
-            new Column<>("item", ReportLine::item),
-            new Column<>("project", ReportLine::project),
-            new Column<>("experiment", ReportLine::experiment),
-            new Column<>("missing", ReportLine::missing),
-            new Column<>("name", ReportLine::name),
-            new Column<>("id", ReportLine::id),
-            new Column<>("reason", ReportLine::reason),
-            new Column<>("message", ReportLine::message),
-            new Column<>("foundAt", ReportLine::foundAt));
+    private static final Columns<ReportLine> COLUMNS = Columns.of(ReportLine.class);
 
     private final Runs runs;
     private final Reconciliations reconciliations;
@@ -50,7 +41,7 @@ class ReconciliationApi {
      * @param filesTold of the tried items that are experiments
      * @param message what ended it early
      */
-    record ShownReconciliation(
+    public record ShownReconciliation(
             String origin,
             String state,
             long itemsTold,

@@ -1,5 +1,7 @@
 package dozo.api;
 
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.manifest.Manifests;
@@ -34,7 +36,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Restores of an experiment by the service, into folders that an administrator allowed. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/restores")
-class RestoreApi {
+public class RestoreApi {
 
     private final Experiments experiments;
     private final Manifests manifests;
@@ -62,7 +64,7 @@ class RestoreApi {
 
         Path path() {
             if ((folder == null) == (folderBytes == null)) {
-                throw new Refusal("folder", "either folder or folderBytes is needed: the folder's absolute path");
+                throw new Refusal("folder", "expected either folder or folderBytes: the folder's absolute path");
             }
             return ExperimentApi.path("folder", folder, folderBytes);
         }
@@ -79,7 +81,7 @@ class RestoreApi {
      * @param message why it failed
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownRestore(
+    public record ShownRestore(
             long id,
             String experiment,
             int manifest,
@@ -123,7 +125,7 @@ class RestoreApi {
 
     /** Something that was not brought back; the path is below the folder. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-    record ShownRestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {
+    public record ShownRestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {
 
         static ShownRestoreFinding of(KeptFinding finding) {
             return new ShownRestoreFinding(
@@ -173,14 +175,10 @@ class RestoreApi {
         Manifest manifest = manifest(experiment, asked);
         Site site = sites.of(asked.site())
                 .orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
-        try {
-            KeptRestore added = queue.request(experiment, manifest, site, folder, actor.getName());
-            return ResponseEntity.accepted()
-                    .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
-                    .body(ShownRestore.of(added));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.isTaken(), refusal);
-        }
+        KeptRestore added = queue.request(experiment, manifest, site, folder, actor.getName());
+        return ResponseEntity.accepted()
+                .location(URI.create("/api/v1/experiments/%s/restores/%d".formatted(experiment.name(), added.id())))
+                .body(ShownRestore.of(added));
     }
 
     /** One restore, with its progress. */
@@ -208,17 +206,13 @@ class RestoreApi {
     ResponseEntity<ShownRestore> stop(
             @PathVariable String project, @PathVariable String code, @PathVariable long id, Principal actor) {
         find(project, code, id);
-        try {
-            queue.stop(id, actor.getName());
-        } catch (Refusal ended) {
-            throw new Conflict(ended);
-        }
+        queue.stop(id, actor.getName());
         return ResponseEntity.accepted().body(ShownRestore.of(find(project, code, id)));
     }
 
     private Manifest manifest(Experiment experiment, NewRestore asked) {
         if (asked.manifest() != null && asked.asOf() != null) {
-            throw new Refusal("asOf", "either manifest or asOf is accepted");
+            throw new Refusal("asOf", "expected either manifest or asOf");
         }
         Optional<Manifest> found;
         if (asked.manifest() != null) {
@@ -229,8 +223,8 @@ class RestoreApi {
             List<Manifest> all = manifests.all(experiment.id());
             found = all.stream().findFirst();
         }
-        return found.orElseThrow(() -> new Refusal(
-                asked.asOf() == null ? "manifest" : "asOf", "%s has no such manifest".formatted(experiment.name())));
+        return found.orElseThrow(() ->
+                new Refusal(asked.asOf() == null ? "manifest" : "asOf", "%s has no such manifest", experiment.name()));
     }
 
     private KeptRestore find(String project, String code, long id) {

@@ -1,9 +1,10 @@
 package dozo.api;
 
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
-import dozo.registry.Refusal;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
@@ -60,11 +61,7 @@ class RunApi {
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
             @RequestBody(required = false) @Nullable NewRun asked, Principal actor, Sight sight) {
-        try {
-            return accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.field().equals("run"), refusal);
-        }
+        return accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
     }
 
     /** One run, with its progress. */
@@ -94,11 +91,7 @@ class RunApi {
     @PostMapping("/{id}/retry")
     ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
-        try {
-            return accepted(sight, operations.retry(id, actor.getName()));
-        } catch (Refusal refusal) {
-            throw new Conflict(refusal);
-        }
+        return accepted(sight, operations.retry(id, actor.getName()));
     }
 
     /** The findings of a run, in the order they were found. */
@@ -121,11 +114,7 @@ class RunApi {
 
     private ResponseEntity<ShownRun> changed(Sight sight, long id, Runnable change) {
         find(sight, id);
-        try {
-            change.run();
-        } catch (Refusal notSo) {
-            throw new Conflict(notSo);
-        }
+        change.run();
         return ResponseEntity.accepted().body(view.of(sight, find(sight, id)));
     }
 

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Page;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import java.security.Principal;

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Page;
 import dozo.ledger.Sight;
 import dozo.plan.CostModel;
 import dozo.plan.ReadingBudget;
@@ -44,7 +45,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Reading stored copies again: starting it, whether an age can be promised, and how the promise stands. */
 @RestController
 @RequestMapping("/api/v1/scrubs")
-class ScrubApi {
+public class ScrubApi {
 
     private static final Duration UNTIL_MAX = Duration.ofDays(366);
 
@@ -80,7 +81,7 @@ class ScrubApi {
      * @param measurements from how many scrubs it is known what reading costs; 0: it is not, or it was said
      * @param measuredAt when the last of them ended
      */
-    record ShownScrubPlan(
+    public record ShownScrubPlan(
             String site,
             String window,
             int measurements,
@@ -92,7 +93,7 @@ class ScrubApi {
      *
      * @param site missing while none is registered
      */
-    record ShownPromise(@Nullable String site, Promise promise) {}
+    public record ShownPromise(@Nullable String site, Promise promise) {}
 
     ScrubApi(
             Operations operations,
@@ -127,14 +128,10 @@ class ScrubApi {
                 limit == null ? 0 : limit,
                 end(asked),
                 asked.cold() == null ? settings.cold() : asked.cold());
-        try {
-            Run run = operations.startScrub(request, actor.getName());
-            return ResponseEntity.accepted()
-                    .location(URI.create("/api/v1/runs/" + run.id()))
-                    .body(view.of(sight, run));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(!refusal.field().equals("run"), refusal);
-        }
+        Run run = operations.startScrub(request, actor.getName());
+        return ResponseEntity.accepted()
+                .location(URI.create("/api/v1/runs/" + run.id()))
+                .body(view.of(sight, run));
     }
 
     /** Whether an age can be promised, of what is stored there, or of what is asked about as if it had been read just now. */
@@ -191,9 +188,7 @@ class ScrubApi {
         long max = ScrubForecast.MAX_AGE_MAX.toSeconds();
         if (seconds < min || seconds > max) {
             throw new Refusal(
-                    "maxAgeSeconds",
-                    "%d is no age that can be promised: %d to %d are accepted, 1 h to 3660 days"
-                            .formatted(seconds, min, max));
+                    "maxAgeSeconds", "%d: expected %d to %d seconds, that is 1 h to 3660 days", seconds, min, max);
         }
         return Duration.ofSeconds(seconds);
     }
@@ -203,8 +198,7 @@ class ScrubApi {
             return settings.bytesPerSecond();
         }
         if (bytesPerSecond < 1) {
-            throw new Refusal(
-                    "limit", "%d is no rate: 1 and more bytes a second are accepted".formatted(bytesPerSecond));
+            throw new Refusal("limit", "%d: expected 1 byte per second or more", bytesPerSecond);
         }
         return bytesPerSecond;
     }
@@ -212,8 +206,8 @@ class ScrubApi {
     private static ReadingWindow window(String typed) {
         try {
             return ReadingWindow.of(typed);
-        } catch (IllegalArgumentException refused) {
-            throw new Refusal("window", String.valueOf(refused.getMessage()));
+        } catch (IllegalArgumentException malformed) {
+            throw new Refusal("window", ReadingWindow.EXPECTED);
         }
     }
 
@@ -222,10 +216,10 @@ class ScrubApi {
             return null;
         }
         if (bytes == null || bytes < 0) {
-            throw new Refusal("storedBytes", "0 and more are accepted, together with storedFiles");
+            throw new Refusal("storedBytes", "expected 0 or more, together with storedFiles");
         }
         if (files == null || files < 0) {
-            throw new Refusal("storedFiles", "0 and more are accepted, together with storedBytes");
+            throw new Refusal("storedFiles", "expected 0 or more, together with storedBytes");
         }
         return new Work(bytes, files);
     }
@@ -247,13 +241,13 @@ class ScrubApi {
         } catch (IllegalArgumentException e) {
             throw new Refusal(
                     rate == null ? "secondsPerFile" : "rate",
-                    "1,000 to 10¹² bytes a second and 0 to 3,600 seconds a file are accepted");
+                    "expected 1,000 to 10¹² bytes per second and 0 to 3,600 seconds per file");
         }
     }
 
     private @Nullable Instant end(NewScrub asked) {
         if (asked.window() != null && asked.until() != null) {
-            throw new Refusal("until", "either this or a window is accepted");
+            throw new Refusal("until", "expected either this or a window");
         }
         Instant now = clock.instant();
         if (asked.window() != null) {
@@ -262,8 +256,8 @@ class ScrubApi {
                     .map(Opening::ends)
                     .orElseThrow(() -> new Refusal(
                             "window",
-                            "it is %s now: a window is accepted while it is open"
-                                    .formatted(now.atZone(zone).toLocalTime().withNano(0))));
+                            "it is %s now: expected a window that is open now",
+                            now.atZone(zone).toLocalTime().withNano(0)));
         }
         return asked.until() == null ? null : until(asked.until(), now);
     }
@@ -280,8 +274,8 @@ class ScrubApi {
         }
         throw new Refusal(
                 "until",
-                "\"%s\" is not accepted: a time of the day as 06:00 is, or one to come within a year as 2026-10-01T06:00:00Z"
-                        .formatted(typed));
+                "\"%s\": expected a time of day such as 06:00, or a time within the next year such as 2026-10-01T06:00:00Z",
+                typed);
     }
 
     private Instant next(LocalTime time, Instant now) {

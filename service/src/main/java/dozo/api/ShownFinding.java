@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param supersededBy the first later run that has looked at the same again
  */
 @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
-record ShownFinding(
+public record ShownFinding(
         long id,
         long run,
         @Nullable String experiment,
@@ -31,7 +31,8 @@ record ShownFinding(
         @Nullable Long supersededBy,
         @Nullable Acknowledgement acknowledgement) {
 
-    static ShownFinding of(KeptFinding finding) {
+    /** Shows a finding. */
+    public static ShownFinding of(KeptFinding finding) {
         Optional<FilePath> path = Optional.ofNullable(finding.path());
         return new ShownFinding(
                 finding.id(),

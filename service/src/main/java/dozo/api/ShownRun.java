@@ -25,7 +25,7 @@ import org.springframework.stereotype.Component;
  * @param scrub what a scrub was asked for and has read; missing in a nightly backup, and where not everything is seen: it is
  *     not known by project
  */
-record ShownRun(
+public record ShownRun(
         long id,
         RunKind kind,
         String site,
@@ -43,8 +43,26 @@ record ShownRun(
         @Nullable ShownRetry retry,
         @Nullable ShownScrub scrub) {
 
+    /** The run itself. */
+    public Run run() {
+        return new Run(
+                id,
+                kind,
+                site,
+                0,
+                state,
+                requestedBy,
+                startedAt,
+                endedAt,
+                message,
+                findings,
+                pausedBy,
+                pausedAt,
+                retryOf);
+    }
+
     /** What a retry goes through. */
-    record ShownRetry(long experiments) {}
+    public record ShownRetry(long experiments) {}
 
     /**
      * A scrub.
@@ -54,7 +72,7 @@ record ShownRun(
      * @param until when it begins no more
      * @param copiesRead files, folders and links so far
      */
-    record ShownScrub(
+    public record ShownScrub(
             long maxAgeSeconds,
             boolean all,
             Instant dueBefore,

@@ -1,5 +1,12 @@
 package dozo.api;
 
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+import dozo.api.http.Edited;
+import dozo.api.http.Editions;
+import dozo.api.http.IfMatch;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
 import dozo.registry.Capabilities;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacities;
@@ -28,18 +35,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /** DR sites. */
 @RestController
 @RequestMapping("/api/v1/sites")
-class SiteApi {
+public class SiteApi {
 
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}");
     private static final Pattern USER = Pattern.compile("[A-Za-z_][A-Za-z0-9._@-]{0,63}");
@@ -64,49 +74,49 @@ class SiteApi {
      * @param hostKey its public host keys, one a line
      */
     record NewAddress(
-            @NotBlank(message = "a host is needed") String host,
+            @NotBlank(message = "expected a host") String host,
             @Nullable Integer port,
-            @NotBlank(message = "a user is needed") String user,
+            @NotBlank(message = "expected a user") String user,
 
-            @NotBlank(message = "the root folder at the site is needed")
+            @NotBlank(message = "expected the root folder at the site")
             String root,
 
-            @NotBlank(message = "the file with the private key is needed")
+            @NotBlank(message = "expected the private key's file")
             String identity,
 
-            @NotBlank(message = "the site's public host key is needed, from a person who knows it")
+            @NotBlank(message = "expected the site's public host key, obtained from a trusted person")
             String hostKey) {
 
         SiteAddress checked() {
-            demand(HOST.matcher(host).matches(), "host", "a name or an address is accepted");
-            demand(USER.matcher(user).matches(), "user", "a login name is accepted");
+            demand(HOST.matcher(host).matches(), "host", "expected a host name or an address");
+            demand(USER.matcher(user).matches(), "user", "expected a login name");
             int there = port == null ? 22 : port;
-            demand(there >= 1 && there <= 65_535, "port", "1 to 65535 is accepted");
+            demand(there >= 1 && there <= 65_535, "port", "expected 1 to 65535");
             demand(
                     root.startsWith("/")
                             && root.length() <= ROOT_LENGTH_MAX
                             && root.chars().noneMatch(c -> c < ' '),
                     "root",
-                    "an absolute path at the site is accepted");
+                    "expected an absolute path at the site");
             return new SiteAddress(host, there, user, root, identityFile(), keys());
         }
 
         private Path identityFile() {
             try {
                 Path file = Path.of(identity);
-                demand(file.isAbsolute(), "identity", "the absolute path of a private key's file is accepted");
+                demand(file.isAbsolute(), "identity", "expected the absolute path of a private key's file");
                 demand(
                         Files.isRegularFile(file) && Files.isReadable(file),
                         "identity",
-                        "there is no file of this name on the service's machine that the service can read");
+                        "the service cannot read a file of this name on its machine");
                 return file;
             } catch (InvalidPathException e) {
-                throw new Refusal("identity", "the absolute path of a private key's file is accepted");
+                throw new Refusal("identity", "expected the absolute path of a private key's file");
             }
         }
 
         private String keys() {
-            demand(hostKey.length() <= HOST_KEY_LENGTH_MAX, "hostKey", "at most 64 KiB are accepted");
+            demand(hostKey.length() <= HOST_KEY_LENGTH_MAX, "hostKey", "expected at most 64 KiB");
             List<String> keys = hostKey.lines()
                     .map(String::strip)
                     .filter(line -> !line.isEmpty() && !line.startsWith("#"))
@@ -115,24 +125,25 @@ class SiteApi {
                         demand(
                                 key.matches(),
                                 "hostKey",
-                                "public keys as ssh-ed25519 AAAA…, one a line, are accepted; ssh-keyscan prints them");
+                                "expected public keys such as ssh-ed25519 AAAA…, one on each line; ssh-keyscan prints them");
                         return key.group(1);
                     })
                     .distinct()
                     .toList();
-            demand(!keys.isEmpty(), "hostKey", "at least one public host key is needed");
+            demand(!keys.isEmpty(), "hostKey", "expected at least one public host key");
             return String.join("\n", keys);
         }
 
-        private static void demand(boolean met, String field, String accepted) {
+        @FormatMethod
+        private static void demand(boolean met, String field, @FormatString String expected, Object... values) {
             if (!met) {
-                throw new Refusal(field, accepted);
+                throw new Refusal(field, expected, values);
             }
         }
     }
 
     /** A site, with what it was last found to be able to do, and its room if it tells; null before anyone has looked. */
-    record ShownSite(
+    public record ShownSite(
             String name,
             String host,
             int port,
@@ -168,7 +179,7 @@ class SiteApi {
      * @param cacheTool what has the site's memory forget files; null: reads there are warm
      * @param findings what a person should know, also what the site can no more since it was looked at before
      */
-    record CheckedSite(
+    public record CheckedSite(
             boolean usable,
             String server,
             boolean rootThere,
@@ -233,6 +244,15 @@ class SiteApi {
                 () -> sites.lock(name),
                 () -> sites.find(name).map(this::shown),
                 () -> sites.save(name, address, actor.getName())));
+    }
+
+    /** Removes a site that no run has used. */
+    @DeleteMapping("/{name}")
+    @ResponseStatus(HttpStatus.NO_CONTENT)
+    void remove(@PathVariable String name, Principal actor) {
+        if (!sites.remove(name, actor.getName())) {
+            throw Missing.thing("site", name).get();
+        }
     }
 
     /** Looks at a site over one lane, and keeps what was found. */

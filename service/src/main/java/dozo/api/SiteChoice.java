@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Missing;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dozo.api;
 
+import dozo.api.http.Missing;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites.Site;
@@ -83,7 +84,7 @@ class StudyApi {
             @RequestParam(required = false) @Nullable String site,
             Sight sight) {
         if (instances != null && instances < 1) {
-            throw new Refusal("instances", "%d: a number from 1 on is accepted".formatted(instances));
+            throw new Refusal("instances", "%d: expected 1 or more", instances);
         }
         Optional<Site> chosen = sites.of(site);
         Kept kept = studies.kept(sight, studyInstanceUid, chosen.map(Site::id).orElse(SiteChoice.NO_SITE))

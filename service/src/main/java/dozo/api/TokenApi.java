@@ -1,12 +1,13 @@
 package dozo.api;
 
-import dozo.registry.Refusal;
-import dozo.security.Role;
-import dozo.security.Scope;
-import dozo.security.Tokens;
-import dozo.security.Tokens.NewToken;
-import dozo.security.Tokens.Token;
-import dozo.security.Users;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.people.Role;
+import dozo.people.Scope;
+import dozo.people.Tokens;
+import dozo.people.Tokens.NewToken;
+import dozo.people.Tokens.Token;
+import dozo.people.Users;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -29,7 +30,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Tokens: one's own, and those of others to revoke. */
 @RestController
 @RequestMapping("/api/v1")
-class TokenApi {
+public class TokenApi {
 
     private final Tokens tokens;
     private final Users users;
@@ -42,7 +43,7 @@ class TokenApi {
      * @param days until it expires, 1 to 366; missing: 90
      */
     record WantedToken(
-            @NotBlank(message = "a name is needed") String name,
+            @NotBlank(message = "expected a name") String name,
             @Nullable List<String> roles,
             @Nullable Boolean readOnly,
             @Nullable String scope,
@@ -55,7 +56,7 @@ class TokenApi {
      * @param secret only in the answer to its making
      * @param lastUsedAt to the hour; missing: never
      */
-    record ShownToken(
+    public record ShownToken(
             int id,
             String name,
             SortedSet<Role> roles,
@@ -101,22 +102,16 @@ class TokenApi {
     @PostMapping("/me/tokens")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
-        try {
-            NewToken made = tokens.create(
-                    actor.getName(),
-                    asked.name(),
-                    asked.roles() == null ? null : Role.of(asked.roles()),
-                    asked.readOnly() != null && asked.readOnly(),
-                    asked.scope() == null ? Scope.ALL : Scope.of(asked.scope()),
-                    asked.days() == null ? Tokens.DAYS_USUAL : asked.days());
-            return ResponseEntity.created(
-                            URI.create("/api/v1/me/tokens/" + made.token().id()))
-                    .body(ShownToken.of(made.token(), made.secret()));
-        } catch (Refusal refusal) {
-            boolean taken = tokens.of(actor.getName()).stream()
-                    .anyMatch(token -> token.name().equals(asked.name()));
-            throw Conflict.unless(!taken || !refusal.field().equals("name"), refusal);
-        }
+        NewToken made = tokens.create(
+                actor.getName(),
+                asked.name(),
+                asked.roles() == null ? null : Role.of(asked.roles()),
+                asked.readOnly() != null && asked.readOnly(),
+                asked.scope() == null ? Scope.ALL : Scope.of(asked.scope()),
+                asked.days() == null ? Tokens.DAYS_USUAL : asked.days());
+        return ResponseEntity.created(
+                        URI.create("/api/v1/me/tokens/" + made.token().id()))
+                .body(ShownToken.of(made.token(), made.secret()));
     }
 
     /** Revokes one of one's own tokens. */

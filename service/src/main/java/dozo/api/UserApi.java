@@ -1,11 +1,15 @@
 package dozo.api;
 
+import dozo.api.http.Edited;
+import dozo.api.http.Editions;
+import dozo.api.http.IfMatch;
+import dozo.api.http.Missing;
+import dozo.api.http.Page;
+import dozo.people.Role;
+import dozo.people.Users;
+import dozo.people.Users.Realm;
+import dozo.people.Users.User;
 import dozo.registry.Projects;
-import dozo.registry.Refusal;
-import dozo.security.Role;
-import dozo.security.Users;
-import dozo.security.Users.Origin;
-import dozo.security.Users.User;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -32,7 +36,7 @@ import org.springframework.web.bind.annotation.RestController;
 /** Users, what they may, and which projects are their own. */
 @RestController
 @RequestMapping("/api/v1")
-class UserApi {
+public class UserApi {
 
     private final Users users;
     private final Projects projects;
@@ -40,9 +44,9 @@ class UserApi {
 
     /** A local user; without roles they may do nothing yet. */
     record NewUser(
-            @NotBlank(message = "a name is needed") String name,
+            @NotBlank(message = "expected a name") String name,
 
-            @NotBlank(message = "a password is needed") String password,
+            @NotBlank(message = "expected a password") String password,
             @Nullable List<String> roles) {
 
         /** Without the password. */
@@ -67,10 +71,10 @@ class UserApi {
 
     /** One's own new password, with the present one. */
     record NewPassword(
-            @NotBlank(message = "the present password is needed")
+            @NotBlank(message = "expected the current password")
             String present,
 
-            @NotBlank(message = "a password is needed") String password) {
+            @NotBlank(message = "expected a password") String password) {
 
         /** Without the passwords. */
         @Override
@@ -85,9 +89,9 @@ class UserApi {
      * @param gone the directory knows this user no more
      * @param projects those that are a lab manager's own
      */
-    record ShownUser(
+    public record ShownUser(
             String name,
-            Origin origin,
+            Realm origin,
             SortedSet<Role> roles,
             SortedSet<String> projects,
             boolean disabled,
@@ -110,7 +114,7 @@ class UserApi {
     }
 
     /** Whose own a project is. */
-    record Member(String name, SortedSet<Role> roles) {
+    public record Member(String name, SortedSet<Role> roles) {
 
         static Member of(User user) {
             return new Member(user.name(), user.roles());
@@ -148,13 +152,9 @@ class UserApi {
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownUser> create(@Valid @RequestBody NewUser asked, Principal actor) {
         Set<Role> roles = asked.roles() == null ? Set.of() : Role.of(asked.roles());
-        try {
-            User user = users.create(asked.name(), asked.password(), roles, actor.getName());
-            return ResponseEntity.created(URI.create("/api/v1/users/" + user.name()))
-                    .body(ShownUser.of(user));
-        } catch (Refusal refusal) {
-            throw Conflict.unless(users.find(asked.name()).isEmpty(), refusal);
-        }
+        User user = users.create(asked.name(), asked.password(), roles, actor.getName());
+        return ResponseEntity.created(URI.create("/api/v1/users/" + user.name()))
+                .body(ShownUser.of(user));
     }
 
     /** One user. */

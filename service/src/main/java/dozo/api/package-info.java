@@ -10,6 +10,7 @@
             "registry",
             "ledger",
             "manifest",
+            "people",
             "plan",
             "run",
             "transfer",

@@ -28,7 +28,8 @@ final class Amounts {
                 parts.matches() && (parts.group(3).isEmpty() || !parts.group(2).isEmpty());
         BigInteger bytes = understood ? bytes(parts) : BigInteger.ZERO;
         if (bytes.signum() == 0 || bytes.bitLength() >= Long.SIZE) {
-            throw refused(option, typed, "bytes a second are accepted as 250000, 10M, 10MB, 1.5GB, 16MiB, 800Mbit");
+            throw refused(
+                    option, typed, "expected bytes per second such as 250000, 10M, 10MB, 1.5GB, 16MiB or 800Mbit");
         }
         return bytes.longValue();
     }
@@ -38,14 +39,15 @@ final class Amounts {
         return SizesTable.size(typed.strip(), "")
                 .filter(size -> size.bitLength() < Long.SIZE)
                 .map(BigInteger::longValue)
-                .orElseThrow(() -> refused(option, typed, "bytes up to 9.2 EB are accepted as 250000, 1.5TB, 1.27PiB"));
+                .orElseThrow(
+                        () -> refused(option, typed, "expected bytes up to 9.2 EB such as 250000, 1.5TB or 1.27PiB"));
     }
 
     /** A number of files, typed as {@code 482977782} or {@code 482,977,782}. */
     static long files(String option, String typed) {
         return SizesTable.count(typed.strip())
                 .filter(count -> !typed.isBlank())
-                .orElseThrow(() -> refused(option, typed, "a number up to 999,999,999,999,999,999 is accepted"));
+                .orElseThrow(() -> refused(option, typed, "expected a number up to 999,999,999,999,999,999"));
     }
 
     /** An age, typed as {@code 36h}, {@code 90d}, {@code 12w}. */
@@ -55,7 +57,7 @@ final class Amounts {
                 ? Duration.ofHours(Long.parseLong(parts.group(1)) * hours(parts.group(2)))
                 : Duration.ZERO;
         if (age.compareTo(ScrubForecast.MAX_AGE_MIN) < 0 || age.compareTo(ScrubForecast.MAX_AGE_MAX) > 0) {
-            throw refused(option, typed, "1h to 3660d is accepted, as 36h, 90d, 12w");
+            throw refused(option, typed, "expected 1h to 3660d, such as 36h, 90d or 12w");
         }
         return age;
     }
@@ -64,7 +66,7 @@ final class Amounts {
     static double seconds(String option, String typed) {
         Matcher parts = SHORT.matcher(typed.strip().toLowerCase(Locale.ROOT));
         if (!parts.matches() || (parts.group(2) == null && !parts.group(1).equals("0"))) {
-            throw refused(option, typed, "a time is accepted as 4ms, 0.25ms, 1s, 0");
+            throw refused(option, typed, "expected a time such as 4ms, 0.25ms, 1s or 0");
         }
         double number = Double.parseDouble(parts.group(1));
         return "ms".equals(parts.group(2)) ? number / 1_000 : number;

@@ -1,8 +1,9 @@
 package dozo.command;
 
+import dozo.api.ShownRun;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.JsonNode;
 
 /** The run that a command is about: the one whose number is given, else the one that is going on. */
 final class ChosenRun {
@@ -26,10 +27,11 @@ final class ChosenRun {
 
     /** Paused or not: there is one at most, and it is the latest. */
     private static long goingOn(Connection service) {
-        JsonNode latest = service.get(ADDRESS + "?limit=1").path("items");
-        if (latest.isEmpty() || !Dozo.run(latest.get(0)).goesOn()) {
+        List<ShownRun> latest =
+                service.page(ADDRESS + "?limit=1", ShownRun.class).value();
+        if (latest.isEmpty() || !latest.getFirst().run().goesOn()) {
             throw new Failure(Exit.REFUSED, "no run is going on");
         }
-        return Dozo.run(latest.get(0)).id();
+        return latest.getFirst().id();
     }
 }

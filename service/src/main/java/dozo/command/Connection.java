@@ -1,5 +1,8 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.api.http.Page;
 import dozo.file.FilePath;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -22,9 +25,14 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.SerializationFeature;
@@ -56,6 +64,9 @@ final class Connection {
     @Option(names = "--json", description = "Print the service's answer as JSON, with exact numbers.")
     private boolean json;
 
+    @Spec(Spec.Target.MIXEE)
+    private @Nullable CommandSpec command;
+
     /** Made when it is needed: not every command asks, and it takes longer than some of those. */
     private @Nullable HttpClient http;
 
@@ -66,13 +77,49 @@ final class Connection {
         return json;
     }
 
-    JsonNode get(String path) {
-        return get(path, ANSWER_LIMIT);
+    /** The command that asks. */
+    CommandLine commandLine() {
+        return requireNonNull(command).commandLine();
+    }
+
+    PrintWriter out() {
+        return commandLine().getOut();
+    }
+
+    /** Prints an answer: as it came for programs, in a line for people. */
+    void say(Answer<?> answer, String line) {
+        print(answer, out -> out.println(line));
+    }
+
+    /** Prints an answer: as it came for programs, as these lines for people. */
+    void print(Answer<?> answer, Consumer<PrintWriter> lines) {
+        if (json) {
+            out().println(answer.json());
+        } else {
+            lines.accept(out());
+        }
+        out().flush();
+    }
+
+    /** Refuses CSV together with JSON. */
+    void checkFormat(boolean csv) {
+        if (csv && json) {
+            throw new Failure(Exit.USAGE, "either --json or --csv");
+        }
+    }
+
+    <T> Answer<T> get(String path, Class<T> type) {
+        return get(path, type, ANSWER_LIMIT);
     }
 
     /** For what may take long. */
-    JsonNode get(String path, Duration limit) {
-        return ask("GET", path, null, limit);
+    <T> Answer<T> get(String path, Class<T> type, Duration limit) {
+        return Answer.of(ask("GET", path, null, limit), JSON.constructType(type));
+    }
+
+    /** For a type with parameters. */
+    <T> Answer<T> get(String path, TypeReference<T> type) {
+        return Answer.of(ask("GET", path, null, ANSWER_LIMIT), JSON.constructType(type));
     }
 
     /** Takes what is downloaded. */
@@ -94,53 +141,63 @@ final class Connection {
             }
             taker.take(in);
         } catch (IOException e) {
-            throw new Failure(Exit.UNAVAILABLE, "it broke off: what was printed is not all of it");
+            throw new Failure(Exit.UNAVAILABLE, "download interrupted: the output is incomplete");
         }
     }
 
-    /** Prints the CSV of an answer; {@code path} has a query. */
-    void printCsv(String path, PrintWriter out) {
-        download(path + "&format=csv", in -> new InputStreamReader(in, StandardCharsets.UTF_8).transferTo(out));
-        out.flush();
+    /** Prints the CSV of an answer. */
+    void printCsv(Query query) {
+        download(
+                query.with("format", "csv").toString(),
+                in -> new InputStreamReader(in, StandardCharsets.UTF_8).transferTo(out()));
+        out().flush();
     }
 
-    JsonNode post(String path, Map<String, ?> body) {
-        return ask("POST", path, body, ANSWER_LIMIT);
+    <T> Answer<T> post(String path, Map<String, ?> body, Class<T> type) {
+        return Answer.of(ask("POST", path, body, ANSWER_LIMIT), JSON.constructType(type));
     }
 
     /** Sends a file as it is. */
-    JsonNode post(String path, String type, Path file, Duration limit) {
+    <T> Answer<T> post(String path, String contentType, Path file, Class<T> type, Duration limit) {
         try {
-            return ask("POST", path, type, BodyPublishers.ofFile(file), limit);
+            return Answer.of(
+                    ask("POST", path, contentType, BodyPublishers.ofFile(file), limit), JSON.constructType(type));
         } catch (FileNotFoundException missing) {
-            throw new Failure(Exit.USAGE, "there is no file %s that can be read".formatted(file));
+            throw new Failure(Exit.USAGE, "file %s cannot be read".formatted(file));
         }
     }
 
-    JsonNode put(String path, Map<String, ?> body) {
-        return ask("PUT", path, body, ANSWER_LIMIT);
+    <T> Answer<T> put(String path, Map<String, ?> body, Class<T> type) {
+        return Answer.of(ask("PUT", path, body, ANSWER_LIMIT), JSON.constructType(type));
     }
 
-    JsonNode patch(String path, Map<String, ?> body) {
-        return ask("PATCH", path, body, ANSWER_LIMIT);
+    <T> Answer<T> patch(String path, Map<String, ?> body, Class<T> type) {
+        return Answer.of(ask("PATCH", path, body, ANSWER_LIMIT), JSON.constructType(type));
     }
 
-    JsonNode delete(String path) {
-        return ask("DELETE", path, null, ANSWER_LIMIT);
+    <T> Answer<T> delete(String path, Class<T> type) {
+        return Answer.of(ask("DELETE", path, null, ANSWER_LIMIT), JSON.constructType(type));
+    }
+
+    /** The items of one page of a list. */
+    <T> Answer<List<T>> page(String path, Class<T> type) {
+        return Answer.of(pageOf(path).items(), type);
     }
 
     /** The items of all pages of a list. */
-    List<JsonNode> all(String path) {
+    <T> Answer<List<T>> all(String path, Class<T> type) {
         List<JsonNode> items = new ArrayList<>();
         String after = "";
-        while (true) {
-            JsonNode page = get(path + (path.contains("?") ? "&" : "?") + "limit=500" + after);
-            page.path("items").forEach(items::add);
-            if (!page.hasNonNull("next")) {
-                return items;
-            }
-            after = "&after=" + encoded(page.path("next").asString());
+        while (after != null) {
+            Page<JsonNode> page = pageOf(path + (path.contains("?") ? "&" : "?") + "limit=500" + after);
+            items.addAll(page.items());
+            after = page.next() == null ? null : "&after=" + encoded(page.next());
         }
+        return Answer.of(items, type);
+    }
+
+    private Page<JsonNode> pageOf(String path) {
+        return get(path, new TypeReference<Page<JsonNode>>() {}).value();
     }
 
     /** A piece of an address. */
@@ -151,6 +208,11 @@ final class Connection {
     /** What the service said, such that it cannot drive a terminal. */
     static String visible(String text) {
         return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The same of what may be missing: then it is empty. */
+    static String text(@Nullable Object said) {
+        return said == null ? "" : visible(said.toString());
     }
 
     private JsonNode ask(String method, String path, @Nullable Map<String, ?> body, Duration limit) {
@@ -178,7 +240,7 @@ final class Connection {
         } catch (IOException e) {
             throw new Failure(
                     Exit.UNAVAILABLE,
-                    "no service answers at %s: start one with `dozo serve`, or name another with --url or DOZO_URL"
+                    "no service answers at %s: start one with `dozo serve`, or set another address with --url or DOZO_URL"
                             .formatted(base()));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -248,7 +310,7 @@ final class Connection {
         } catch (IllegalArgumentException e) {
             throw new Failure(
                     Exit.CONFIGURATION,
-                    "--url or DOZO_URL is \"%s\": an address as %s is allowed".formatted(base(), DEFAULT_URL));
+                    "--url or DOZO_URL is \"%s\": expected an address such as %s".formatted(base(), DEFAULT_URL));
         }
     }
 
@@ -285,7 +347,7 @@ final class Connection {
                     } catch (IOException e) {
                         throw new Failure(
                                 Exit.CONFIGURATION,
-                                "DOZO_TOKEN_FILE names %s, which cannot be read: a file with a token is allowed"
+                                "DOZO_TOKEN_FILE names %s, which cannot be read: expected a file that contains a token"
                                         .formatted(file));
                     }
                 });
@@ -300,7 +362,7 @@ final class Connection {
             if (given.isPresent()) {
                 throw new Failure(
                         Exit.CONFIGURATION,
-                        "DOZO_PASSWORD_FILE names %s, which cannot be read: a file with the password is allowed"
+                        "DOZO_PASSWORD_FILE names %s, which cannot be read: expected a file that contains the password"
                                 .formatted(file));
             }
             return "";

@@ -197,11 +197,11 @@ final class CopyOptions {
         } catch (NumberFormatException noNumber) {
             // Told below.
         }
-        throw usage("--lanes: a number from 1 to %d is accepted".formatted(Lanes.LANES_MAX));
+        throw usage("--lanes: expected a number from 1 to %d".formatted(Lanes.LANES_MAX));
     }
 
     private static Failure unknown(String option) {
-        return usage("there is no option " + Login.visible(option));
+        return usage("unknown option " + Login.visible(option));
     }
 
     private static Failure usage(String message) {

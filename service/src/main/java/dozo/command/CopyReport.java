@@ -12,11 +12,11 @@ final class CopyReport {
 
     static final int FINDINGS_MAX = 10_000;
 
-    private final List<Told> findings = new ArrayList<>();
+    private final List<ListedFinding> findings = new ArrayList<>();
     private long count;
 
     /** A finding; the bytes of its path are in base64. */
-    record Told(String path, String pathBytes, String reason, String message) {}
+    record ListedFinding(String path, String pathBytes, String reason, String message) {}
 
     /** What {@code --json} prints. */
     record Ended(
@@ -29,7 +29,7 @@ final class CopyReport {
             double startSeconds,
             int lanes,
             boolean complete,
-            List<Told> findings,
+            List<ListedFinding> findings,
             long findingsLeftOff) {}
 
     /** Keeps a finding, while there is room, and gives the line for it. */
@@ -38,7 +38,7 @@ final class CopyReport {
         String path = finding.path().isRoot() ? "." : finding.path().toString();
         String message = Login.visible(finding.message());
         if (findings.size() < FINDINGS_MAX) {
-            findings.add(new Told(
+            findings.add(new ListedFinding(
                     path,
                     Base64.getEncoder().encodeToString(finding.path().bytes()),
                     finding.problem().name(),
@@ -83,7 +83,7 @@ final class CopyReport {
 
     /** What a dry run says. */
     static String dryLine(Progress end) {
-        return "%s would be copied, except what is there already; nothing was changed".formatted(sum(end));
+        return "%s would be copied, except what exists already; nothing was changed".formatted(sum(end));
     }
 
     /** How far it was when somebody ended it. */

@@ -28,13 +28,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class CopyRequest {
 
-    private final List<Place> sources;
-    private final Place destination;
+    private final List<Location> sources;
+    private final Location destination;
     private final boolean into;
     private final boolean folders;
-    private final Place.There there;
+    private final Location.There there;
 
-    private CopyRequest(List<Place> sources, Place destination, boolean folders) {
+    private CopyRequest(List<Location> sources, Location destination, boolean folders) {
         this.sources = sources;
         this.destination = destination;
         this.folders = folders;
@@ -48,8 +48,8 @@ final class CopyRequest {
      * @param folders whether folders may be copied
      */
     static CopyRequest of(List<String> arguments, boolean folders) {
-        List<Place> places = arguments.stream()
-                .map(argument -> Place.of(RawArgument.typed(argument)))
+        List<Location> places = arguments.stream()
+                .map(argument -> Location.of(RawArgument.typed(argument)))
                 .toList();
         CopyRequest request = new CopyRequest(places.subList(0, places.size() - 1), places.getLast(), folders);
         request.check();
@@ -62,13 +62,13 @@ final class CopyRequest {
     }
 
     boolean toSite() {
-        return destination instanceof Place.There;
+        return destination instanceof Location.There;
     }
 
     /** The copy. Asks the site first where it has to be known what lies there. */
     Copy copy(Login login, Copy.Options options) throws RemoteException, InterruptedException {
         SiteAddress site = login.site(there);
-        boolean relative = all().anyMatch(place -> place instanceof Place.There remote && remote.isRelative());
+        boolean relative = all().anyMatch(place -> place instanceof Location.There remote && remote.isRelative());
         boolean looksForFolders = !toSite() && !folders;
         if (!relative && !looksForFolders) {
             return copy(site, options, new byte[0]);
@@ -90,26 +90,27 @@ final class CopyRequest {
     }
 
     private Copy copy(SiteAddress site, Copy.Options options, byte[] home) {
-        if (destination instanceof Place.Here here) {
+        if (destination instanceof Location.Here here) {
             return new CopyFromSite(site, remote(sources, home), here.path(), into, options);
         }
         FilePath target = there.path(home);
         FilePath root = root(target);
         List<Path> from =
-                sources.stream().map(source -> ((Place.Here) source).path()).toList();
+                sources.stream().map(source -> ((Location.Here) source).path()).toList();
         return new CopyToSite(at(site, root), from, below(root, target), into, options);
     }
 
     private void check() {
         if (!toSite()) {
             checkNames(sources.stream()
-                    .map(source ->
-                            ((Place.There) source).path(new byte[] {'/', '~'}).name())
+                    .map(source -> ((Location.There) source)
+                            .path(new byte[] {'/', '~'})
+                            .name())
                     .toList());
             return;
         }
         List<Path> here =
-                sources.stream().map(source -> ((Place.Here) source).path()).toList();
+                sources.stream().map(source -> ((Location.Here) source).path()).toList();
         for (Path source : here) {
             FilePath shown = shown(source);
             if (!Files.exists(source, LinkOption.NOFOLLOW_LINKS)) {
@@ -146,19 +147,19 @@ final class CopyRequest {
         }
     }
 
-    private java.util.stream.Stream<Place> all() {
+    private java.util.stream.Stream<Location> all() {
         return java.util.stream.Stream.concat(sources.stream(), java.util.stream.Stream.of(destination));
     }
 
-    private static List<FilePath> remote(List<Place> places, byte[] home) {
-        return places.stream().map(place -> ((Place.There) place).path(home)).toList();
+    private static List<FilePath> remote(List<Location> places, byte[] home) {
+        return places.stream().map(place -> ((Location.There) place).path(home)).toList();
     }
 
     /** The one site in it. */
-    private static Place.There there(List<Place> sources, Place destination) {
-        boolean away = sources.stream().anyMatch(Place.There.class::isInstance);
-        boolean near = sources.stream().anyMatch(Place.Here.class::isInstance);
-        if (destination instanceof Place.There site) {
+    private static Location.There there(List<Location> sources, Location destination) {
+        boolean away = sources.stream().anyMatch(Location.There.class::isInstance);
+        boolean near = sources.stream().anyMatch(Location.Here.class::isInstance);
+        if (destination instanceof Location.There site) {
             if (away) {
                 throw usage("from site to site is not supported: copy to this machine first, then on from here");
             }
@@ -168,9 +169,9 @@ final class CopyRequest {
             throw usage(
                     "one end must be at a site, as USER@HOST:/PATH (and ./ stands before a local name with a colon)");
         }
-        Place.There first = null;
-        for (Place source : sources) {
-            if (near || !(source instanceof Place.There site) || !isSame(first, site)) {
+        Location.There first = null;
+        for (Location source : sources) {
+            if (near || !(source instanceof Location.There site) || !isSame(first, site)) {
                 throw usage("all sources must be at the same site, with the same user");
             }
             first = site;
@@ -178,7 +179,7 @@ final class CopyRequest {
         return Objects.requireNonNull(first);
     }
 
-    private static boolean isSame(Place.@Nullable There one, Place.There other) {
+    private static boolean isSame(Location.@Nullable There one, Location.There other) {
         return one == null
                 || (one.host().equals(other.host())
                         && one.port() == other.port()

@@ -1,46 +1,38 @@
 package dozo.command;
 
+import dozo.api.CoverageApi.Between;
+import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.http.Page;
 import dozo.ledger.Audit.Change;
 import dozo.ledger.Audit.Wait;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
-import dozo.ledger.Coverage.Totals;
 import dozo.ledger.Coverage.Unprotected;
-import java.io.PrintWriter;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What is safe, what was, and what changed. */
 @Command(
         name = "coverage",
         mixinStandardHelpOptions = true,
-        description = "Shows what is safe: every experiment, or sums by something, now or as of a day.",
-        footer = {
-            "",
-            "A day is one of the service's time zone and stands for its end; a time as 2026-10-01T15:00:00Z is taken too."
+        description = "Shows what is safe: each experiment, or sums by a dimension, now or as of a day.",
+        footer = {"", "A day means its end, in the service's time zone. A time such as 2026-10-01T15:00:00Z also works."
         })
 final class CoverageCommand implements Callable<Integer> {
 
     private static final String ADDRESS = "/api/v1/coverage";
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Mixin
     private final Connection service = new Connection();
 
-    @Option(names = "--site", paramLabel = "S", description = "At which site; not needed for the only one.")
+    @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
 
     @Option(
@@ -49,7 +41,7 @@ final class CoverageCommand implements Callable<Integer> {
             description = "Sums by project, experiment, modality, scanner or month (acquired).")
     private @Nullable String by;
 
-    @Option(names = "--csv", description = "Print CSV, with exact numbers, and nothing else.")
+    @Option(names = "--csv", description = "Prints CSV only, with exact numbers.")
     private boolean csv;
 
     @ArgGroup
@@ -58,7 +50,7 @@ final class CoverageCommand implements Callable<Integer> {
     /** What is asked instead of what is safe now; one of them. */
     private static final class Question {
 
-        @Option(names = "--as-of", paramLabel = "DAY", description = "What was safe when the day was over.")
+        @Option(names = "--as-of", paramLabel = "DAY", description = "The state at the end of a day.")
         private @Nullable String asOf;
 
         @Option(names = "--changes", paramLabel = "FROM..TO", description = "What changed from one day to another.")
@@ -67,7 +59,7 @@ final class CoverageCommand implements Callable<Integer> {
         @Option(
                 names = "--waits",
                 paramLabel = "FROM..TO",
-                description = "How long what became safe then had waited for it, and who waits now.")
+                description = "How long experiments waited until they were safe, and which still wait.")
         private @Nullable String waits;
 
         @Option(names = "--oldest", paramLabel = "N", description = "The N experiments that have waited longest.")
@@ -77,14 +69,12 @@ final class CoverageCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Question asked = question == null ? new Question() : question;
-        if (csv && service.json()) {
-            throw new Failure(Exit.USAGE, "either --json or --csv");
-        }
+        service.checkFormat(csv);
         if (asked.changes != null) {
-            return changes(between(asked.changes));
+            return changes(asked.changes);
         }
         if (asked.waits != null) {
-            return waits(between(asked.waits));
+            return waits(asked.waits);
         }
         if (asked.oldest != null) {
             return oldest(asked.oldest);
@@ -94,130 +84,108 @@ final class CoverageCommand implements Callable<Integer> {
 
     /** Every experiment with its title, and the sentence. */
     private int experiments() {
-        JsonNode coverage = service.get(ADDRESS + query());
-        List<JsonNode> experiments = service.all(ADDRESS + "/experiments" + query());
-        Totals all = Connection.JSON.treeToValue(coverage.path("totals"), Totals.class);
+        Answer<ShownCoverage> answer = service.get(query("").toString(), ShownCoverage.class);
+        Answer<List<ExperimentCoverage>> experiments =
+                service.all(query("/experiments").toString(), ExperimentCoverage.class);
+        ShownCoverage coverage = answer.value();
         if (service.json()) {
-            json(coverage, experiments);
+            json(answer, experiments);
         } else {
-            CoverageTable.print(out(), all, values(experiments, ExperimentCoverage.class));
-            FrozenReport.print(out(), service, coverage);
-            PromiseReport.print(out(), service, site);
+            CoverageTable.print(service.out(), coverage.totals(), experiments.value());
+            FrozenReport.print(service.out(), service, coverage);
+            PromiseReport.print(service.out(), service, site);
         }
-        return exitCode(coverage, all);
+        return exitCode(coverage);
     }
 
     /** What is frozen is as safe as it was when it was sealed last, but nobody can call that well. */
-    private static int exitCode(JsonNode coverage, Totals all) {
-        return all.safe() && FrozenReport.count(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
+    private static int exitCode(ShownCoverage coverage) {
+        return coverage.totals().safe() && FrozenReport.count(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     private int groups(@Nullable String asOf) {
-        String moment = asOf == null ? "" : "&asOf=" + Connection.encoded(asOf);
-        JsonNode coverage = service.get(ADDRESS + query() + moment);
-        List<JsonNode> items = service.all(ADDRESS + "/groups" + query() + moment + "&by=" + dimension());
-        Totals all = Connection.JSON.treeToValue(coverage.path("totals"), Totals.class);
-        List<Group> groups = values(items, Group.class);
+        Answer<ShownCoverage> answer = service.get(query("").with("asOf", asOf).toString(), ShownCoverage.class);
+        Answer<List<Group>> groups = service.all(
+                query("/groups").with("asOf", asOf).with("by", dimension()).toString(), Group.class);
+        ShownCoverage coverage = answer.value();
         if (service.json()) {
-            json(coverage, items);
+            json(answer, groups);
         } else if (csv) {
-            CoverageTable.csv(out(), dimension(), groups);
+            CoverageTable.csv(service.out(), dimension(), groups.value());
         } else {
-            CoverageTable.groups(out(), dimension(), groups, all);
-            FrozenReport.print(out(), service, coverage);
+            CoverageTable.groups(service.out(), dimension(), groups.value(), coverage.totals());
+            FrozenReport.print(service.out(), service, coverage);
             if (asOf != null) {
-                out().println("As of %s. The record of this site begins %s: what was safe before, nobody can say."
-                        .formatted(
-                                coverage.path("asOf").asString(""),
-                                coverage.path("recordedSince").asString("with its first manifest")));
+                service.out()
+                        .println("As of %s. The record of this site begins %s: what was safe before, nobody can say."
+                                .formatted(
+                                        coverage.asOf(),
+                                        coverage.recordedSince() == null
+                                                ? "with its first manifest"
+                                                : coverage.recordedSince()));
             }
         }
-        out().flush();
-        return exitCode(coverage, all);
+        service.out().flush();
+        return exitCode(coverage);
     }
 
     private int changes(String between) {
-        JsonNode answer = service.get(ADDRESS + "/changes" + query() + between + "&by=" + dimension());
-        List<Change> changes = values(items(answer), Change.class);
-        print(answer, () -> AuditTables.changes(dimension(), changes));
+        Answer<Between<Change>> answer =
+                service.get(between("/changes", between).toString(), new TypeReference<>() {});
+        printBetween(answer, AuditTables.changes(dimension(), answer.value().items()));
         return Exit.WELL;
     }
 
     private int waits(String between) {
-        JsonNode answer = service.get(ADDRESS + "/waits" + query() + between + "&by=" + dimension());
-        List<Wait> waits = values(items(answer), Wait.class);
-        print(answer, () -> AuditTables.waits(dimension(), waits));
+        Answer<Between<Wait>> answer = service.get(between("/waits", between).toString(), new TypeReference<>() {});
+        printBetween(answer, AuditTables.waits(dimension(), answer.value().items()));
         return Exit.WELL;
     }
 
     private int oldest(int most) {
-        JsonNode answer = service.get(ADDRESS + "/unprotected" + query() + "&limit=" + most);
-        List<Unprotected> oldest = values(items(answer), Unprotected.class);
-        print(answer, () -> AuditTables.oldest(oldest));
+        Answer<Page<Unprotected>> answer =
+                service.get(query("/unprotected").with("limit", most).toString(), new TypeReference<>() {});
+        List<Unprotected> oldest = answer.value().items();
+        print(answer, AuditTables.oldest(oldest));
         return oldest.isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    /** A table to be shown as it is wanted. */
-    private interface Tables {
-        Table table();
-    }
-
-    private void print(JsonNode answer, Tables tables) {
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(answer));
-        } else if (csv) {
-            tables.table().csv(out());
-        } else {
-            if (answer.has("from")) {
-                out().println("From %s until %s:"
-                        .formatted(
-                                answer.path("from").asString(),
-                                answer.path("until").asString()));
-            }
-            tables.table().print(out());
+    private <T> void printBetween(Answer<Between<T>> answer, Table table) {
+        if (!service.json() && !csv) {
+            service.out()
+                    .println("From %s until %s:"
+                            .formatted(answer.value().from(), answer.value().until()));
         }
-        out().flush();
+        print(answer, table);
     }
 
-    private void json(JsonNode coverage, List<JsonNode> items) {
-        Map<String, Object> answer = new HashMap<>();
-        coverage.properties().forEach(property -> answer.put(property.getKey(), property.getValue()));
-        answer.put("items", items);
-        out().println(Connection.JSON.writeValueAsString(answer));
-        out().flush();
+    private void print(Answer<?> answer, Table table) {
+        service.print(answer, csv ? table::csv : table::print);
     }
 
-    private static List<JsonNode> items(JsonNode answer) {
-        List<JsonNode> items = new ArrayList<>();
-        answer.path("items").forEach(items::add);
-        return items;
+    private void json(Answer<ShownCoverage> coverage, Answer<? extends List<?>> items) {
+        ObjectNode all = (ObjectNode) coverage.sent();
+        service.out().println(Connection.JSON.writeValueAsString(all.set("items", items.sent())));
+        service.out().flush();
     }
 
-    private static <T> List<T> values(List<JsonNode> items, Class<T> type) {
-        return items.stream()
-                .map(each -> Connection.JSON.treeToValue(each, type))
-                .toList();
-    }
-
-    /** The parts of an address between two days. */
-    private static String between(String typed) {
+    /** What was between two days. */
+    private Query between(String path, String typed) {
         int dots = typed.indexOf("..");
         if (dots <= 0 || dots + 2 == typed.length()) {
-            throw new Failure(Exit.USAGE, "%s: two days are accepted as 2026-09-01..2026-09-30".formatted(typed));
+            throw new Failure(Exit.USAGE, "%s: expected two dates such as 2026-09-01..2026-09-30".formatted(typed));
         }
-        return "&from=%s&until=%s"
-                .formatted(Connection.encoded(typed.substring(0, dots)), Connection.encoded(typed.substring(dots + 2)));
+        return query(path)
+                .with("from", typed.substring(0, dots))
+                .with("until", typed.substring(dots + 2))
+                .with("by", dimension());
     }
 
-    private String query() {
-        return site == null ? "?" : "?site=" + Connection.encoded(site);
+    private Query query(String path) {
+        return new Query(ADDRESS + path).with("site", site);
     }
 
     private String dimension() {
-        return by == null ? "project" : Connection.encoded(by);
-    }
-
-    private PrintWriter out() {
-        return java.util.Objects.requireNonNull(spec).commandLine().getOut();
+        return by == null ? "project" : by;
     }
 }

@@ -1,15 +1,12 @@
 package dozo.command;
 
-import dozo.file.FilePath;
-import dozo.file.Problem;
-import dozo.ledger.Findings.Acknowledgement;
-import dozo.ledger.Findings.KeptFinding;
-import dozo.run.Runs.Run;
-import dozo.transfer.TransferUnits.Progress;
+import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.api.ShownFinding;
+import dozo.api.ShownRun;
+import dozo.api.ShownRun.ShownScrub;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +18,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** The root of the command line; a method for each command that asks the service. */
 @Command(
@@ -59,11 +55,11 @@ import tools.jackson.databind.JsonNode;
             "0:all is well: done, the run complete, everything safe",
             "1:there are findings, or not everything is safe",
             "2:the command line cannot be understood",
-            "3:refused: the message says the field and what is accepted",
+            "3:refused: the message names the field and what is expected",
             "69:the service cannot be reached, or cannot start for want of something",
             "70:a defect of Dozo; the log says more",
-            "77:name or password are missing or wrong, or it is not allowed to you",
-            "78:a setting is wrong: the message says which and what is allowed"
+            "77:user name or password is missing or wrong, or you are not permitted to do it",
+            "78:a setting is wrong: the message names it and what is expected"
         },
         footer = {
             "",
@@ -99,39 +95,40 @@ public final class Dozo {
     int release(
             @Mixin Connection service,
             @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
-        JsonNode experiment = service.post(experimentAddress(commandLineOf(), name) + "/release", Map.of());
-        say(service, experiment, "released %s: the next run seals what its source holds".formatted(name));
+        Answer<ShownExperiment> experiment = service.post(
+                experimentAddress(service.commandLine(), name) + "/release", Map.of(), ShownExperiment.class);
+        service.say(experiment, "released %s: the next run seals what its source holds".formatted(name));
         return Exit.WELL;
     }
 
     @Command(name = "run", mixinStandardHelpOptions = true, description = "Starts the nightly backup now.")
     int run(
             @Mixin Connection service,
-            @Option(names = "--site", paramLabel = "S", description = "To which site; not needed for the only one.")
+            @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
                     @Nullable
                     String site,
-            @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
+            @Option(names = "--wait", description = "Waits for the end; the exit code is that of the run.")
                     boolean wait)
             throws InterruptedException {
-        JsonNode started = service.post("/api/v1/runs", site == null ? Map.of() : Map.of("site", site));
+        Answer<ShownRun> started =
+                service.post("/api/v1/runs", site == null ? Map.of() : Map.of("site", site), ShownRun.class);
         return startedOrFollowed(
-                commandLineOf(),
                 service,
                 started,
                 wait,
-                "run %d is started".formatted(run(started).id()));
+                "run %d is started".formatted(started.value().id()));
     }
 
     /** Says that a run goes on, or follows it to its end; the exit code. */
-    static int startedOrFollowed(CommandLine commandLine, Connection service, JsonNode run, boolean wait, String line)
+    static int startedOrFollowed(Connection service, Answer<ShownRun> run, boolean wait, String line)
             throws InterruptedException {
         if (!wait) {
-            say(commandLine.getOut(), service, run, line);
+            service.say(run, line);
             return Exit.WELL;
         }
-        JsonNode ended = followed(commandLine.getErr(), service, run);
-        print(commandLine.getOut(), service, ended);
-        return RunReport.exitCode(run(ended).state());
+        Answer<ShownRun> ended = followed(service, run);
+        print(service, ended);
+        return RunReport.exitCode(ended.value().state());
     }
 
     @Command(name = "status", mixinStandardHelpOptions = true, description = "Shows a run, its progress and findings.")
@@ -140,21 +137,21 @@ public final class Dozo {
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; the last one if none is given.")
                     @Nullable
                     Long number) {
-        JsonNode shown;
+        Answer<ShownRun> shown;
         if (number == null) {
-            JsonNode latest = service.get("/api/v1/runs?limit=1").path("items");
-            if (latest.isEmpty()) {
-                say(service, latest, "No run yet.");
+            Answer<List<ShownRun>> latest = service.page("/api/v1/runs?limit=1", ShownRun.class);
+            if (latest.value().isEmpty()) {
+                service.say(latest, "No run yet.");
                 return Exit.WELL;
             }
-            shown = latest.get(0);
+            shown = Answer.first(latest);
         } else {
-            shown = service.get("/api/v1/runs/" + number);
+            shown = service.get("/api/v1/runs/" + number, ShownRun.class);
         }
-        print(out(), service, shown);
-        return run(shown).findings() > 0
+        print(service, shown);
+        return shown.value().findings() > 0
                 ? Exit.NOT_SAFE
-                : RunReport.exitCode(run(shown).state());
+                : RunReport.exitCode(shown.value().state());
     }
 
     @Command(
@@ -163,7 +160,7 @@ public final class Dozo {
     int copy(
             @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
                     List<String> arguments) {
-        CommandLine commandLine = commandLineOf();
+        CommandLine commandLine = java.util.Objects.requireNonNull(spec).commandLine();
         return CopyCommand.execute(
                 arguments == null ? List.of() : arguments, commandLine.getOut(), commandLine.getErr());
     }
@@ -177,43 +174,35 @@ public final class Dozo {
         return "/api/v1/experiments/%s/%s".formatted(Connection.encoded(codes[0]), Connection.encoded(codes[1]));
     }
 
-    /** Prints an answer: as it is for programs, in a line for people. */
-    private void say(Connection service, JsonNode answer, String line) {
-        say(out(), service, answer, line);
-    }
-
-    static void say(PrintWriter out, Connection service, JsonNode answer, String line) {
-        out.println(service.json() ? Connection.JSON.writeValueAsString(answer) : line);
-        out.flush();
-    }
-
     /** Prints a run with its findings, and how the promise stands after it. */
-    static void print(PrintWriter out, Connection service, JsonNode shown) {
-        if (service.json()) {
-            out.println(Connection.JSON.writeValueAsString(shown));
-            out.flush();
-            return;
-        }
-        Run run = run(shown);
-        RunReport.print(out, run, progress(shown, true));
+    static void print(Connection service, Answer<ShownRun> answer) {
+        service.print(answer, out -> print(out, service, answer.value()));
+    }
+
+    private static void print(PrintWriter out, Connection service, ShownRun run) {
+        RunReport.print(out, run.run(), progress(run, true));
         if (run.findings() > 0) {
             RunReport.findings(
                     out,
-                    service.all("/api/v1/runs/%d/findings".formatted(run.id())).stream()
-                            .map(Dozo::finding)
-                            .toList());
+                    service.all("/api/v1/runs/%d/findings".formatted(run.id()), ShownFinding.class)
+                            .value());
         }
-        FrozenReport.print(out, service, service.get("/api/v1/coverage?site=" + Connection.encoded(run.site())));
+        FrozenReport.print(
+                out,
+                service,
+                service.get("/api/v1/coverage?site=" + Connection.encoded(run.site()), ShownCoverage.class)
+                        .value());
         PromiseReport.print(out, service, run.site());
     }
 
-    /** The run when it has ended; tells on {@code err} how far it is meanwhile. */
-    static JsonNode followed(PrintWriter err, Connection service, JsonNode started) throws InterruptedException {
+    /** The run when it has ended; tells meanwhile, among the errors, how far it is. */
+    static Answer<ShownRun> followed(Connection service, Answer<ShownRun> started) throws InterruptedException {
+        PrintWriter err = service.commandLine().getErr();
         boolean terminal = Terminal.attached();
-        JsonNode shown = started;
+        Answer<ShownRun> shown = started;
         String last = "";
-        while (run(shown).goesOn()) {
-            String line = progress(shown, terminal);
+        while (shown.value().run().goesOn()) {
+            String line = progress(shown.value(), terminal);
             if (terminal) {
                 err.print("\r\u001b[K" + line);
             } else if (!line.equals(last)) {
@@ -222,7 +211,7 @@ public final class Dozo {
             err.flush();
             last = line;
             Thread.sleep(POLL);
-            shown = service.get("/api/v1/runs/" + run(shown).id());
+            shown = service.get("/api/v1/runs/" + shown.value().id(), ShownRun.class);
         }
         if (terminal) {
             err.print("\r\u001b[K");
@@ -231,50 +220,17 @@ public final class Dozo {
         return shown;
     }
 
-    private static String progress(JsonNode shown, boolean moved) {
-        if (shown.hasNonNull("scrub")) {
-            return RunReport.progress(
-                    run(shown), Connection.JSON.treeToValue(shown.path("scrub"), RunReport.Scrubbed.class));
-        }
-        Progress progress = Connection.JSON.treeToValue(shown.path("progress"), Progress.class);
-        return RunReport.progress(run(shown), moved ? progress : progress.recorded());
+    private static String progress(ShownRun shown, boolean moved) {
+        ShownScrub scrub = shown.scrub();
+        return scrub == null
+                ? RunReport.progress(
+                        shown.run(), moved ? shown.progress() : shown.progress().recorded())
+                : RunReport.progress(shown.run(), scrub.copiesRead(), scrub.bytesRead(), scrub.copiesDamaged());
     }
 
     private static String version() {
         String built = Dozo.class.getPackage().getImplementationVersion();
         return built == null ? "from source" : built;
-    }
-
-    static Run run(JsonNode shown) {
-        return Connection.JSON.treeToValue(shown, Run.class);
-    }
-
-    static KeptFinding finding(JsonNode finding) {
-        String path = finding.path("pathBytes").asString("");
-        return new KeptFinding(
-                finding.path("id").asLong(),
-                finding.path("run").asLong(),
-                finding.hasNonNull("experiment") ? finding.path("experiment").asString() : null,
-                Problem.valueOf(finding.path("reason").asString()),
-                finding.hasNonNull("pathBytes")
-                        ? FilePath.of(Base64.getDecoder().decode(path))
-                        : null,
-                finding.path("message").asString(""),
-                Instant.parse(finding.path("foundAt").asString()),
-                finding.hasNonNull("supersededBy")
-                        ? finding.path("supersededBy").asLong()
-                        : null,
-                finding.hasNonNull("acknowledgement")
-                        ? Connection.JSON.treeToValue(finding.path("acknowledgement"), Acknowledgement.class)
-                        : null);
-    }
-
-    private PrintWriter out() {
-        return commandLineOf().getOut();
-    }
-
-    private CommandLine commandLineOf() {
-        return java.util.Objects.requireNonNull(spec).commandLine();
     }
 
     private static int failed(Exception failure, CommandLine commandLine, CommandLine.ParseResult parsed) {

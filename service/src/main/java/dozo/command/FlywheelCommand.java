@@ -31,11 +31,11 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
         name = "flywheel",
         mixinStandardHelpOptions = true,
-        description = "Brings sessions from Flywheel into a folder, and tells what of them is missing.",
+        description = "Downloads sessions from Flywheel into a folder, and lists what is missing.",
         footer = {
             "",
             "The key, as Flywheel shows it (HOST:KEY or HOST:PORT:KEY), is in the file DOZO_FLYWHEEL_KEY_FILE.",
-            "A session comes to SPOOL/ID/tree: register that folder. What is there already is not fetched again."
+            "Downloads each session to SPOOL/ID/tree: register that folder. Existing files are not downloaded again."
         })
 final class FlywheelCommand implements Callable<Integer> {
 
@@ -48,7 +48,7 @@ final class FlywheelCommand implements Callable<Integer> {
             names = "--spool",
             required = true,
             paramLabel = "SPOOL",
-            description = "The folder; made if it is not there.")
+            description = "The folder; created if it does not exist.")
     private @Nullable Path spool;
 
     @Option(
@@ -62,16 +62,16 @@ final class FlywheelCommand implements Callable<Integer> {
             names = "--at-once",
             paramLabel = "N",
             defaultValue = "4",
-            description = "So many downloads side by side, 1 to 16 (${DEFAULT-VALUE}).")
+            description = "The number of parallel downloads, 1 to 16 (${DEFAULT-VALUE}).")
     private int atOnce;
 
     @Option(
             names = "--storage-host",
             paramLabel = "HOST",
-            description = "Flywheel may send downloads on to this host, over TLS; repeatable.")
+            description = "A host to which Flywheel may redirect downloads, over TLS; repeatable.")
     private List<String> storageHosts = List.of();
 
-    @Option(names = "--json", description = "Print all of it as JSON.")
+    @Option(names = "--json", description = "Prints everything as JSON.")
     private boolean json;
 
     @Parameters(paramLabel = "ID", arity = "1..*", description = "Ids of sessions: 24 hexadecimal digits.")
@@ -80,7 +80,7 @@ final class FlywheelCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         if (atOnce < 1 || atOnce > 16) {
-            throw new Failure(Exit.USAGE, "--at-once: a number from 1 to 16 is accepted");
+            throw new Failure(Exit.USAGE, "--at-once: expected a number from 1 to 16");
         }
         for (String session : sessions) {
             if (!session.matches("[0-9a-f]{24}")) {

@@ -1,8 +1,13 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
+import dozo.api.CoverageApi.ShownCoverage;
+import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.api.ExperimentApi.ShownFreeze;
 import dozo.file.Size;
 import java.io.PrintWriter;
-import tools.jackson.databind.JsonNode;
+import java.util.List;
 
 /** What is frozen, since when, what was lost and how to release it, for a terminal. */
 final class FrozenReport {
@@ -13,17 +18,18 @@ final class FrozenReport {
     private FrozenReport() {}
 
     /** How many experiments are frozen, as coverage tells it; 0 as of an earlier moment. */
-    static long count(JsonNode coverage) {
-        return coverage.path("frozen").asLong(0);
+    static long count(ShownCoverage coverage) {
+        return coverage.frozen() == null ? 0 : coverage.frozen();
     }
 
     /** Prints at most {@value #SHOWN} of them and how many more there are; nothing where none is frozen. */
-    static void print(PrintWriter out, Connection service, JsonNode coverage) {
+    static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
         long count = count(coverage);
         if (count == 0) {
             return;
         }
-        JsonNode frozen = service.get(ADDRESS + "&limit=" + SHOWN).path("items");
+        List<ShownExperiment> frozen =
+                service.page(ADDRESS + "&limit=" + SHOWN, ShownExperiment.class).value();
         out.println(
                 count == 1
                         ? "1 experiment is frozen, and nothing of it is done until somebody releases it:"
@@ -36,16 +42,10 @@ final class FrozenReport {
         out.flush();
     }
 
-    private static String line(JsonNode experiment) {
-        JsonNode freeze = experiment.path("frozen");
-        String name = experiment.path("project").asString("") + "/"
-                + experiment.path("code").asString("");
+    private static String line(ShownExperiment experiment) {
+        ShownFreeze freeze = requireNonNull(experiment.frozen());
+        String name = experiment.project() + "/" + experiment.code();
         return "%s since %s: %,d files and links, %s lost; if that is meant: dozo release %s"
-                .formatted(
-                        name,
-                        freeze.path("frozenAt").asString(""),
-                        freeze.path("entriesLost").asLong(),
-                        Size.text(freeze.path("bytesLost").asLong()),
-                        name);
+                .formatted(name, freeze.frozenAt(), freeze.entriesLost(), Size.text(freeze.bytesLost()), name);
     }
 }

@@ -1,5 +1,10 @@
 package dozo.command;
 
+import dozo.api.LedgerApi.ComparedSite;
+import dozo.api.LedgerApi.ShownRow;
+import dozo.api.LedgerApi.ShownVerification;
+import dozo.api.http.Page;
+import dozo.ledger.Breach;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,10 +13,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
+import tools.jackson.core.type.TypeReference;
 
 /** The record of what happened. */
 @Command(name = "ledger", mixinStandardHelpOptions = true, description = "The ledger: list, verify.")
@@ -22,72 +25,62 @@ final class LedgerCommand {
 
     private static final int PAGE = 500;
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     /** Which rows are asked for. */
     static final class Filter {
 
         @Option(
                 names = "--subject",
                 paramLabel = "S",
-                description = "What it was done to, as the ledger has it: P1/S1 (with its manifests), P1/S1#3.")
+                description = "Only this subject: P1/S1 (with its manifests), P1/S1#3.")
         private @Nullable String subject;
 
-        @Option(names = "--action", paramLabel = "A", description = "What was done, as the ledger has it: run.started.")
+        @Option(names = "--action", paramLabel = "A", description = "Only this action, such as run.started.")
         private @Nullable String action;
 
-        @Option(names = "--from", paramLabel = "DAY", description = "From this day or moment on.")
+        @Option(names = "--from", paramLabel = "DAY", description = "From this day or time on.")
         private @Nullable String from;
 
         @Option(names = "--until", paramLabel = "DAY", description = "To the end of this day, or before this moment.")
         private @Nullable String until;
 
-        @Option(
-                names = "--after",
-                defaultValue = "0",
-                paramLabel = "SEQ",
-                description = "After the row with this number.")
+        @Option(names = "--after", defaultValue = "0", paramLabel = "SEQ", description = "Only rows after this number.")
         private long after;
 
-        String query() {
-            StringBuilder query = new StringBuilder("?limit=" + PAGE);
-            add(query, "subject", subject);
-            add(query, "action", action);
-            add(query, "from", from);
-            add(query, "until", until);
-            return query.toString();
-        }
-
-        private static void add(StringBuilder query, String name, @Nullable String value) {
-            if (value != null) {
-                query.append('&').append(name).append('=').append(Connection.encoded(value));
-            }
+        Query query(String last) {
+            return new Query("/api/v1/ledger")
+                    .with("limit", PAGE)
+                    .with("subject", subject)
+                    .with("action", action)
+                    .with("from", from)
+                    .with("until", until)
+                    .with("after", last);
         }
     }
 
     @Command(
             name = "list",
             mixinStandardHelpOptions = true,
-            description = "Lists what happened, oldest first: number, time, who, what, to what, more of it.")
+            description = "Lists what happened, oldest first: number, time, actor, action, subject, details.")
     int list(
             @Mixin Connection service,
             @Mixin Filter filter,
-            @Option(names = "--csv", description = "Print CSV, and nothing else.") boolean csv) {
-        if (csv && service.json()) {
-            throw new Failure(Exit.USAGE, "either --json or --csv");
-        }
+            @Option(names = "--csv", description = "Prints CSV only.") boolean csv) {
+        service.checkFormat(csv);
         if (csv) {
-            service.printCsv("/api/v1/ledger" + filter.query() + "&after=" + filter.after, out());
+            service.printCsv(filter.query(String.valueOf(filter.after)));
             return Exit.WELL;
         }
         String next = String.valueOf(filter.after);
         // Page by page: a ledger can be longer than the memory.
         while (next != null) {
-            JsonNode page = service.get("/api/v1/ledger" + filter.query() + "&after=" + Connection.encoded(next));
-            page.path("items").forEach(row -> out().println(service.json() ? row.toString() : line(row)));
-            out().flush();
-            next = page.hasNonNull("next") ? page.path("next").asString() : null;
+            Answer<Page<ShownRow>> page = service.get(filter.query(next).toString(), new TypeReference<>() {});
+            if (service.json()) {
+                page.sent().path("items").forEach(row -> service.out().println(row.toString()));
+            } else {
+                page.value().items().forEach(row -> service.out().println(line(row)));
+            }
+            service.out().flush();
+            next = page.value().next();
         }
         return Exit.WELL;
     }
@@ -105,103 +98,70 @@ final class LedgerCommand {
                 "broken, or no anchor was written yet. 69: nothing is broken, but a site could not be asked."
             })
     int verify(@Mixin Connection service) {
-        JsonNode found = service.get("/api/v1/ledger/verification", VERIFY_LIMIT);
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(found));
-        } else {
-            print(found);
-        }
-        out().flush();
-        return switch (found.path("verdict").asString("")) {
-            case "INTACT" -> Exit.WELL;
-            case "INCOMPLETE" -> unreachable(found) ? Exit.UNAVAILABLE : Exit.NOT_SAFE;
-            default -> Exit.NOT_SAFE;
+        Answer<ShownVerification> answer =
+                service.get("/api/v1/ledger/verification", ShownVerification.class, VERIFY_LIMIT);
+        ShownVerification found = answer.value();
+        service.print(answer, out -> print(out, found));
+        return switch (found.verdict()) {
+            case INTACT -> Exit.WELL;
+            case INCOMPLETE ->
+                found.sites().stream().allMatch(ComparedSite::compared) ? Exit.NOT_SAFE : Exit.UNAVAILABLE;
+            case BROKEN -> Exit.NOT_SAFE;
         };
     }
 
-    private void print(JsonNode found) {
-        List<JsonNode> breaches = new ArrayList<>();
-        found.path("breaches").forEach(breaches::add);
-        found.path("sites").forEach(site -> site.path("breaches").forEach(breaches::add));
-        out().println(
-                        switch (found.path("verdict").asString("")) {
-                            case "INTACT" -> "The ledger is intact: every row is as it was written.";
-                            case "INCOMPLETE" ->
-                                "Nothing is broken, but it is not proven that nothing was cut off or written anew.";
-                            default ->
-                                "The ledger is BROKEN: "
-                                        + Connection.visible(breaches.getFirst()
-                                                .path("message")
-                                                .asString());
-                        });
-        out().println("  rows     %,d checked".formatted(found.path("rows").asLong()));
-        if (found.hasNonNull("head")) {
-            out().println("  head     row %d of %s\n           %s"
+    private static void print(PrintWriter out, ShownVerification found) {
+        List<Breach> breaches = new ArrayList<>(found.breaches());
+        found.sites().forEach(site -> breaches.addAll(site.breaches()));
+        out.println(
+                switch (found.verdict()) {
+                    case INTACT -> "The ledger is intact: every row is as it was written.";
+                    case INCOMPLETE ->
+                        "Nothing is broken, but it is not proven that nothing was cut off or written anew.";
+                    case BROKEN ->
+                        "The ledger is BROKEN: "
+                                + Connection.visible(breaches.getFirst().message());
+                });
+        out.println("  rows     %,d checked".formatted(found.rows()));
+        if (found.head() != null) {
+            out.println("  head     row %d of %s\n           %s"
                     .formatted(
-                            found.at("/head/seq").asLong(),
-                            found.at("/head/at").asString(),
-                            found.at("/head/hash").asString()));
+                            found.head().seq(), found.head().at(), found.head().hash()));
         }
-        found.path("sites").forEach(site -> out().println("  site     " + compared(site)));
-        if (found.path("sites").isEmpty()) {
-            out().println("  site     none is registered: there are no anchors");
+        found.sites().forEach(site -> out.println("  site     " + compared(site)));
+        if (found.sites().isEmpty()) {
+            out.println("  site     none registered: no anchors");
         }
-        breaches.forEach(breach -> out().println("  - %s: %s"
-                .formatted(
-                        breach.path("kind").asString(),
-                        Connection.visible(breach.path("message").asString()))));
-        long more = found.path("breachesLeftOff").asLong();
-        for (JsonNode site : found.path("sites")) {
-            more += site.path("breachesLeftOff").asLong();
-        }
+        breaches.forEach(
+                breach -> out.println("  - %s: %s".formatted(breach.kind(), Connection.visible(breach.message()))));
+        long more = found.breachesLeftOff()
+                + found.sites().stream()
+                        .mapToLong(ComparedSite::breachesLeftOff)
+                        .sum();
         if (more > 0) {
-            out().println("  and %,d more".formatted(more));
+            out.println("  and %,d more".formatted(more));
         }
     }
 
-    private static String compared(JsonNode site) {
-        String name = site.path("site").asString();
-        if (!site.path("compared").asBoolean()) {
-            return "%s: not compared with the site: %s"
-                    .formatted(name, Connection.visible(site.path("trouble").asString("")));
+    private static String compared(ComparedSite site) {
+        if (!site.compared()) {
+            return "%s: not compared with the site: %s".formatted(site.site(), Connection.text(site.trouble()));
         }
-        long anchors = site.path("anchors").asLong();
-        if (!site.hasNonNull("provenUpTo")) {
+        long anchors = site.anchors();
+        if (site.provenUpTo() == null) {
             return "%s: %,d anchors, none bears witness%s"
-                    .formatted(name, anchors, anchors == 0 ? " yet; every run writes one at its end" : "");
+                    .formatted(site.site(), anchors, anchors == 0 ? " yet; every run writes one at its end" : "");
         }
         return "%s: %,d anchor%s, the last one bears witness up to row %d"
-                .formatted(
-                        name,
-                        anchors,
-                        anchors == 1 ? "" : "s",
-                        site.path("provenUpTo").asLong());
+                .formatted(site.site(), anchors, anchors == 1 ? "" : "s", site.provenUpTo());
     }
 
-    private static boolean unreachable(JsonNode found) {
-        boolean unreachable = false;
-        for (JsonNode site : found.path("sites")) {
-            unreachable |= !site.path("compared").asBoolean();
-        }
-        return unreachable;
-    }
-
-    private static String line(JsonNode row) {
-        String detail = row.path("detail").properties().stream()
+    private static String line(ShownRow row) {
+        String detail = row.detail().properties().stream()
                 .map(more -> more.getKey() + "=" + more.getValue().asString(""))
                 .collect(Collectors.joining(", "));
         return Connection.visible("%d  %s  %s  %s  %s  %s"
-                        .formatted(
-                                row.path("seq").asLong(),
-                                row.path("at").asString(),
-                                row.path("actor").asString(),
-                                row.path("action").asString(),
-                                row.path("subject").asString(),
-                                detail))
+                        .formatted(row.seq(), row.at(), row.actor(), row.action(), row.subject(), detail))
                 .stripTrailing();
-    }
-
-    private PrintWriter out() {
-        return java.util.Objects.requireNonNull(spec).commandLine().getOut();
     }
 }

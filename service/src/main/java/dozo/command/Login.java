@@ -41,7 +41,7 @@ final class Login {
         String[] parts = typed.strip().split("\\s*=\\s*|\\s+", 2);
         String value = parts.length < 2 ? "" : parts[1].strip();
         if (value.isEmpty()) {
-            throw new Failure(Exit.USAGE, "-o %s: OPTION=VALUE is accepted".formatted(visible(typed)));
+            throw new Failure(Exit.USAGE, "-o %s: expected OPTION=VALUE".formatted(visible(typed)));
         }
         switch (parts[0].toLowerCase(Locale.ROOT)) {
             case "userknownhostsfile" -> knownHosts = knownHosts == null ? value : knownHosts;
@@ -52,7 +52,7 @@ final class Login {
                 if (!value.equalsIgnoreCase("yes")) {
                     throw new Failure(
                             Exit.USAGE,
-                            "-o %s: yes is the only value that is understood: a host whose key is not known is refused"
+                            "-o %s: expected yes: hosts with an unknown key are always refused"
                                     .formatted(visible(typed)));
                 }
             }
@@ -62,12 +62,12 @@ final class Login {
     }
 
     /** The site, everything below its {@code "/"}. */
-    SiteAddress site(Place.There there) {
+    SiteAddress site(Location.There there) {
         int port = port(there);
         return new SiteAddress(there.host(), port, user(there), "/", identity(), hostKey(there.host(), port));
     }
 
-    private int port(Place.There there) {
+    private int port(Location.There there) {
         try {
             int number = there.port() > 0 ? there.port() : port != null ? Integer.parseInt(port) : PORT_USUAL;
             if (number > 0 && number <= PORT_MAX) {
@@ -79,7 +79,7 @@ final class Login {
         throw new Failure(Exit.USAGE, "a port is a number from 1 to 65535");
     }
 
-    private String user(Place.There there) {
+    private String user(Location.There there) {
         if (there.user() != null) {
             return there.user();
         }
@@ -102,8 +102,8 @@ final class Login {
         throw new Failure(
                 Exit.NOT_ALLOWED,
                 given != null
-                        ? "there is no private key %s".formatted(candidates.getFirst())
-                        : "there is no private key in %s: name one with -i".formatted(home().resolve(".ssh")));
+                        ? "private key %s does not exist".formatted(candidates.getFirst())
+                        : "no private key in %s: name one with -i".formatted(home().resolve(".ssh")));
     }
 
     private static void checkPlain(Path file) {

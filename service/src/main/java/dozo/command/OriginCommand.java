@@ -1,19 +1,20 @@
 package dozo.command;
 
-import java.io.PrintWriter;
+import dozo.api.ArrivalApi.AcceptedArrivals;
+import dozo.api.ArrivalApi.ShownArrival;
+import dozo.api.OriginApi.ShownOrigin;
+import dozo.api.ReconciliationApi.ShownReconciliation;
+import dozo.collect.Reconciliations.ReportLine;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import tools.jackson.databind.JsonNode;
 
 /** Systems that experiments are collected from. */
@@ -27,67 +28,69 @@ final class OriginCommand {
     private static final String ORIGINS = "/api/v1/origins";
     private static final String ARRIVALS = "/api/v1/arrivals";
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Command(
             name = "save",
             mixinStandardHelpOptions = true,
-            description = "Registers an origin, or changes the one of this name: in whole.")
+            description = "Registers an origin, or replaces the one with this name.")
     int save(
             @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "What it is called here.") String name,
+            @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
             @Option(names = "--kind", required = true, description = "flywheel, dicomweb or tree.") String kind,
-            @Option(names = "--address", description = "As https://flywheel.example.org.") @Nullable String address,
+            @Option(names = "--address", description = "Such as https://flywheel.example.org.") @Nullable
+                    String address,
             @Option(
                             names = "--secret-file",
                             paramLabel = "FILE",
-                            description = "Where the key lies on the service's machine.")
+                            description = "The file with the key, on the service's machine.")
                     @Nullable
                     String secretFile,
             @Option(
                             names = "--spool",
                             paramLabel = "FOLDER",
-                            description = "Into which items are brought, on the service's machine.")
+                            description = "The folder for downloads, on the service's machine.")
                     @Nullable
                     String spool,
             @Option(
                             names = "--root",
                             paramLabel = "FOLDER",
-                            description = "Of a tree: below it experiments lie, on the service's machine.")
+                            description = "Of a tree: the folder that contains experiments, on the service's machine.")
                     @Nullable
                     String root,
             @Option(
                             names = "--pattern",
                             paramLabel = "PATTERN",
                             description =
-                                    "Of a tree: which folders are experiments, as '{project}/{date}_{label}'; repeatable.")
+                                    "Of a tree: which folders are experiments, such as '{project}/{date}_{label}'; repeatable.")
                     @Nullable
                     List<String> patterns,
             @Option(
                             names = "--ready",
                             paramLabel = "RULE",
-                            description = "Of a tree: by what all of one is there, as 'marker .done'; repeatable.")
+                            description =
+                                    "Of a tree: the rule by which an experiment is complete, such as 'marker .done'; repeatable.")
                     @Nullable
                     List<String> ready,
-            @Option(names = "--project", paramLabel = "P", description = "Where all goes that --map says nothing of.")
+            @Option(
+                            names = "--project",
+                            paramLabel = "P",
+                            description = "The project of all items that --map does not assign.")
                     @Nullable
                     String project,
             @Option(
                             names = "--map",
                             paramLabel = "THEIRS=P",
-                            description = "What is in the origin's project of this id goes to P; repeatable.")
+                            description = "Assigns the origin's project with this id to P; repeatable.")
                     @Nullable
                     Map<String, String> projects,
             @Option(
                             names = "--storage-host",
                             paramLabel = "HOST",
-                            description = "It may send downloads on to; repeatable.")
+                            description = "A host to which the origin may redirect downloads; repeatable.")
                     @Nullable
                     List<String> storageHosts,
-            @Option(names = "--automatic", description = "Where the project is known, nobody is asked.")
+            @Option(names = "--automatic", description = "Registers items without asking where the project is known.")
                     boolean automatic,
-            @Option(names = "--inactive", description = "Nights do not look at it.") boolean inactive) {
+            @Option(names = "--inactive", description = "Nights skip it.") boolean inactive) {
         Map<String, Object> body = new HashMap<>(Map.of("kind", kind, "automatic", automatic, "active", !inactive));
         put(body, "address", address);
         put(body, "spool", spool);
@@ -98,8 +101,8 @@ final class OriginCommand {
         put(body, "project", project);
         put(body, "projects", projects);
         put(body, "storageHosts", storageHosts);
-        JsonNode saved = service.put(ORIGINS + "/" + Connection.encoded(name), body);
-        Dozo.say(out(), service, saved, "the next night collects from %s".formatted(name));
+        Answer<ShownOrigin> saved = service.put(ORIGINS + "/" + Connection.encoded(name), body, ShownOrigin.class);
+        service.say(saved, "the next night will collect from %s".formatted(name));
         return Exit.WELL;
     }
 
@@ -108,87 +111,81 @@ final class OriginCommand {
         Table table = new Table("NAME", "KIND", "ADDRESS", "PROJECT", "AUTOMATIC", "LOOKED AT");
         return listed(
                 service,
-                service.all(ORIGINS),
+                service.all(ORIGINS, ShownOrigin.class),
                 table,
                 "No origin yet; `dozo origin save` registers one.",
                 origin -> table.row(
-                        text(origin, "name"),
-                        text(origin, "kind"),
-                        text(origin, origin.hasNonNull("root") ? "root" : "address"),
-                        text(origin, "project"),
-                        origin.path("automatic").asBoolean() ? "yes" : "no",
-                        text(origin, "lookedAt")));
+                        text(origin.name()),
+                        text(origin.kind()),
+                        text(origin.root() == null ? origin.address() : origin.root()),
+                        text(origin.project()),
+                        origin.automatic() ? "yes" : "no",
+                        text(origin.lookedAt())));
     }
 
     @Command(
             name = "arrivals",
             mixinStandardHelpOptions = true,
-            description = "Lists the proposals: what origins tell of and is no experiment yet.")
+            description = "Lists the proposals: what origins list that is not an experiment yet.")
     int arrivals(
             @Mixin Connection service,
-            @Option(names = "--all", description = "What became an experiment or was dismissed, too.") boolean all,
-            @Option(names = "--dismissed", description = "In their place what was dismissed, and why.")
+            @Option(names = "--all", description = "Includes items that became experiments or were dismissed.")
+                    boolean all,
+            @Option(names = "--dismissed", description = "Lists dismissed items instead, with the reasons.")
                     boolean dismissed,
-            @Option(names = "--origin", paramLabel = "NAME", description = "Of this origin only.") @Nullable
+            @Option(names = "--origin", paramLabel = "NAME", description = "Only items of this origin.") @Nullable
                     String origin,
-            @Option(names = "--project", paramLabel = "P", description = "For this project only.") @Nullable
+            @Option(names = "--project", paramLabel = "P", description = "Only items for this project.") @Nullable
                     String project) {
-        List<String> query = new ArrayList<>();
         if (all && dismissed) {
             throw new Failure(Exit.USAGE, "either --all or --dismissed");
         }
-        if (!all) {
-            query.add(dismissed ? "dismissed=true" : "proposed=true");
-        }
-        if (origin != null) {
-            query.add("origin=" + Connection.encoded(origin));
-        }
-        if (project != null) {
-            query.add("project=" + Connection.encoded(project));
-        }
-        String address = query.isEmpty() ? ARRIVALS : ARRIVALS + "?" + String.join("&", query);
+        Query query = new Query(ARRIVALS)
+                .with("proposed", (all || dismissed) ? null : true)
+                .with("dismissed", dismissed ? true : null)
+                .with("origin", origin)
+                .with("project", project);
         Table table =
                 new Table("ID", "ORIGIN", "STATE", "PROJECT", "ACQUIRED", "MODALITY", "FILES", "TITLE", "DISMISSED");
         return listed(
                 service,
-                service.all(address),
+                service.all(query.toString(), ShownArrival.class),
                 table,
                 all || dismissed ? "No such arrival." : "No proposals.",
                 arrival -> table.row(
-                        text(arrival, "id"),
-                        text(arrival, "origin"),
-                        text(arrival, "state"),
-                        text(arrival, "project"),
-                        text(arrival, "acquired"),
-                        text(arrival, "modality"),
-                        text(arrival, "filesTold"),
-                        text(arrival, "title"),
-                        arrival.hasNonNull("dismissedBy")
-                                ? "%s: %s".formatted(text(arrival, "dismissedBy"), text(arrival, "dismissedReason"))
-                                : "–"));
+                        text(arrival.id()),
+                        text(arrival.origin()),
+                        text(arrival.state()),
+                        text(arrival.project()),
+                        text(arrival.acquired()),
+                        text(arrival.modality()),
+                        text(arrival.filesTold()),
+                        text(arrival.title()),
+                        arrival.dismissedBy() == null
+                                ? "–"
+                                : "%s: %s".formatted(text(arrival.dismissedBy()), text(arrival.dismissedReason()))));
     }
 
     @Command(
             name = "accept",
             mixinStandardHelpOptions = true,
-            description = "Makes experiments of proposals, as they are proposed. Their files come in the next night.")
+            description = "Registers proposals as experiments, as proposed. The next night brings their files.")
     int accept(
             @Mixin Connection service,
             @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
-        JsonNode answer = service.post(ARRIVALS + "/accept", Map.of("ids", ids));
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(answer));
-        } else {
-            answer.path("arrivals")
-                    .forEach(each -> out().println("%s: %s"
-                            .formatted(
-                                    text(each, "id"),
-                                    each.hasNonNull("experiment")
-                                            ? text(each, "experiment")
-                                            : "refused: " + text(each, "refused"))));
-        }
-        out().flush();
-        return answer.path("refused").asInt() == 0 ? Exit.WELL : Exit.REFUSED;
+        Answer<AcceptedArrivals> answer =
+                service.post(ARRIVALS + "/accept", Map.of("ids", ids), AcceptedArrivals.class);
+        service.print(
+                answer,
+                out -> answer.value()
+                        .arrivals()
+                        .forEach(each -> out.println("%s: %s"
+                                .formatted(
+                                        each.id(),
+                                        each.experiment() == null
+                                                ? "refused: " + text(each.refused())
+                                                : text(each.experiment())))));
+        return answer.value().refused() == 0 ? Exit.WELL : Exit.REFUSED;
     }
 
     @Command(
@@ -203,7 +200,7 @@ final class OriginCommand {
                             names = "--reason",
                             required = true,
                             paramLabel = "TEXT",
-                            description = "Why; one line, without names of subjects.")
+                            description = "The reason, in one line without names of subjects.")
                     String reason) {
         return each(service, ids, "dismiss", Map.of("reason", reason), "dismissed");
     }
@@ -211,7 +208,7 @@ final class OriginCommand {
     @Command(
             name = "takeback",
             mixinStandardHelpOptions = true,
-            description = "Makes proposals again of what was dismissed. The next night describes them.")
+            description = "Turns dismissed items back into proposals. The next night describes them.")
     int takeBack(
             @Mixin Connection service,
             @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
@@ -222,15 +219,16 @@ final class OriginCommand {
     private int each(Connection service, List<Long> ids, String what, Map<String, ?> body, String word) {
         List<JsonNode> all = new ArrayList<>();
         for (long id : ids) {
-            all.add(service.post("%s/%d/%s".formatted(ARRIVALS, id, what), body));
+            all.add(service.post("%s/%d/%s".formatted(ARRIVALS, id, what), body, ShownArrival.class)
+                    .sent());
             if (!service.json()) {
-                out().println("%d: %s".formatted(id, word));
-                out().flush();
+                service.out().println("%d: %s".formatted(id, word));
+                service.out().flush();
             }
         }
         if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(all));
-            out().flush();
+            service.out().println(Connection.JSON.writeValueAsString(all));
+            service.out().flush();
         }
         return Exit.WELL;
     }
@@ -238,69 +236,64 @@ final class OriginCommand {
     @Command(
             name = "report",
             mixinStandardHelpOptions = true,
-            description = "Shows what origins told of in a run, and what of it is missing.",
-            footer = {"", "Exit code 0: nothing is missing. 1: something is, or not all was looked at."})
+            description = "Shows what origins listed in a run, and what of it is missing.",
+            footer = {"", "Exit code 0: nothing is missing. 1: something is, or not everything was read."})
     int report(
             @Mixin Connection service,
             @Parameters(paramLabel = "RUN", description = "The run's number.") long run,
-            @Option(names = "--csv", description = "Print all lines as CSV.") boolean csv) {
+            @Option(names = "--csv", description = "Prints all lines as CSV.") boolean csv) {
         String address = "/api/v1/runs/" + run;
-        JsonNode origins = service.get(address + "/origins").path("items");
-        boolean empty = true;
-        for (JsonNode origin : origins) {
-            empty &= text(origin, "state").equals("empty");
-        }
+        Answer<List<ShownReconciliation>> origins = service.page(address + "/origins", ShownReconciliation.class);
+        boolean empty =
+                origins.value().stream().allMatch(origin -> origin.state().equals("empty"));
         if (csv) {
-            service.printCsv(address + "/reconciliation?bom=false", out());
+            service.printCsv(new Query(address + "/reconciliation"));
             return empty ? Exit.WELL : Exit.NOT_SAFE;
         }
-        List<JsonNode> lines = service.all(address + "/reconciliation");
+        Answer<List<ReportLine>> lines = service.all(address + "/reconciliation", ReportLine.class);
         if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(Map.of("origins", origins, "lines", lines)));
+            service.out()
+                    .println(Connection.JSON.writeValueAsString(
+                            Map.of("origins", origins.sent(), "lines", lines.sent())));
         } else {
-            if (origins.isEmpty()) {
-                out().println("Run %d collected from no origin.".formatted(run));
+            if (origins.value().isEmpty()) {
+                service.out().println("Run %d collected from no origin.".formatted(run));
             }
-            origins.forEach(origin -> out().println(words(origin)));
-            lines.forEach(line -> out().println("  %-7s %-13s %s (%s): %s"
-                    .formatted(
-                            line.path("missing").asBoolean() ? "missing" : "remark",
-                            text(line, "reason"),
-                            text(line, "name"),
-                            text(line, "id"),
-                            text(line, "message"))));
+            origins.value().forEach(origin -> service.out().println(words(origin)));
+            lines.value()
+                    .forEach(line -> service.out()
+                            .println("  %-7s %-13s %s (%s): %s"
+                                    .formatted(
+                                            line.missing() ? "missing" : "remark",
+                                            text(line.reason()),
+                                            text(line.name()),
+                                            text(line.id()),
+                                            text(line.message()))));
         }
-        out().flush();
+        service.out().flush();
         return empty ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    private static String words(JsonNode origin) {
+    private static String words(ShownReconciliation origin) {
         return "%s: %s; %s items, %s changed, %s looked into, %s complete, %s gone, %s dismissed; %s of %s files are here, %s missing%s"
                 .formatted(
-                        text(origin, "origin"),
-                        text(origin, "state"),
-                        text(origin, "itemsTold"),
-                        text(origin, "itemsChanged"),
-                        text(origin, "itemsTried"),
-                        text(origin, "itemsComplete"),
-                        text(origin, "itemsGone"),
-                        text(origin, "itemsDismissed"),
-                        text(origin, "filesHere"),
-                        text(origin, "filesTold"),
-                        text(origin, "missing"),
-                        text(origin, "message").equals("–") ? "" : "; " + text(origin, "message"));
+                        text(origin.origin()),
+                        text(origin.state()),
+                        origin.itemsTold(),
+                        origin.itemsChanged(),
+                        origin.itemsTried(),
+                        origin.itemsComplete(),
+                        origin.itemsGone(),
+                        origin.itemsDismissed(),
+                        origin.filesHere(),
+                        origin.filesTold(),
+                        origin.missing(),
+                        origin.message().isEmpty() ? "" : "; " + text(origin.message()));
     }
 
-    private int listed(Connection service, List<JsonNode> all, Table table, String none, Consumer<JsonNode> row) {
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(all));
-        } else if (all.isEmpty()) {
-            out().println(none);
-        } else {
-            all.forEach(row);
-            table.print(out());
-        }
-        out().flush();
+    private <T> int listed(Connection service, Answer<List<T>> all, Table table, String none, Consumer<T> row) {
+        all.value().forEach(row);
+        service.print(all, all.value().isEmpty() ? out -> out.println(none) : table::print);
         return Exit.WELL;
     }
 
@@ -310,12 +303,8 @@ final class OriginCommand {
         }
     }
 
-    private static String text(JsonNode node, String field) {
-        String text = Connection.visible(node.path(field).asString(""));
+    private static String text(@Nullable Object said) {
+        String text = Connection.text(said);
         return text.isEmpty() ? "–" : text;
-    }
-
-    private PrintWriter out() {
-        return Objects.requireNonNull(spec).commandLine().getOut();
     }
 }

@@ -1,29 +1,21 @@
 package dozo.command;
 
+import dozo.api.ShownRun;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Pauses a run. */
 @Command(
         name = "pause",
         mixinStandardHelpOptions = true,
-        description = "Pauses a run: what is under way is finished, and nothing is begun until it is resumed.")
+        description = "Pauses a run: it finishes what is under way and starts nothing until it is resumed.")
 final class PauseCommand implements Callable<Integer> {
 
     private static final Duration POLL = Duration.ofMillis(500);
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Mixin
     private final Connection service = new Connection();
@@ -31,29 +23,28 @@ final class PauseCommand implements Callable<Integer> {
     @Mixin
     private final ChosenRun chosen = new ChosenRun();
 
-    @Option(names = "--wait", description = "Until nothing of it is under way any more.")
+    @Option(names = "--wait", description = "Waits until nothing is under way.")
     private boolean wait;
 
     @Override
     public Integer call() throws InterruptedException {
-        CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
         long run = chosen.of(service);
         String address = "%s/%d".formatted(ChosenRun.ADDRESS, run);
-        JsonNode shown = service.post(address + "/pause", Map.of());
-        while (wait && shown.path("underWay").asBoolean()) {
+        Answer<ShownRun> shown = service.post(address + "/pause", Map.of(), ShownRun.class);
+        while (wait && shown.value().underWay()) {
             Thread.sleep(POLL);
-            shown = service.get(address);
+            shown = service.get(address, ShownRun.class);
         }
-        Dozo.say(commandLine.getOut(), service, shown, line(run, shown));
+        service.say(shown, line(shown.value()));
         return Exit.WELL;
     }
 
-    private static String line(long run, JsonNode shown) {
-        if (!Dozo.run(shown).goesOn()) {
-            return "run %d has ended: there was nothing left to begin".formatted(run);
+    private static String line(ShownRun run) {
+        if (!run.run().goesOn()) {
+            return "run %d has ended: there was nothing left to begin".formatted(run.id());
         }
-        return shown.path("underWay").asBoolean()
-                ? "run %d is paused; what is under way is finished first".formatted(run)
-                : "run %d is paused".formatted(run);
+        return run.underWay()
+                ? "run %d is paused; what is under way is finished first".formatted(run.id())
+                : "run %d is paused".formatted(run.id());
     }
 }

@@ -1,26 +1,23 @@
 package dozo.command;
 
+import dozo.api.PlanApi.ShownPlan;
 import dozo.plan.CostModel;
 import dozo.plan.Forecast;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** What sending takes: of what is not safe yet, asked of the service, or of a table of sizes, without one. */
 @Command(
         name = "plan",
         mixinStandardHelpOptions = true,
         description =
-                "Tells how long sending takes and what limits it: of what is not safe yet, or of a table of sizes.",
+                "Estimates how long sending takes and what limits it, for what is not safe yet or for a table of sizes.",
         footer = {
             "",
             "A rate is bytes or bits a second: 600Mbit, 75MB, 7.62Gbit (powers of 1,000), 16MiB (of 1,024).",
@@ -31,16 +28,13 @@ final class PlanCommand implements Callable<Integer> {
 
     private static final int LANES_SHOWN_MAX = 16;
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Mixin
-    private @Nullable Connection service;
+    private final Connection service = new Connection();
 
-    @Option(names = "--from-table", paramLabel = "FILE", description = "Plan these sizes; no service is asked.")
+    @Option(names = "--from-table", paramLabel = "FILE", description = "Plans these sizes, without the service.")
     private @Nullable Path table;
 
-    @Option(names = "--site", paramLabel = "S", description = "To which site; not needed for the only one.")
+    @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
 
     @Option(
@@ -48,32 +42,31 @@ final class PlanCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "N",
             defaultValue = "4,8,16",
-            description = "With so many lanes, 1 to 64; several separated by commas (${DEFAULT-VALUE}).")
+            description = "The numbers of lanes, 1 to 64, separated by commas (${DEFAULT-VALUE}).")
     private List<Integer> lanes = List.of();
 
     @Option(
             names = "--partitions",
             paramLabel = "N",
-            description = "In so many partitions, 1 to 64; else as many as lanes.")
+            description = "The number of partitions, 1 to 64; by default that of lanes.")
     private @Nullable Integer partitions;
 
     @Option(
             names = "--rate",
             paramLabel = "RATE",
-            description = "What a lane moves; else what was measured at the site.")
+            description = "The rate of a lane; by default as measured at the site.")
     private @Nullable String rate;
 
-    @Option(names = "--link", paramLabel = "RATE", description = "What the link takes in all; else it does not limit.")
+    @Option(names = "--link", paramLabel = "RATE", description = "The link's total rate; by default unlimited.")
     private @Nullable String link;
 
     @Override
     public Integer call() {
         check();
-        Connection connection = Objects.requireNonNull(service);
-        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        PrintWriter out = service.out();
         Path file = table;
         if (file == null) {
-            ask(connection, out);
+            ask();
             return Exit.WELL;
         }
         Forecast forecast = Forecast.of(
@@ -82,7 +75,7 @@ final class PlanCommand implements Callable<Integer> {
                 lanes,
                 partitions == null ? 0 : partitions,
                 link == null ? null : Amounts.rate("--link", link));
-        if (connection.json()) {
+        if (service.json()) {
             out.println(Connection.JSON.writeValueAsString(forecast));
         } else {
             PlanReport.print(out, forecast, "project");
@@ -91,36 +84,25 @@ final class PlanCommand implements Callable<Integer> {
         return Exit.WELL;
     }
 
-    private void ask(Connection connection, PrintWriter out) {
-        StringBuilder path = new StringBuilder("/api/v1/plan?");
-        lanes.forEach(each -> path.append("lanes=").append(each).append('&'));
-        add(path, "site", site == null ? null : Connection.encoded(site));
-        add(path, "partitions", partitions);
-        add(path, "rate", rate == null ? null : Amounts.rate("--rate", rate));
-        add(path, "link", link == null ? null : Amounts.rate("--link", link));
-        JsonNode answer = connection.get(path.toString());
-        if (connection.json()) {
-            out.println(Connection.JSON.writeValueAsString(answer));
-        } else {
-            long measurements = answer.path("measurements").asLong();
+    private void ask() {
+        Query query = new Query("/api/v1/plan")
+                .with("site", site)
+                .with("partitions", partitions)
+                .with("rate", rate == null ? null : Amounts.rate("--rate", rate))
+                .with("link", link == null ? null : Amounts.rate("--link", link));
+        lanes.forEach(each -> query.with("lanes", each));
+        Answer<ShownPlan> answer = service.get(query.toString(), ShownPlan.class);
+        ShownPlan plan = answer.value();
+        service.print(answer, out -> {
             out.println("not safe yet at %s; what sending costs is %s"
                     .formatted(
-                            Connection.visible(answer.path("site").asString("")),
-                            measurements == 0
+                            Connection.visible(plan.site()),
+                            plan.measurements() == 0
                                     ? "not measured there yet"
                                     : "measured %d times, last at %s"
-                                            .formatted(
-                                                    measurements,
-                                                    answer.path("measuredAt").asString(""))));
-            PlanReport.print(out, Connection.JSON.treeToValue(answer.path("forecast"), Forecast.class), "project");
-        }
-        out.flush();
-    }
-
-    private static void add(StringBuilder path, String name, @Nullable Object value) {
-        if (value != null) {
-            path.append(name).append('=').append(value).append('&');
-        }
+                                            .formatted(plan.measurements(), plan.measuredAt())));
+            PlanReport.print(out, plan.forecast(), "project");
+        });
     }
 
     private CostModel cost() {
@@ -130,7 +112,7 @@ final class PlanCommand implements Callable<Integer> {
         try {
             return new CostModel((double) Amounts.rate("--rate", rate), CostModel.DEFAULT.secondsPerEntry());
         } catch (IllegalArgumentException outOfRange) {
-            throw new Failure(Exit.USAGE, "--rate %s: 1kB to 1TB a second is accepted".formatted(Login.visible(rate)));
+            throw new Failure(Exit.USAGE, "--rate %s: expected 1kB to 1TB per second".formatted(Login.visible(rate)));
         }
     }
 
@@ -139,12 +121,10 @@ final class PlanCommand implements Callable<Integer> {
         if (!few || !lanes.stream().allMatch(PlanCommand::isCount)) {
             throw new Failure(
                     Exit.USAGE,
-                    "--lanes: 1 to %d numbers from 1 to %d are accepted"
-                            .formatted(LANES_SHOWN_MAX, Forecast.LANES_MAX));
+                    "--lanes: expected 1 to %d numbers from 1 to %d".formatted(LANES_SHOWN_MAX, Forecast.LANES_MAX));
         }
         if (partitions != null && !isCount(partitions)) {
-            throw new Failure(
-                    Exit.USAGE, "--partitions: a number from 1 to %d is accepted".formatted(Forecast.LANES_MAX));
+            throw new Failure(Exit.USAGE, "--partitions: expected a number from 1 to %d".formatted(Forecast.LANES_MAX));
         }
         if (table != null && site != null) {
             throw new Failure(Exit.USAGE, "--site and --from-table do not go together");

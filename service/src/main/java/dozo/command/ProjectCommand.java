@@ -1,16 +1,14 @@
 package dozo.command;
 
-import java.util.ArrayList;
+import dozo.api.ProjectApi.ShownProject;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Projects. */
 @Command(
@@ -19,42 +17,33 @@ import tools.jackson.databind.JsonNode;
         description = "Projects: add, list, roots, restore-roots, tripwire.")
 final class ProjectCommand {
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a project.")
     int add(
             @Mixin Connection service,
-            @Parameters(paramLabel = "CODE", description = "Opaque: it becomes a folder's name at the site.")
+            @Parameters(paramLabel = "CODE", description = "An opaque code; it becomes a folder name at the site.")
                     String code,
-            @Option(names = "--title", defaultValue = "", description = "What people call it.") String title) {
-        JsonNode project = service.post("/api/v1/projects", Map.of("code", code, "title", title));
-        Dozo.say(out(), service, project, "created project " + code);
+            @Option(names = "--title", defaultValue = "", description = "A title for people.") String title) {
+        Answer<ShownProject> project =
+                service.post("/api/v1/projects", Map.of("code", code, "title", title), ShownProject.class);
+        service.say(project, "created project " + code);
         return Exit.WELL;
     }
 
     @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the projects.")
     int list(@Mixin Connection service) {
-        List<JsonNode> projects = service.all("/api/v1/projects");
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(projects));
-            out().flush();
-            return Exit.WELL;
-        }
+        Answer<List<ShownProject>> projects = service.all("/api/v1/projects", ShownProject.class);
         Table table = new Table("CODE", "CREATED", "TRIPWIRE", "TITLE");
-        projects.forEach(project -> table.row(
-                project.path("code").asString(),
-                project.path("createdAt").asString(),
-                threshold(project),
-                Connection.visible(project.path("title").asString(""))));
-        table.print(out());
+        projects.value()
+                .forEach(project -> table.row(
+                        project.code(), project.createdAt(), threshold(project), Connection.visible(project.title())));
+        service.print(projects, table::print);
         return Exit.WELL;
     }
 
     @Command(
             name = "tripwire",
             mixinStandardHelpOptions = true,
-            description = "Sets how much may be lost at once before an experiment is frozen.")
+            description = "Sets how much may disappear at once before an experiment is frozen.")
     int tripwire(
             @Mixin Connection service,
             @Parameters(paramLabel = "CODE", description = "The project's code.") String code,
@@ -62,25 +51,26 @@ final class ProjectCommand {
                             names = "--percent",
                             required = true,
                             paramLabel = "N",
-                            description = "So many of a hundred files and links, or bytes: 1 to 100.")
+                            description = "The percentage of files and links, or bytes: 1 to 100.")
                     int percent,
             @Option(
                             names = "--entries",
                             required = true,
                             paramLabel = "N",
-                            description = "But at least so many files and links: 10 or more.")
+                            description = "The minimum number of files and links: 10 or more.")
                     int entries) {
-        JsonNode project = service.put(
+        Answer<ShownProject> project = service.put(
                 "/api/v1/projects/%s/tripwire".formatted(Connection.encoded(code)),
-                Map.of("percent", percent, "entries", entries));
-        Dozo.say(out(), service, project, "the tripwire of %s is at %s".formatted(code, threshold(project)));
+                Map.of("percent", percent, "entries", entries),
+                ShownProject.class);
+        service.say(project, "the tripwire of %s is at %s".formatted(code, threshold(project.value())));
         return Exit.WELL;
     }
 
     @Command(
             name = "roots",
             mixinStandardHelpOptions = true,
-            description = "Shows below which folders lab managers may register, or sets them in whole.")
+            description = "Shows the folders below which lab managers may register, or replaces them.")
     int roots(
             @Mixin Connection service,
             @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
@@ -88,15 +78,15 @@ final class ProjectCommand {
                             index = "1..*",
                             arity = "0..*",
                             paramLabel = "FOLDER",
-                            description = "All of them, on the service's machine; none: they are shown.")
+                            description = "All folders, on the service's machine; without any, the folders are shown.")
                     @Nullable
                     List<String> folders,
-            @Option(names = "--none", description = "There is to be none.") boolean none) {
+            @Option(names = "--none", description = "Removes all folders from the list.") boolean none) {
         return folders(
                 service,
                 code,
                 "roots",
-                "roots",
+                ShownProject::roots,
                 folders,
                 none,
                 "%s has no source roots: lab managers register nothing there".formatted(code));
@@ -105,7 +95,7 @@ final class ProjectCommand {
     @Command(
             name = "restore-roots",
             mixinStandardHelpOptions = true,
-            description = "Shows below which folders the service restores experiments, or sets them in whole.")
+            description = "Shows the folders below which the service restores experiments, or replaces them.")
     int restoreRoots(
             @Mixin Connection service,
             @Parameters(index = "0", paramLabel = "CODE", description = "The project's code.") String code,
@@ -113,15 +103,15 @@ final class ProjectCommand {
                             index = "1..*",
                             arity = "0..*",
                             paramLabel = "FOLDER",
-                            description = "All of them, on the service's machine; none: they are shown.")
+                            description = "All folders, on the service's machine; without any, the folders are shown.")
                     @Nullable
                     List<String> folders,
-            @Option(names = "--none", description = "There is to be none.") boolean none) {
+            @Option(names = "--none", description = "Removes all folders from the list.") boolean none) {
         return folders(
                 service,
                 code,
                 "restore-roots",
-                "restoreRoots",
+                ShownProject::restoreRoots,
                 folders,
                 none,
                 "%s has no restore folders: the service restores nothing of it".formatted(code));
@@ -132,7 +122,7 @@ final class ProjectCommand {
             Connection service,
             String code,
             String address,
-            String field,
+            Function<ShownProject, List<String>> field,
             @Nullable List<String> folders,
             boolean none,
             String without) {
@@ -143,23 +133,17 @@ final class ProjectCommand {
         List<byte[]> wanted = folders == null
                 ? List.of()
                 : folders.stream().map(RawArgument::path).toList();
-        JsonNode answer = wanted.isEmpty() && !none
-                ? service.get(project)
-                : service.put(project + "/" + address, Map.of("rootsBytes", wanted));
-        List<String> shown = new ArrayList<>();
-        answer.path(field).forEach(root -> shown.add(Connection.visible(root.asString())));
-        Dozo.say(out(), service, answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
+        Answer<ShownProject> answer = wanted.isEmpty() && !none
+                ? service.get(project, ShownProject.class)
+                : service.put(project + "/" + address, Map.of("rootsBytes", wanted), ShownProject.class);
+        List<String> shown =
+                field.apply(answer.value()).stream().map(Connection::visible).toList();
+        service.say(answer, shown.isEmpty() ? without : String.join(System.lineSeparator(), shown));
         return Exit.WELL;
     }
 
-    private static String threshold(JsonNode project) {
+    private static String threshold(ShownProject project) {
         return "%d %%, %d entries"
-                .formatted(
-                        project.at("/tripwire/percent").asInt(),
-                        project.at("/tripwire/entries").asInt());
-    }
-
-    private java.io.PrintWriter out() {
-        return java.util.Objects.requireNonNull(spec).commandLine().getOut();
+                .formatted(project.tripwire().percent(), project.tripwire().entries());
     }
 }

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.api.ScrubApi.ShownPromise;
 import dozo.run.Promises.Promise;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -18,8 +19,9 @@ final class PromiseReport {
      */
     static void print(PrintWriter out, Connection service, @Nullable String site) {
         String query = site == null ? "" : "?site=" + Connection.encoded(site);
-        Promise promise = Connection.JSON.treeToValue(
-                service.get("/api/v1/scrubs/promise" + query).path("promise"), Promise.class);
+        Promise promise = service.get("/api/v1/scrubs/promise" + query, ShownPromise.class)
+                .value()
+                .promise();
         if (promise.oldestReadAt() != null) {
             out.println(line(promise));
             out.flush();

@@ -49,7 +49,8 @@ final class RawArgument {
         return find(argument, commandLine())
                 .orElseThrow(() -> new Failure(
                         Exit.USAGE,
-                        "the name \"%s\" cannot be told: set a UTF-8 locale, as LC_ALL=C.UTF-8".formatted(argument)));
+                        "the name \"%s\" cannot be decoded: set a UTF-8 locale, such as LC_ALL=C.UTF-8"
+                                .formatted(argument)));
     }
 
     /** What was typed where Java shows this argument; empty when it cannot be said. */

@@ -2,7 +2,12 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.ExperimentApi.ShownBulk;
+import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.api.ExperimentApi.ShownSuggestion;
+import dozo.export.Columns;
 import dozo.file.FilePath;
+import dozo.registry.Verdict;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,39 +17,36 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Registers an experiment, or all of a file. */
 @Command(
         name = "register",
         mixinStandardHelpOptions = true,
-        description = "Registers an experiment with its folder, or all that are in a CSV file.")
+        description = "Registers an experiment with its folder, or all experiments of a CSV file.")
 final class RegisterCommand implements Callable<Integer> {
 
     /** A hundred thousand folders are looked for. */
     private static final Duration FILE_LIMIT = Duration.ofMinutes(10);
 
-    @Spec
-    private @Nullable CommandSpec spec;
+    private static final Columns<Verdict> FIELDS = Columns.of(Verdict.class);
 
     @Mixin
     private final Connection service = new Connection();
 
     @Option(
             names = "--suggest",
-            description = "Look into the folders, and say what they could be registered as; register nothing.")
+            description = "Suggests how to register the folders, from their content; registers nothing.")
     private boolean suggest;
 
-    @Option(names = "--fill", description = "Register, with what is not said filled in by what the folders say.")
+    @Option(names = "--fill", description = "Registers, with missing values filled in from the folders' content.")
     private boolean fill;
 
     @ArgGroup(multiplicity = "1")
@@ -64,28 +66,37 @@ final class RegisterCommand implements Callable<Integer> {
         @Option(
                 names = "--project",
                 paramLabel = "P",
-                description = "Its project's code. Needed, but for --suggest and --fill.")
+                description = "The project's code. Required without --suggest and --fill.")
         private @Nullable String project;
 
-        @Option(names = "--code", paramLabel = "C", description = "Its own code. Needed, but for --suggest and --fill.")
+        @Option(
+                names = "--code",
+                paramLabel = "C",
+                description = "The experiment's code. Required without --suggest and --fill.")
         private @Nullable String code;
 
-        @Option(names = "--title", paramLabel = "T", description = "What people call it.")
+        @Option(names = "--title", paramLabel = "T", description = "A title for people.")
         private @Nullable String title;
 
-        @Option(names = "--modality", paramLabel = "M", description = "As DICOM codes it: MR, MEG, EEG.")
+        @Option(names = "--modality", paramLabel = "M", description = "The DICOM modality: MR, MEG, EEG.")
         private @Nullable String modality;
 
         @Option(names = "--scanner", paramLabel = "N", description = "The scanner's code.")
         private @Nullable String scanner;
 
-        @Option(names = "--acquired", paramLabel = "DAY", description = "The day of the visit, as 2026-10-01.")
+        @Option(names = "--acquired", paramLabel = "DAY", description = "The day of the visit, such as 2026-10-01.")
         private @Nullable String acquired;
 
-        @Option(names = "--list", paramLabel = "FILE", description = "A file list to read in place of a walk.")
+        @Option(
+                names = "--list",
+                paramLabel = "FILE",
+                description = "A file list to read instead of walking the folder.")
         private @Nullable String list;
 
-        @Option(names = "--list-form", paramLabel = "FORM", description = "What wrote it: find or policy.")
+        @Option(
+                names = "--list-form",
+                paramLabel = "FORM",
+                description = "The program that wrote the list: find or policy.")
         private @Nullable String listForm;
 
         @Parameters(paramLabel = "SOURCE", description = "The folder, on the service's machine.")
@@ -101,16 +112,16 @@ final class RegisterCommand implements Callable<Integer> {
                 description = "With columns project, code, source; and title, modality, scanner, acquired.")
         private Path csv = Path.of("");
 
-        @Option(names = "--dry-run", description = "Say what would be registered; register nothing.")
+        @Option(names = "--dry-run", description = "Shows what would be registered; registers nothing.")
         private boolean dryRun;
 
-        @Option(names = "--each", description = "Register each good line; without it all or nothing.")
+        @Option(names = "--each", description = "Registers each valid line; by default all lines or none.")
         private boolean each;
 
         @Option(
                 names = "--encoding",
                 paramLabel = "E",
-                description = "utf-8, shift_jis or utf-16le, where the file does not tell.")
+                description = "utf-8, shift_jis or utf-16le; by default detected.")
         private @Nullable String encoding;
     }
 
@@ -119,8 +130,7 @@ final class RegisterCommand implements Callable<Integer> {
         Asked given = requireNonNull(asked);
         if (suggest && fill) {
             throw new ParameterException(
-                    requireNonNull(spec).commandLine(),
-                    "either --suggest, which only tells, or --fill, which registers");
+                    service.commandLine(), "either --suggest, which only shows, or --fill, which registers");
         }
         return given.many == null ? one(requireNonNull(given.one)) : many(given.many);
     }
@@ -135,89 +145,73 @@ final class RegisterCommand implements Callable<Integer> {
         body.put("scanner", one.scanner);
         body.put("acquired", one.acquired);
         if (suggest || fill) {
-            JsonNode told = service.get("/api/v1/experiments/suggestions?sourceBytes="
-                    + Connection.encoded(Base64.getEncoder().encodeToString(folder)));
-            body.replaceAll((field, said) -> said == null ? textOrNull(told, field) : said);
+            Answer<ShownSuggestion> told = service.get(
+                    "/api/v1/experiments/suggestions?sourceBytes="
+                            + Connection.encoded(Base64.getEncoder().encodeToString(folder)),
+                    ShownSuggestion.class);
+            Columns<ShownSuggestion> suggested = Columns.of(ShownSuggestion.class);
+            body.replaceAll((field, given) -> given == null ? suggested.cell(told.value(), field) : given);
             if (suggest) {
-                say(told, body);
+                service.print(told, out -> print(out, told.value(), body));
                 return Exit.WELL;
             }
-            told.path("hints")
-                    .forEach(hint ->
-                            requireNonNull(spec).commandLine().getErr().println("dozo: " + text(hint, "message")));
+            PrintWriter err = service.commandLine().getErr();
+            told.value().hints().forEach(hint -> err.println("dozo: " + Connection.visible(hint.message())));
         }
         for (String needed : List.of("project", "code")) {
             if (body.get(needed) == null) {
                 throw new ParameterException(
-                        requireNonNull(spec).commandLine(),
+                        service.commandLine(),
                         "--%s is needed%s".formatted(needed, fill ? ": the folder does not say it" : ""));
             }
         }
         body.put("sourceBytes", folder);
         body.put("listBytes", one.list == null ? null : RawArgument.path(one.list));
         body.put("listForm", one.listForm);
-        JsonNode experiment = service.post("/api/v1/experiments", body);
-        Dozo.say(
-                out(),
-                service,
+        Answer<ShownExperiment> experiment = service.post("/api/v1/experiments", body, ShownExperiment.class);
+        service.say(
                 experiment,
                 "registered %s/%s: %s".formatted(body.get("project"), body.get("code"), FilePath.render(folder)));
         return Exit.WELL;
     }
 
     /** What is suggested, beside what was given, and all that is to be known. */
-    private void say(JsonNode told, Map<String, @Nullable Object> filled) {
-        PrintWriter out = out();
-        if (service.json()) {
-            Dozo.say(out, service, told, "");
-            return;
-        }
+    private static void print(PrintWriter out, ShownSuggestion told, Map<String, @Nullable Object> filled) {
         for (String field : List.of("project", "code", "title", "modality", "scanner", "acquired")) {
             Object value = filled.get(field);
             out.println("%-9s %s".formatted(field, value == null ? "-" : Connection.visible(value.toString())));
         }
-        out.println("%-9s %s".formatted("subject", told.hasNonNull("subject") ? text(told, "subject") : "-"));
-        told.path("studies").forEach(study -> out.println("%-9s %s".formatted("study", study.asString(""))));
+        out.println("%-9s %s".formatted("subject", told.subject() == null ? "-" : Connection.visible(told.subject())));
+        told.studies().forEach(study -> out.println("%-9s %s".formatted("study", study)));
         out.println("%,d of %,d files read%s"
-                .formatted(
-                        told.path("filesRead").asLong(),
-                        told.path("filesSeen").asLong(),
-                        told.path("whole").asBoolean() ? "" : ", and there are more"));
-        told.path("hints").forEach(hint -> out.println("NB: " + text(hint, "message")));
-        out.flush();
-    }
-
-    private static @Nullable String textOrNull(JsonNode node, String field) {
-        return node.hasNonNull(field) ? node.path(field).asString() : null;
+                .formatted(told.filesRead(), told.filesSeen(), told.whole() ? "" : ", and there are more"));
+        told.hints().forEach(hint -> out.println("NB: " + Connection.visible(hint.message())));
     }
 
     private int many(Many many) {
-        JsonNode answer = service.post(
+        Answer<ShownBulk> answer = service.post(
                 "/api/v1/experiments/bulk?mode=%s&dryRun=%s&suggest=%s"
                         .formatted(many.each ? "each" : "all", many.dryRun || suggest, suggest || fill),
                 many.encoding == null ? "text/csv" : "text/csv; charset=\"" + checked(many.encoding) + '"',
                 many.csv,
+                ShownBulk.class,
                 FILE_LIMIT);
-        if (service.json()) {
-            Dozo.say(out(), service, answer, "");
-        } else {
-            print(out(), answer);
-        }
-        return answer.path("refused").asLong() == 0 ? Exit.WELL : Exit.REFUSED;
+        service.print(answer, out -> print(out, answer.value()));
+        return answer.value().refused() == 0 ? Exit.WELL : Exit.REFUSED;
     }
 
     /** What was taken, how many of each, and every line that has something to be read. */
-    private static void print(PrintWriter out, JsonNode answer) {
+    private static void print(PrintWriter out, ShownBulk answer) {
         Table table = new Table(">LINE", "EXPERIMENT", "", "FIELD", "MESSAGE");
         int rows = 0;
-        for (JsonNode line : answer.path("lines")) {
-            if (line.hasNonNull("message") || line.hasNonNull("suggested") || line.hasNonNull("hints")) {
+        for (Verdict line : answer.lines()) {
+            if (line.message() != null || line.suggested() != null || line.hints() != null) {
                 rows++;
                 table.row(
-                        line.path("line").asLong(),
-                        text(line, "project") + "/" + text(line, "code"),
-                        text(line, "outcome").toLowerCase(java.util.Locale.ROOT),
-                        text(line, "field"),
+                        (long) line.line(),
+                        Connection.text(line.project()) + "/" + Connection.text(line.code()),
+                        line.outcome().name().toLowerCase(java.util.Locale.ROOT),
+                        Connection.text(line.field()),
                         remarks(line));
             }
         }
@@ -227,45 +221,36 @@ final class RegisterCommand implements Callable<Integer> {
         }
         out.println("%,d lines, read as %s: %,d registered, %,d could be, %,d unchanged, %,d refused"
                 .formatted(
-                        answer.path("lines").size(),
-                        answer.path("encoding").asString(""),
-                        answer.path("registered").asLong(),
-                        answer.path("accepted").asLong(),
-                        answer.path("unchanged").asLong(),
-                        answer.path("refused").asLong()));
-        out.flush();
+                        answer.lines().size(),
+                        answer.encoding(),
+                        answer.registered(),
+                        answer.accepted(),
+                        answer.unchanged(),
+                        answer.refused()));
     }
 
     /** The verdict's message, what of the line is suggested, and what is to be known of its folder. */
-    private static String remarks(JsonNode line) {
+    private static String remarks(Verdict line) {
         List<String> remarks = new ArrayList<>();
-        if (line.hasNonNull("message")) {
-            remarks.add(text(line, "message"));
+        if (line.message() != null) {
+            remarks.add(Connection.text(line.message()));
         }
-        if (line.hasNonNull("suggested")) {
-            List<String> said = new ArrayList<>();
-            line.path("suggested").forEach(field -> {
-                String name = field.asString("");
-                said.add("%s %s".formatted(name, text(line, name)));
-            });
-            remarks.add("suggested: " + String.join(", ", said));
+        if (line.suggested() != null) {
+            remarks.add("suggested: "
+                    + line.suggested().stream()
+                            .map(field -> "%s %s".formatted(field, Connection.text(FIELDS.cell(line, field))))
+                            .collect(Collectors.joining(", ")));
         }
-        line.path("hints").forEach(hint -> remarks.add(text(hint, "message")));
+        if (line.hints() != null) {
+            line.hints().forEach(hint -> remarks.add(Connection.visible(hint.message())));
+        }
         return String.join("; ", remarks);
-    }
-
-    private static String text(JsonNode line, String field) {
-        return Connection.visible(line.path(field).asString(""));
     }
 
     private static String checked(String encoding) {
         if (!encoding.matches("[A-Za-z0-9_-]{1,20}")) {
-            throw new Failure(Exit.USAGE, "--encoding: utf-8, shift_jis and utf-16le are accepted");
+            throw new Failure(Exit.USAGE, "--encoding: expected utf-8, shift_jis or utf-16le");
         }
         return encoding;
-    }
-
-    private PrintWriter out() {
-        return requireNonNull(spec).commandLine().getOut();
     }
 }

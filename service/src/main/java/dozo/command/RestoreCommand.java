@@ -2,6 +2,11 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.ManifestApi.ShownItem;
+import dozo.api.ManifestApi.ShownManifest;
+import dozo.api.RestoreApi.ShownRestore;
+import dozo.api.RestoreApi.ShownRestoreFinding;
+import dozo.api.SiteApi.ShownSite;
 import dozo.copy.Copy.Options;
 import dozo.copy.Copy.Progress;
 import dozo.copy.Inventory.Item;
@@ -20,7 +25,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
@@ -32,11 +36,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /**
  * Brings a manifest back. The service says what it holds and where the copies lie; they are fetched from the site by this process,
@@ -51,17 +52,14 @@ import tools.jackson.databind.JsonNode;
             "",
             "With --in-service the service fetches the files, with its own key for the site, into a folder below one that",
             "an administrator allowed (dozo project restore-roots). The files belong to the user it runs as. The command",
-            "follows it to its end; the service goes on if the command is ended.",
+            "follows it to its end; the service continues if the command is stopped.",
             "",
-            "Nothing is overwritten. After it was cut off, or something could not be had, the same command again",
+            "Nothing is overwritten. After an interruption, or if something is missing, the same command again",
             "finishes the rest. Exit code 0: all of the manifest is there; 1: not all, the findings say what."
         })
 final class RestoreCommand implements Callable<Integer> {
 
     private static final Duration POLL = Duration.ofSeconds(1);
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Mixin
     private final Connection service = new Connection();
@@ -69,7 +67,7 @@ final class RestoreCommand implements Callable<Integer> {
     @ArgGroup
     private @Nullable Version version;
 
-    @Option(names = "--site", paramLabel = "S", description = "From which site; not needed for the only one.")
+    @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
 
     @Option(
@@ -80,13 +78,13 @@ final class RestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--in-service",
-            description = "The service restores, into TARGET on its own machine: an absolute path.")
+            description = "The service restores into TARGET, an absolute path on its own machine.")
     private boolean inService;
 
     @Parameters(index = "0", paramLabel = "PROJECT/EXPERIMENT", description = "The experiment.")
     private String experiment = "";
 
-    @Parameters(index = "1", paramLabel = "TARGET", description = "A folder that is empty or not there yet.")
+    @Parameters(index = "1", paramLabel = "TARGET", description = "A folder that is empty or does not exist yet.")
     private String target = "";
 
     /** Which manifest; the latest where none is named. */
@@ -99,7 +97,7 @@ final class RestoreCommand implements Callable<Integer> {
         @Option(
                 names = "--as-of",
                 paramLabel = "TIME",
-                description = "The manifest that was the latest then: a day, or a time as 2026-10-01T15:00:00Z.")
+                description = "The latest manifest at a day, or at a time such as 2026-10-01T15:00:00Z.")
         @Nullable
         String asOf;
     }
@@ -116,16 +114,16 @@ final class RestoreCommand implements Callable<Integer> {
             return inService(address + "/restores");
         }
         String manifests = address + "/manifests";
-        JsonNode manifest = manifest(manifests);
-        int number = manifest.path("number").asInt();
-        JsonNode from = site();
-        String entries = "%s/%d/entries?site=%s"
-                .formatted(
-                        manifests, number, Connection.encoded(from.path("name").asString()));
+        ShownManifest manifest = manifest(manifests);
+        ShownSite from = site();
+        String entries = "%s/%d/entries".formatted(manifests, manifest.number());
         try (Restore restore = new Restore(
-                (after, limit) -> page(entries, after, limit),
+                (after, limit) -> page(new Query(entries)
+                        .with("site", from.name())
+                        .with("limit", limit)
+                        .with("after", Base64.getEncoder().encodeToString(after.bytes()))),
                 codes[0] + "/" + codes[1],
-                number,
+                manifest.number(),
                 address(from),
                 FilePath.pathOf(RawArgument.path(target)),
                 new Options(0, 0, false))) {
@@ -152,159 +150,129 @@ final class RestoreCommand implements Callable<Integer> {
         if (version != null && version.asOf != null) {
             wanted.put("asOf", version.asOf);
         }
-        PrintWriter out = requireNonNull(spec).commandLine().getOut();
-        PrintWriter err = spec.commandLine().getErr();
-        JsonNode restore = service.post(restores, wanted);
-        String one = restores + "/" + restore.path("id").asLong();
+        PrintWriter out = service.out();
+        PrintWriter err = service.commandLine().getErr();
+        Answer<ShownRestore> restore = service.post(restores, wanted, ShownRestore.class);
+        String one = restores + "/" + restore.value().id();
         String last = "";
-        while (state(restore).goesOn()) {
-            String line = line(restore);
+        while (restore.value().state().goesOn()) {
+            String line = line(restore.value());
             if (!line.equals(last)) {
                 err.println(line);
                 err.flush();
             }
             last = line;
             Thread.sleep(POLL);
-            restore = service.get(one);
+            restore = service.get(one, ShownRestore.class);
         }
         if (service.json()) {
-            out.println(Connection.JSON.writeValueAsString(restore));
+            out.println(restore.json());
         } else {
-            out.println(line(restore));
-            if (!restore.path("message").asString().isEmpty()) {
-                out.println("  " + Connection.visible(restore.path("message").asString()));
+            out.println(line(restore.value()));
+            if (!restore.value().message().isEmpty()) {
+                out.println("  " + Connection.visible(restore.value().message()));
             }
-            service.all(one + "/findings")
+            service.all(one + "/findings", ShownRestoreFinding.class)
+                    .value()
                     .forEach(finding -> out.println("  %s  %s  %s"
                             .formatted(
-                                    finding.path("reason").asString(),
-                                    Connection.visible(finding.path("path").asString()),
-                                    Connection.visible(finding.path("message").asString()))));
+                                    finding.reason(),
+                                    Connection.visible(finding.path()),
+                                    Connection.visible(finding.message()))));
         }
         out.flush();
-        return state(restore) == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
+        return restore.value().state() == RestoreState.COMPLETE ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    private static RestoreState state(JsonNode restore) {
-        return RestoreState.valueOf(restore.path("state").asString());
-    }
-
-    private static String line(JsonNode restore) {
+    private static String line(ShownRestore restore) {
         return "restore %d of %s, manifest %d, into %s: %s, %,d of %,d entries, %s of %s, findings: %d"
                 .formatted(
-                        restore.path("id").asLong(),
-                        restore.path("experiment").asString(),
-                        restore.path("manifest").asInt(),
-                        Connection.visible(restore.path("folder").asString()),
-                        restore.path("state").asString().toLowerCase(Locale.ROOT),
-                        restore.path("entriesVerified").asLong(),
-                        restore.path("entries").asLong(),
-                        Size.text(restore.path("bytesVerified").asLong()),
-                        Size.text(restore.path("bytes").asLong()),
-                        restore.path("findings").asLong());
+                        restore.id(),
+                        restore.experiment(),
+                        restore.manifest(),
+                        Connection.visible(restore.folder()),
+                        restore.state().name().toLowerCase(Locale.ROOT),
+                        restore.entriesVerified(),
+                        restore.entries(),
+                        Size.text(restore.bytesVerified()),
+                        Size.text(restore.bytes()),
+                        restore.findings());
     }
 
-    private int run(Restore restore, JsonNode manifest, JsonNode from) throws IOException, InterruptedException {
-        PrintWriter out = requireNonNull(spec).commandLine().getOut();
-        PrintWriter err = spec.commandLine().getErr();
+    private int run(Restore restore, ShownManifest manifest, ShownSite from) throws IOException, InterruptedException {
+        PrintWriter out = service.out();
+        PrintWriter err = service.commandLine().getErr();
         CopyReport report = new CopyReport();
         long began = System.nanoTime();
         CopyMeter.Manner manner = Terminal.takesErrors() ? CopyMeter.Manner.TERMINAL : CopyMeter.Manner.LINES;
         Progress end;
         try (CopyMeter meter = CopyMeter.of(restore, err, manner)) {
             meter.say("%s, manifest %d, sealed %s"
-                    .formatted(
-                            manifest.path("experiment").asString(),
-                            manifest.path("number").asInt(),
-                            manifest.path("sealedAt").asString()));
+                    .formatted(manifest.experiment(), manifest.number(), manifest.sealedAt()));
             end = restore.run(finding -> meter.say(report.add(finding)));
         }
         double seconds = (System.nanoTime() - began) / (double) TimeUnit.SECONDS.toNanos(1);
-        String host = Connection.visible(from.path("host").asString());
+        String host = Connection.visible(from.host());
         out.println(service.json() ? report.json(end, seconds, 0) : report.line(end, "here, from " + host, seconds));
         out.flush();
         return end.complete() && !report.hasFindings() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
-    private JsonNode manifest(String manifests) {
+    private ShownManifest manifest(String manifests) {
         if (version != null && version.number != null) {
-            return service.get(manifests + "/" + version.number);
+            return service.get(manifests + "/" + version.number, ShownManifest.class)
+                    .value();
         }
         String asOf = version == null ? null : version.asOf;
-        JsonNode found = service.get(manifests + (asOf == null ? "" : "?asOf=" + Connection.encoded(asOf)))
-                .path("items")
-                .path(0);
-        if (found.isMissingNode()) {
-            throw new Failure(
-                    Exit.REFUSED,
-                    "%s: it has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf));
-        }
-        return found;
+        return service.page(new Query(manifests).with("asOf", asOf).toString(), ShownManifest.class).value().stream()
+                .findFirst()
+                .orElseThrow(() -> new Failure(
+                        Exit.REFUSED,
+                        "%s: it has no manifest%s".formatted(experiment, asOf == null ? " yet" : " as of " + asOf)));
     }
 
-    private JsonNode site() {
+    private ShownSite site() {
         if (site != null) {
-            return service.get("/api/v1/sites/" + Connection.encoded(site));
+            return service.get("/api/v1/sites/" + Connection.encoded(site), ShownSite.class)
+                    .value();
         }
-        List<JsonNode> all =
-                service.get("/api/v1/sites").path("items").valueStream().toList();
+        List<ShownSite> all = service.page("/api/v1/sites", ShownSite.class).value();
         if (all.size() != 1) {
-            throw new Failure(Exit.REFUSED, "site: there are %d sites; name one with --site".formatted(all.size()));
+            throw new Failure(Exit.REFUSED, "site: there are %d sites; choose one with --site".formatted(all.size()));
         }
         return all.getFirst();
     }
 
-    private SiteAddress address(JsonNode from) {
-        Path key = identity != null
-                ? identity.toAbsolutePath()
-                : Path.of(from.path("identity").asString());
-        return new SiteAddress(
-                from.path("host").asString(),
-                from.path("port").asInt(),
-                from.path("user").asString(),
-                from.path("root").asString(),
-                key,
-                from.path("hostKey").asString());
+    private SiteAddress address(ShownSite from) {
+        Path key = identity != null ? identity.toAbsolutePath() : Path.of(from.identity());
+        return new SiteAddress(from.host(), from.port(), from.user(), from.root(), key, from.hostKey());
     }
 
-    private List<Item> page(String entries, FilePath after, int limit) {
-        JsonNode page = service.get("%s&limit=%d&after=%s"
-                .formatted(
-                        entries, limit, Connection.encoded(Base64.getEncoder().encodeToString(after.bytes()))));
-        List<Item> items = new ArrayList<>();
+    private List<Item> page(Query entries) {
         try {
-            page.path("items").forEach(item -> items.add(item(item)));
+            return service.page(entries.toString(), ShownItem.class).value().stream()
+                    .map(RestoreCommand::item)
+                    .toList();
         } catch (IllegalArgumentException e) {
             throw new Failure(
                     Exit.UNAVAILABLE, Login.visible("the service sent an entry that cannot be one: " + e.getMessage()));
         }
-        return items;
     }
 
-    private static Item item(JsonNode item) {
-        boolean shared = item.hasNonNull("hardLink");
+    private static Item item(ShownItem item) {
         Facts facts = Facts.told(
-                EntryKind.valueOf(item.path("kind").asString().toUpperCase(Locale.ROOT)),
-                item.path("bytes").asLong(),
-                item.path("modifiedNs").asLong(),
+                EntryKind.valueOf(item.kind().toUpperCase(Locale.ROOT)),
+                item.bytes(),
+                item.modifiedNs(),
                 Facts.UNKNOWN_NANOS,
-                item.path("mode").asInt(),
-                shared ? 2 : 1,
-                item.path("hardLink").asLong(0),
-                bytes(item, "targetBytes"));
-        byte[] copy = bytes(item, "copyBytes");
+                item.mode(),
+                item.hardLink() == null ? 1 : 2,
+                item.hardLink() == null ? 0 : item.hardLink(),
+                item.targetBytes());
         return new Item(
-                new Entry(item.path("entry").asInt(), FilePath.of(requireNonNull(bytes(item, "pathBytes"))), facts),
-                copy == null
+                new Entry(item.entry(), FilePath.of(item.pathBytes()), facts),
+                item.copyBytes() == null
                         ? null
-                        : new StoredCopy(
-                                FilePath.of(copy),
-                                Digest.ofHex(item.path("sha256").asString())));
-    }
-
-    private static byte @Nullable [] bytes(JsonNode item, String field) {
-        return item.hasNonNull(field)
-                ? Base64.getDecoder().decode(item.path(field).asString())
-                : null;
+                        : new StoredCopy(FilePath.of(item.copyBytes()), Digest.ofHex(requireNonNull(item.sha256()))));
     }
 }

@@ -1,23 +1,15 @@
 package dozo.command;
 
+import dozo.api.ShownRun;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Goes on with a paused run. */
-@Command(name = "resume", mixinStandardHelpOptions = true, description = "Goes on with a paused run where it was.")
+@Command(name = "resume", mixinStandardHelpOptions = true, description = "Resumes a paused run.")
 final class ResumeCommand implements Callable<Integer> {
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Mixin
     private final Connection service = new Connection();
@@ -25,14 +17,14 @@ final class ResumeCommand implements Callable<Integer> {
     @Mixin
     private final ChosenRun chosen = new ChosenRun();
 
-    @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
+    @Option(names = "--wait", description = "Waits for the end; the exit code is that of the run.")
     private boolean wait;
 
     @Override
     public Integer call() throws InterruptedException {
-        CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
         long run = chosen.of(service);
-        JsonNode resumed = service.post("%s/%d/resume".formatted(ChosenRun.ADDRESS, run), Map.of());
-        return Dozo.startedOrFollowed(commandLine, service, resumed, wait, "run %d goes on".formatted(run));
+        Answer<ShownRun> resumed =
+                service.post("%s/%d/resume".formatted(ChosenRun.ADDRESS, run), Map.of(), ShownRun.class);
+        return Dozo.startedOrFollowed(service, resumed, wait, "run %d continues".formatted(run));
     }
 }

@@ -1,17 +1,12 @@
 package dozo.command;
 
+import dozo.api.ShownRun;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Tries again what a run has found. */
 @Command(
@@ -23,31 +18,28 @@ import tools.jackson.databind.JsonNode;
         })
 final class RetryCommand implements Callable<Integer> {
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Mixin
     private final Connection service = new Connection();
 
     @Parameters(paramLabel = "RUN", description = "The number of the run that has the findings.")
     private long number;
 
-    @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
+    @Option(names = "--wait", description = "Waits for the end; the exit code is that of the run.")
     private boolean wait;
 
     @Override
     public Integer call() throws InterruptedException {
-        CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
-        JsonNode started = service.post("%s/%d/retry".formatted(ChosenRun.ADDRESS, number), Map.of());
+        Answer<ShownRun> answer =
+                service.post("%s/%d/retry".formatted(ChosenRun.ADDRESS, number), Map.of(), ShownRun.class);
+        ShownRun started = answer.value();
         return Dozo.startedOrFollowed(
-                commandLine,
                 service,
-                started,
+                answer,
                 wait,
                 "run %d is started: %d experiments of run %d are tried again"
                         .formatted(
-                                Dozo.run(started).id(),
-                                started.path("retry").path("experiments").asLong(),
+                                started.id(),
+                                started.retry() == null ? 0 : started.retry().experiments(),
                                 number));
     }
 }

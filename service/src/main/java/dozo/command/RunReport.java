@@ -1,8 +1,8 @@
 package dozo.command;
 
+import dozo.api.ShownFinding;
 import dozo.file.Size;
 import dozo.ledger.Findings;
-import dozo.ledger.Findings.KeptFinding;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
@@ -15,9 +15,6 @@ import java.util.Locale;
 /** How a run is, for a terminal. */
 public final class RunReport {
 
-    /** What a scrub has read so far. */
-    record Scrubbed(long copiesRead, long bytesRead, long copiesDamaged) {}
-
     private RunReport() {}
 
     /** One line without its end: how far the run is. */
@@ -27,7 +24,7 @@ public final class RunReport {
             return "scrub %d %s".formatted(run.id(), word(run.state()));
         }
         if (progress.units() == 0) {
-            String what = run.goesOn() ? "looking for what is new" : "nothing was to be sent";
+            String what = run.goesOn() ? "looking for what is new" : "nothing to send";
             return "run %d %s: %s".formatted(run.id(), word(run.state()), what);
         }
         String moved = progress.bytesMoved() == 0 ? "" : ", %s moved".formatted(Size.text(progress.bytesMoved()));
@@ -46,14 +43,14 @@ public final class RunReport {
     }
 
     /** One line without its end: how much a scrub has read. */
-    static String progress(Run run, Scrubbed scrubbed) {
+    static String progress(Run run, long copiesRead, long bytesRead, long copiesDamaged) {
         return "scrub %d %s: %,d copies read, %s, %s damaged"
                 .formatted(
                         run.id(),
                         word(run.state()),
-                        scrubbed.copiesRead(),
-                        Size.text(scrubbed.bytesRead()),
-                        scrubbed.copiesDamaged() == 0 ? "none" : "%,d".formatted(scrubbed.copiesDamaged()));
+                        copiesRead,
+                        Size.text(bytesRead),
+                        copiesDamaged == 0 ? "none" : "%,d".formatted(copiesDamaged));
     }
 
     /** The whole of it: who, when, how far, how it ended. */
@@ -64,7 +61,7 @@ public final class RunReport {
     /** The same, with a line that says how far it is. */
     static void print(PrintWriter out, Run run, String progress) {
         out.println(progress);
-        out.println("  to site %s, asked for by %s, started %s"
+        out.println("  to site %s, requested by %s, started %s"
                 .formatted(run.site(), Connection.visible(run.requestedBy()), run.startedAt()));
         if (run.endedAt() != null) {
             Duration took = Duration.between(run.startedAt(), run.endedAt());
@@ -86,9 +83,9 @@ public final class RunReport {
     }
 
     /** A line for each finding. */
-    public static void findings(PrintWriter out, List<KeptFinding> findings) {
-        for (KeptFinding finding : findings) {
-            String thing = (finding.experiment() == null ? "run " + finding.runId() : finding.experiment())
+    public static void findings(PrintWriter out, List<ShownFinding> findings) {
+        for (ShownFinding finding : findings) {
+            String thing = (finding.experiment() == null ? "run " + finding.run() : finding.experiment())
                     + (finding.path() == null ? "" : ": " + finding.path());
             out.println("  %s  %s  %s".formatted(finding.reason(), thing, Connection.visible(finding.message())));
             if (finding.acknowledgement() != null) {

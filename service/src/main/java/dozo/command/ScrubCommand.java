@@ -1,12 +1,13 @@
 package dozo.command;
 
+import dozo.api.ScrubApi.ShownScrubPlan;
+import dozo.api.ShownRun;
 import dozo.plan.CostModel;
 import dozo.plan.ReadingBudget;
 import dozo.plan.ReadingWindow;
 import dozo.plan.ScrubForecast;
 import dozo.plan.ScrubForecast.Layer;
 import dozo.plan.Work;
-import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -15,49 +16,47 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Reads stored copies again, oldest first, or tells whether a promised age can be kept. */
 @Command(
         name = "scrub",
         mixinStandardHelpOptions = true,
         description =
-                "Reads stored copies at a site again, oldest first; with --plan, tells whether an age can be promised.",
+                "Reads stored copies at a site again, oldest first; with --plan, shows whether a maximum age can be kept.",
         footer = {
             "",
             "What is left out is as the service's settings have it (dozo.scrub).",
-            "A plan with --stored and without --site is made here; no service is asked."
+            "With --stored and without --site the plan is computed locally, without the service."
         })
 final class ScrubCommand implements Callable<Integer> {
 
     private static final String ADDRESS = "/api/v1/scrubs";
 
-    @Spec
-    private @Nullable CommandSpec spec;
-
     @Mixin
-    private @Nullable Connection connection;
+    private final Connection service = new Connection();
 
-    @Option(names = "--plan", description = "Tell whether the age can be promised; nothing is read. 0: it can.")
+    @Option(
+            names = "--plan",
+            description = "Shows whether the maximum age can be kept; reads nothing. Exit code 0: it can.")
     private boolean plan;
 
-    @Option(names = "--site", paramLabel = "S", description = "At which site; not needed for the only one.")
+    @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
     private @Nullable String site;
 
     @Option(
             names = "--max-age",
             paramLabel = "AGE",
-            description = "No copy's last reading is to be older: 36h, 90d, 12w; 1h to 3660d.")
+            description = "The maximum age of each copy's last reading: 36h, 90d, 12w; 1h to 3660d.")
     private @Nullable String maxAge;
 
-    @Option(names = "--limit", paramLabel = "RATE", description = "Read at most so many bytes a second: 200MB, 16MiB.")
+    @Option(
+            names = "--limit",
+            paramLabel = "RATE",
+            description = "The maximum read rate in bytes per second: 200MB, 16MiB.")
     private @Nullable String limit;
 
     @ArgGroup
@@ -66,22 +65,28 @@ final class ScrubCommand implements Callable<Integer> {
     @ArgGroup
     private @Nullable Cache cache;
 
-    @Option(names = "--all", description = "Read everything, not only what is due.")
+    @Option(names = "--all", description = "Reads everything, not only what is due.")
     private boolean all;
 
-    @Option(names = "--wait", description = "Follow it to its end; the exit code is that of its result.")
+    @Option(names = "--wait", description = "Waits for the end; the exit code is that of the run.")
     private boolean wait;
 
-    @Option(names = "--stored", paramLabel = "SIZE", description = "Plan for so much, as 1.27PiB, just read.")
+    @Option(
+            names = "--stored",
+            paramLabel = "SIZE",
+            description = "Assumes this amount of data, such as 1.27PiB, all just read.")
     private @Nullable String stored;
 
-    @Option(names = "--files", paramLabel = "N", description = "In so many files; with --stored.")
+    @Option(names = "--files", paramLabel = "N", description = "The number of files, with --stored.")
     private @Nullable String files;
 
-    @Option(names = "--rate", paramLabel = "RATE", description = "Plan for a site that reads so fast, not as measured.")
+    @Option(
+            names = "--rate",
+            paramLabel = "RATE",
+            description = "Assumes this read rate of the site instead of the measured one.")
     private @Nullable String rate;
 
-    @Option(names = "--per-file", paramLabel = "TIME", description = "And spends so much on each file besides: 4ms.")
+    @Option(names = "--per-file", paramLabel = "TIME", description = "Time per file in addition, such as 4ms.")
     private @Nullable String perFile;
 
     /** When it is to be over; one of them. */
@@ -90,20 +95,23 @@ final class ScrubCommand implements Callable<Integer> {
         @Option(
                 names = "--window",
                 paramLabel = "FROM-UNTIL",
-                description = "Read from one time of the day until another: 20:00-06:00.")
+                description = "Reads between two times of the day: 20:00-06:00.")
         private @Nullable String window;
 
-        @Option(names = "--until", paramLabel = "TIME", description = "Read until then: 06:00, 2026-10-01T06:00:00Z.")
+        @Option(
+                names = "--until",
+                paramLabel = "TIME",
+                description = "Reads until this time: 06:00, 2026-10-01T06:00:00Z.")
         private @Nullable String until;
     }
 
     /** What is to answer; one of them. */
     private static final class Cache {
 
-        @Option(names = "--cold", description = "The site's disk is to answer, not its memory, where that can be had.")
+        @Option(names = "--cold", description = "Reads from the site's disk instead of its memory, where possible.")
         private boolean cold;
 
-        @Option(names = "--warm", description = "Its memory may answer.")
+        @Option(names = "--warm", description = "Allows reads from the site's memory.")
         private boolean warm;
     }
 
@@ -122,7 +130,7 @@ final class ScrubCommand implements Callable<Integer> {
     /** A plan for what is in no catalogue: as if all of it had been read just now. */
     private int planHere() {
         if (maxAge == null) {
-            throw new Failure(Exit.USAGE, "--max-age is needed: 1h to 3660d is accepted, as 90d");
+            throw new Failure(Exit.USAGE, "--max-age is required: 1h to 3660d, such as 90d");
         }
         Instant now = InstantSource.system().instant();
         ReadingWindow window = window();
@@ -132,44 +140,39 @@ final class ScrubCommand implements Callable<Integer> {
                 Amounts.age("--max-age", maxAge),
                 new ReadingBudget(rateOf("--limit", limit), window.secondsADay()),
                 cost());
-        if (service().json()) {
-            say(Connection.JSON.writeValueAsString(forecast));
+        if (service.json()) {
+            service.out().println(Connection.JSON.writeValueAsString(forecast));
         } else {
-            ScrubPlanReport.print(out(), forecast, window.toString(), "as was said");
+            ScrubPlanReport.print(service.out(), forecast, window.toString(), "as was said");
         }
         return ScrubPlanReport.exitCode(forecast);
     }
 
     private int planThere() {
-        StringBuilder path = new StringBuilder(ADDRESS + "/plan?");
-        add(path, "site", site);
-        add(path, "maxAgeSeconds", maxAgeSeconds());
-        add(path, "limit", rateOf("--limit", limit));
-        add(path, "window", end == null ? null : window());
-        add(path, "storedBytes", stored == null ? null : bytes());
-        add(path, "storedFiles", files == null ? null : files());
-        add(path, "rate", rateOf("--rate", rate));
-        add(path, "secondsPerFile", perFile == null ? null : Amounts.seconds("--per-file", perFile));
-        JsonNode answer = service().get(path.toString());
-        ScrubForecast forecast = Connection.JSON.treeToValue(answer.path("forecast"), ScrubForecast.class);
-        if (service().json()) {
-            say(Connection.JSON.writeValueAsString(answer));
-        } else {
-            ScrubPlanReport.print(out(), forecast, answer.path("window").asString(), known(answer));
-        }
-        return ScrubPlanReport.exitCode(forecast);
+        Query query = new Query(ADDRESS + "/plan")
+                .with("site", site)
+                .with("maxAgeSeconds", maxAgeSeconds())
+                .with("limit", rateOf("--limit", limit))
+                .with("window", end == null ? null : window())
+                .with("storedBytes", stored == null ? null : bytes())
+                .with("storedFiles", files == null ? null : files())
+                .with("rate", rateOf("--rate", rate))
+                .with("secondsPerFile", perFile == null ? null : Amounts.seconds("--per-file", perFile));
+        Answer<ShownScrubPlan> answer = service.get(query.toString(), ShownScrubPlan.class);
+        ShownScrubPlan told = answer.value();
+        service.print(answer, out -> ScrubPlanReport.print(out, told.forecast(), told.window(), known(told)));
+        return ScrubPlanReport.exitCode(told.forecast());
     }
 
-    private String known(JsonNode answer) {
-        long measurements = answer.path("measurements").asLong();
+    private String known(ShownScrubPlan plan) {
         if (rate != null && perFile != null) {
             return "as was said";
         }
         return "measured at %s in %d readings, last at %s"
                 .formatted(
-                        Connection.visible(answer.path("site").asString("")),
-                        measurements,
-                        answer.path("measuredAt").asString("-"));
+                        Connection.visible(plan.site()),
+                        plan.measurements(),
+                        plan.measuredAt() == null ? "-" : plan.measuredAt());
     }
 
     private int start() throws InterruptedException {
@@ -184,16 +187,12 @@ final class ScrubCommand implements Callable<Integer> {
         asked.put("window", end == null || end.window == null ? null : window().toString());
         asked.put("until", until());
         asked.put("cold", cache == null ? null : cache.cold && !cache.warm);
-        JsonNode started = service().post(ADDRESS, asked);
-        long run = started.path("id").asLong();
-        if (!wait) {
-            Dozo.say(out(), service(), started, "scrub %d is started".formatted(run));
-            return Exit.WELL;
-        }
-        CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
-        JsonNode ended = Dozo.followed(commandLine.getErr(), service(), started);
-        Dozo.print(out(), service(), ended);
-        return RunReport.exitCode(Dozo.run(ended).state());
+        Answer<ShownRun> started = service.post(ADDRESS, asked, ShownRun.class);
+        return Dozo.startedOrFollowed(
+                service,
+                started,
+                wait,
+                "scrub %d is started".formatted(started.value().id()));
     }
 
     private ReadingWindow window() {
@@ -232,7 +231,7 @@ final class ScrubCommand implements Callable<Integer> {
         } catch (IllegalArgumentException outOfRange) {
             throw new Failure(
                     Exit.USAGE,
-                    "--rate %s --per-file %s: 1kB to 1TB a second and 0 to 3600s are accepted"
+                    "--rate %s --per-file %s: expected 1kB to 1TB per second and 0 to 3600s"
                             .formatted(Login.visible(rate), Login.visible(perFile)));
         }
     }
@@ -241,31 +240,9 @@ final class ScrubCommand implements Callable<Integer> {
         return typed == null ? null : Amounts.rate(option, typed);
     }
 
-    private static void add(StringBuilder path, String name, @Nullable Object value) {
-        if (value != null) {
-            path.append(name)
-                    .append('=')
-                    .append(Connection.encoded(value.toString()))
-                    .append('&');
-        }
-    }
-
     private static void refuse(boolean wrong, String message) {
         if (wrong) {
             throw new Failure(Exit.USAGE, message);
         }
-    }
-
-    private void say(String line) {
-        out().println(line);
-        out().flush();
-    }
-
-    private Connection service() {
-        return Objects.requireNonNull(connection);
-    }
-
-    private PrintWriter out() {
-        return Objects.requireNonNull(spec).commandLine().getOut();
     }
 }

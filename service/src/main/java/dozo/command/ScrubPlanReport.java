@@ -33,7 +33,7 @@ final class ScrubPlanReport {
     static void print(PrintWriter out, ScrubForecast forecast, String window, String known) {
         Work stored = forecast.stored();
         Long limit = forecast.budget().bytesPerSecond();
-        out.println("%s in %,d files; every copy is to be read again within %s"
+        out.println("%s in %,d files; every copy must be read again within %s"
                 .formatted(Size.text(stored.bytes()), stored.entries(), promised(forecast)));
         out.println(
                 "reading from %s, %s".formatted(window, limit == null ? "without a limit" : "at most " + rate(limit)));

@@ -1,6 +1,10 @@
 package dozo.command;
 
+import dozo.api.SiteApi.CheckedSite;
+import dozo.api.SiteApi.ShownSite;
 import dozo.file.Size;
+import dozo.registry.Capabilities.Capability;
+import dozo.registry.Capacity;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -12,21 +16,15 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** DR sites. */
-@Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, check, show.")
+@Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, remove, check, show.")
 final class SiteCommand {
 
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     /** The host key, in one of two ways. */
     static final class HostKey {
@@ -40,7 +38,7 @@ final class SiteCommand {
         @Option(
                 names = "--host-key-file",
                 paramLabel = "FILE",
-                description = "Or a file with it, as ssh-keyscan writes it.")
+                description = "A file with the host key, as ssh-keyscan writes it.")
         private @Nullable Path file;
 
         String text() {
@@ -58,8 +56,8 @@ final class SiteCommand {
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Registers a site, or changes its address.")
     int add(
             @Mixin Connection service,
-            @Parameters(paramLabel = "NAME", description = "What it is called here.") String name,
-            @Parameters(paramLabel = "USER@HOST:/ROOT", description = "Where it is.") String where,
+            @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
+            @Parameters(paramLabel = "USER@HOST:/ROOT", description = "The site's address.") String where,
             @Option(names = "--port", defaultValue = "22", description = "Its SSH port (${DEFAULT-VALUE}).") int port,
             @Option(
                             names = "--identity",
@@ -70,11 +68,9 @@ final class SiteCommand {
             @ArgGroup(multiplicity = "1") HostKey hostKey) {
         Matcher parts = WHERE.matcher(where);
         if (!parts.matches()) {
-            throw new ParameterException(
-                    java.util.Objects.requireNonNull(spec).commandLine(),
-                    "\"%s\" is no site: user@host:/root is accepted".formatted(where));
+            throw new ParameterException(service.commandLine(), "\"%s\": expected user@host:/root".formatted(where));
         }
-        JsonNode site = service.put(
+        Answer<ShownSite> site = service.put(
                 "/api/v1/sites/" + Connection.encoded(name),
                 Map.of(
                         "user", parts.group(1),
@@ -82,31 +78,48 @@ final class SiteCommand {
                         "root", parts.group(3),
                         "port", port,
                         "identity", identity.toAbsolutePath().normalize().toString(),
-                        "hostKey", hostKey.text()));
-        Dozo.say(out(), service, site, "site %s is registered; try it with `dozo site check %s`".formatted(name, name));
+                        "hostKey", hostKey.text()),
+                ShownSite.class);
+        service.say(site, "site %s is registered; try it with `dozo site check %s`".formatted(name, name));
         return Exit.WELL;
     }
 
-    @Command(name = "check", mixinStandardHelpOptions = true, description = "Looks whether a site can be used.")
+    @Command(
+            name = "remove",
+            mixinStandardHelpOptions = true,
+            description = "Removes a site that no run has used. Nothing is changed at the site itself.")
+    int remove(
+            @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
+        service.say(
+                service.delete("/api/v1/sites/" + Connection.encoded(name), Void.class),
+                "site %s removed".formatted(name));
+        return Exit.WELL;
+    }
+
+    @Command(name = "check", mixinStandardHelpOptions = true, description = "Checks whether a site can be used.")
     int check(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
-        JsonNode found = service.post("/api/v1/sites/%s/check".formatted(Connection.encoded(name)), Map.of());
-        boolean usable = found.path("usable").asBoolean();
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(found));
-        } else {
-            out().println("site %s %s".formatted(name, usable ? "can be used" : "cannot be used"));
-            sayCapabilities(found);
-            if (found.hasNonNull("freeBytes")) {
-                out().println("  free     %s of %s"
-                        .formatted(
-                                Size.text(found.path("freeBytes").asLong()),
-                                Size.text(found.path("totalBytes").asLong())));
+        Answer<CheckedSite> answer =
+                service.post("/api/v1/sites/%s/check".formatted(Connection.encoded(name)), Map.of(), CheckedSite.class);
+        CheckedSite found = answer.value();
+        service.print(answer, out -> {
+            out.println("site %s %s".formatted(name, found.usable() ? "can be used" : "cannot be used"));
+            sayCapabilities(
+                    out,
+                    found.server(),
+                    found.digest(),
+                    found.digestBytesPerSecond(),
+                    found.syncsAtOnce(),
+                    found.cacheTool(),
+                    found.namesAreBytes(),
+                    found.clockAheadSeconds());
+            if (found.freeBytes() != null && found.totalBytes() != null) {
+                out.println(
+                        "  free     %s of %s".formatted(Size.text(found.freeBytes()), Size.text(found.totalBytes())));
             }
-            found.path("findings").forEach(finding -> out().println("  - " + Connection.visible(finding.asString())));
-        }
-        out().flush();
-        return usable && found.path("findings").isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
+            found.findings().forEach(finding -> out.println("  - " + Connection.visible(finding)));
+        });
+        return found.usable() && found.findings().isEmpty() ? Exit.WELL : Exit.NOT_SAFE;
     }
 
     @Command(
@@ -116,74 +129,71 @@ final class SiteCommand {
                     "Shows where a site is, what it could do when it was last looked at, and when it will be full.")
     int show(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
-        JsonNode site = service.get("/api/v1/sites/" + Connection.encoded(name));
-        JsonNode can = site.path("capabilities");
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(site));
-        } else {
-            out().println(Connection.visible("site %s at %s@%s:%d:%s"
-                    .formatted(
-                            name,
-                            site.path("user").asString(""),
-                            site.path("host").asString(""),
-                            site.path("port").asInt(),
-                            site.path("root").asString(""))));
-            if (can.isObject()) {
-                sayCapabilities(can);
-                out().println("  since    %s, last seen %s"
-                        .formatted(
-                                can.path("firstSeenAt").asString(""),
-                                can.path("lastSeenAt").asString("")));
+        Answer<ShownSite> answer = service.get("/api/v1/sites/" + Connection.encoded(name), ShownSite.class);
+        ShownSite site = answer.value();
+        Capability can = site.capabilities();
+        service.print(answer, out -> {
+            out.println(Connection.visible(
+                    "site %s at %s@%s:%d:%s".formatted(name, site.user(), site.host(), site.port(), site.root())));
+            if (can != null) {
+                sayCapabilities(
+                        out,
+                        can.server(),
+                        can.digest(),
+                        can.digestBytesPerSecond(),
+                        can.syncsAtOnce(),
+                        can.cacheTool(),
+                        can.namesAreBytes(),
+                        can.clockAheadSeconds());
+                out.println("  since    %s, last seen %s".formatted(can.firstSeenAt(), can.lastSeenAt()));
             } else {
-                out().println("  nobody has looked at it yet; `dozo site check %s` does".formatted(name));
+                out.println("  not checked yet; check it with `dozo site check %s`".formatted(name));
             }
-            if (site.path("capacity").isObject()) {
-                sayCapacity(site.path("capacity"));
+            if (site.capacity() != null) {
+                sayCapacity(out, site.capacity());
             }
-        }
-        out().flush();
+        });
         return Exit.WELL;
     }
 
-    private void sayCapabilities(JsonNode can) {
-        out().println("  server   " + Connection.visible(can.path("server").asString("")));
-        double rate = can.path("digestBytesPerSecond").asDouble(0);
-        out().println("  digests  "
-                + Connection.visible(can.path("digest").asString(""))
-                + (rate > 0 ? ", %s/s from memory".formatted(Size.text((long) rate)) : ""));
-        out().println("  sync     " + (can.path("syncsAtOnce").asBoolean() ? "by one command" : "file by file"));
-        out().println("  reads    "
-                + (can.hasNonNull("cacheTool")
-                        ? "cold, by " + Connection.visible(can.path("cacheTool").asString(""))
-                        : "warm"));
-        out().println("  names    " + (can.path("namesAreBytes").asBoolean() ? "any bytes" : "UTF-8 only"));
-        if (can.hasNonNull("clockAheadSeconds")) {
-            out().println("  clock    %+d s"
-                    .formatted(can.path("clockAheadSeconds").asLong()));
+    private static void sayCapabilities(
+            PrintWriter out,
+            String server,
+            String digest,
+            double digestBytesPerSecond,
+            boolean syncsAtOnce,
+            @Nullable String cacheTool,
+            boolean namesAreBytes,
+            @Nullable Long clockAheadSeconds) {
+        out.println("  server   " + Connection.visible(server));
+        out.println("  digests  "
+                + Connection.visible(digest)
+                + (digestBytesPerSecond > 0
+                        ? ", %s/s from memory".formatted(Size.text((long) digestBytesPerSecond))
+                        : ""));
+        out.println("  sync     " + (syncsAtOnce ? "by one command" : "file by file"));
+        out.println("  reads    " + (cacheTool == null ? "warm" : "cold, by " + Connection.visible(cacheTool)));
+        out.println("  names    " + (namesAreBytes ? "any bytes" : "UTF-8 only"));
+        if (clockAheadSeconds != null) {
+            out.println("  clock    %+d s".formatted(clockAheadSeconds));
         }
     }
 
-    private void sayCapacity(JsonNode capacity) {
-        out().println("  room     %d %% full, %s of %s free, seen %s"
+    private static void sayCapacity(PrintWriter out, Capacity capacity) {
+        out.println("  room     %d %% full, %s of %s free, seen %s"
                 .formatted(
-                        capacity.path("percentFull").asInt(),
-                        Size.text(capacity.path("freeBytes").asLong()),
-                        Size.text(capacity.path("totalBytes").asLong()),
-                        capacity.path("seenAt").asString("")));
-        String rate = Size.text(capacity.path("bytesPerDay").asLong(0));
-        out().println("  full     "
-                + switch (capacity.path("outlook").asString("")) {
-                    case "FILLING" ->
-                        "about %.10s, at %s a day"
-                                .formatted(capacity.path("fullAt").asString(""), rate);
-                    case "FULL" -> "now";
-                    case "FAR" -> "in more than 10 years, at %s a day".formatted(rate);
-                    case "NOT_FILLING" -> "not known: what is free has not become less in the last 4 weeks";
-                    default -> "not known: it was looked at on too few days of the last 4 weeks";
+                        capacity.percentFull(),
+                        Size.text(capacity.freeBytes()),
+                        Size.text(capacity.totalBytes()),
+                        capacity.seenAt()));
+        String rate = Size.text(capacity.bytesPerDay() == null ? 0 : capacity.bytesPerDay());
+        out.println("  full     "
+                + switch (capacity.outlook()) {
+                    case FILLING -> "about %.10s, at %s a day".formatted(capacity.fullAt(), rate);
+                    case FULL -> "now";
+                    case FAR -> "in more than 10 years, at %s a day".formatted(rate);
+                    case NOT_FILLING -> "not known: what is free has not become less in the last 4 weeks";
+                    case TOO_LITTLE_KNOWN -> "not known: it was looked at on too few days of the last 4 weeks";
                 });
-    }
-
-    private PrintWriter out() {
-        return java.util.Objects.requireNonNull(spec).commandLine().getOut();
     }
 }

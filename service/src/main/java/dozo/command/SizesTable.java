@@ -40,7 +40,7 @@ final class SizesTable {
     private static final Set<String> FILES = Set.of("files", "entries", "file_count", "count", "inodes");
     private static final Set<String> REGIONS = Set.of("region", "group", "partition");
     private static final String ACCEPTED_SIZE =
-            "accepted is a number with or without a unit, as 250000, 1.5 TB, 16 GiB";
+            "expected a number with or without a unit, such as 250000, 1.5 TB or 16 GiB";
 
     private final String file;
     private final List<Lot> lots = new ArrayList<>();
@@ -68,7 +68,7 @@ final class SizesTable {
             table.read(lines);
         } catch (IOException e) {
             throw new Failure(
-                    Exit.REFUSED, "--from-table %s cannot be read: a text file is accepted".formatted(table.file));
+                    Exit.REFUSED, "--from-table %s cannot be read: expected a text file".formatted(table.file));
         }
         return table.lots;
     }
@@ -138,15 +138,15 @@ final class SizesTable {
             refuse(
                     number,
                     typed.isEmpty()
-                            ? "no size; a header with a column size (size_bytes, size_mbyte …), or name,size, is accepted"
-                            : "\"%s\" is no size; %s".formatted(Login.visible(typed), ACCEPTED_SIZE));
+                            ? "no size; expected a header with a column size (size_bytes, size_mbyte …), or name,size"
+                            : "\"%s\" is not a size; %s".formatted(Login.visible(typed), ACCEPTED_SIZE));
         } else if (files.isEmpty()) {
             refuse(
                     number,
-                    "\"%s\" is no number of files; 0 to 999,999,999,999,999,999 is accepted, or nothing"
+                    "\"%s\" is not a number of files; expected 0 to 999,999,999,999,999,999, or nothing"
                             .formatted(Login.visible(field(fields, columns.files()))));
         } else if (lots.size() == LOTS_MAX) {
-            refuse(number, "there are more lines; %,d are accepted".formatted(LOTS_MAX));
+            refuse(number, "too many lines; the maximum is %,d".formatted(LOTS_MAX));
         } else {
             add(number, fields, size.get(), files.get());
         }
@@ -156,7 +156,7 @@ final class SizesTable {
         String region = field(fields, columns.region());
         regions.add(region);
         if (regions.size() > REGIONS_MAX) {
-            refuse(number, "there are more regions; %d are accepted".formatted(REGIONS_MAX));
+            refuse(number, "too many regions; the maximum is %d".formatted(REGIONS_MAX));
             return;
         }
         try {
@@ -164,7 +164,7 @@ final class SizesTable {
             sum = sum.plus(work);
             lots.add(new Lot(field(fields, columns.name()), region, work));
         } catch (ArithmeticException e) {
-            refuse(number, "all together is more than 9.2 EB or 9.2 × 10¹⁸ files, which is accepted at most");
+            refuse(number, "the total exceeds 9.2 EB or 9.2 × 10¹⁸ files, the maximum");
         }
     }
 

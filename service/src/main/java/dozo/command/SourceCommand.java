@@ -2,27 +2,22 @@ package dozo.command;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.api.ExperimentApi.ShownExperiment;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** What says what an experiment's source holds. */
 @Command(
         name = "source",
         mixinStandardHelpOptions = true,
-        description = "Sets what says what an experiment's source holds: a list, or a walk.")
+        description = "Sets how an experiment's files are found: by a file list or by walking the folder.")
 final class SourceCommand implements Callable<Integer> {
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Mixin
     private final Connection service = new Connection();
@@ -31,14 +26,14 @@ final class SourceCommand implements Callable<Integer> {
     private String experiment = "";
 
     @ArgGroup(multiplicity = "1")
-    private @Nullable Told told;
+    private @Nullable Totals told;
 
-    private static final class Told {
+    private static final class Totals {
 
         @ArgGroup(exclusive = false)
         private @Nullable ByList byList;
 
-        @Option(names = "--walk", required = true, description = "The folder is walked.")
+        @Option(names = "--walk", required = true, description = "Walks the folder.")
         private boolean walk;
     }
 
@@ -48,26 +43,25 @@ final class SourceCommand implements Callable<Integer> {
                 names = "--list",
                 required = true,
                 paramLabel = "FILE",
-                description = "A file list to read in place of a walk, on the service's machine.")
+                description = "A file list to read instead of walking the folder, on the service's machine.")
         private String file = "";
 
         @Option(
                 names = "--list-form",
                 required = true,
                 paramLabel = "FORM",
-                description = "What wrote it: find or policy.")
+                description = "The program that wrote the list: find or policy.")
         private String form = "";
     }
 
     @Override
     public Integer call() {
-        var commandLine = requireNonNull(spec).commandLine();
-        String address = Dozo.experimentAddress(commandLine, experiment) + "/list";
+        String address = Dozo.experimentAddress(service.commandLine(), experiment) + "/list";
         boolean walk = requireNonNull(told).walk;
-        JsonNode changed = walk ? service.delete(address) : service.put(address, body(requireNonNull(told.byList)));
-        Dozo.say(
-                commandLine.getOut(),
-                service,
+        Answer<ShownExperiment> changed = walk
+                ? service.delete(address, ShownExperiment.class)
+                : service.put(address, body(requireNonNull(told.byList)), ShownExperiment.class);
+        service.say(
                 changed,
                 "from the next run on %s is %s"
                         .formatted(
@@ -75,7 +69,7 @@ final class SourceCommand implements Callable<Integer> {
                                 walk
                                         ? "walked"
                                         : "what the list %s says"
-                                                .formatted(changed.path("list").asString())));
+                                                .formatted(changed.value().list())));
         return Exit.WELL;
     }
 

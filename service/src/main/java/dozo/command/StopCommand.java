@@ -1,26 +1,18 @@
 package dozo.command;
 
+import dozo.api.ShownRun;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Stops a run. */
 @Command(
         name = "stop",
         mixinStandardHelpOptions = true,
-        description = "Stops a run: what is under way is finished, and the next run goes on where it was.")
+        description = "Stops a run: it finishes what is under way, and the next run continues where it ended.")
 final class StopCommand implements Callable<Integer> {
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Mixin
     private final Connection service = new Connection();
@@ -28,19 +20,18 @@ final class StopCommand implements Callable<Integer> {
     @Mixin
     private final ChosenRun chosen = new ChosenRun();
 
-    @Option(names = "--wait", description = "Follow it until it has ended; 0 however it ends.")
+    @Option(names = "--wait", description = "Waits for the end; the exit code is 0 however the run ends.")
     private boolean wait;
 
     @Override
     public Integer call() throws InterruptedException {
-        CommandLine commandLine = Objects.requireNonNull(spec).commandLine();
         long run = chosen.of(service);
-        JsonNode asked = service.post("%s/%d/stop".formatted(ChosenRun.ADDRESS, run), Map.of());
+        Answer<ShownRun> asked = service.post("%s/%d/stop".formatted(ChosenRun.ADDRESS, run), Map.of(), ShownRun.class);
         if (wait) {
-            JsonNode ended = Dozo.followed(commandLine.getErr(), service, asked);
-            Dozo.print(commandLine.getOut(), service, ended);
+            Answer<ShownRun> ended = Dozo.followed(service, asked);
+            Dozo.print(service, ended);
         } else {
-            Dozo.say(commandLine.getOut(), service, asked, "run %d is asked to stop".formatted(run));
+            service.say(asked, "run %d is asked to stop".formatted(run));
         }
         return Exit.WELL;
     }

@@ -1,19 +1,20 @@
 package dozo.command;
 
+import dozo.api.UserApi.Member;
+import dozo.api.UserApi.ShownUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
-import tools.jackson.databind.JsonNode;
 
 /** Users. Passwords come from files: what is typed on a command line can be read by others. */
 @Command(
@@ -23,9 +24,6 @@ import tools.jackson.databind.JsonNode;
 final class UserCommand {
 
     private static final String ROLES = "LAB_MANAGER, OPERATOR, AUDITOR, ADMIN, with commas.";
-
-    @Spec
-    private @Nullable CommandSpec spec;
 
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a local user.")
     int add(
@@ -37,34 +35,26 @@ final class UserCommand {
                             names = "--password-file",
                             required = true,
                             paramLabel = "FILE",
-                            description = "Holds the password in one line.")
+                            description = "A file that contains the password in one line.")
                     Path file) {
         Map<String, Object> asked = new HashMap<>(Map.of("name", name, "password", password(file)));
         asked.put("roles", roles);
-        Dozo.say(out(), service, service.post("/api/v1/users", asked), "created user " + name);
+        service.say(service.post("/api/v1/users", asked, ShownUser.class), "created user " + name);
         return Exit.WELL;
     }
 
     @Command(name = "list", mixinStandardHelpOptions = true, description = "Lists the users.")
     int list(@Mixin Connection service) {
-        List<JsonNode> users = service.all("/api/v1/users");
-        if (service.json()) {
-            out().println(Connection.JSON.writeValueAsString(users));
-            out().flush();
-            return Exit.WELL;
-        }
+        Answer<List<ShownUser>> users = service.all("/api/v1/users", ShownUser.class);
         Table table = new Table("NAME", "ROLES", "PROJECTS", "FROM", "STATE");
-        users.forEach(user -> table.row(
-                user.path("name").asString(),
-                words(user.path("roles")),
-                words(user.path("projects")),
-                user.path("origin").asString(),
-                state(user)));
-        table.print(out());
+        users.value()
+                .forEach(user -> table.row(
+                        user.name(), words(user.roles()), words(user.projects()), user.origin(), state(user)));
+        service.print(users, table::print);
         return Exit.WELL;
     }
 
-    @Command(name = "roles", mixinStandardHelpOptions = true, description = "Sets all that a user may do.")
+    @Command(name = "roles", mixinStandardHelpOptions = true, description = "Sets a user's roles.")
     int roles(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME") String name,
@@ -78,45 +68,43 @@ final class UserCommand {
     int password(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME") String name,
-            @Parameters(paramLabel = "FILE", description = "Holds the password in one line.") Path file) {
+            @Parameters(paramLabel = "FILE", description = "A file that contains the password in one line.")
+                    Path file) {
         return change(service, name, Map.of("password", password(file)), name + " has another password");
     }
 
-    @Command(name = "disable", mixinStandardHelpOptions = true, description = "Keeps a user and all tokens out.")
+    @Command(name = "disable", mixinStandardHelpOptions = true, description = "Disables a user and the user's tokens.")
     int disable(@Mixin Connection service, @Parameters(paramLabel = "NAME") String name) {
         return change(service, name, Map.of("disabled", true), name + " is disabled");
     }
 
-    @Command(name = "enable", mixinStandardHelpOptions = true, description = "Lets a user in again.")
+    @Command(name = "enable", mixinStandardHelpOptions = true, description = "Enables a user again.")
     int enable(@Mixin Connection service, @Parameters(paramLabel = "NAME") String name) {
         return change(service, name, Map.of("disabled", false), name + " is enabled");
     }
 
-    @Command(name = "join", mixinStandardHelpOptions = true, description = "Makes a project a user's own.")
+    @Command(name = "join", mixinStandardHelpOptions = true, description = "Adds a user to a project.")
     int join(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME") String name,
             @Parameters(paramLabel = "PROJECT") String project) {
-        JsonNode member = service.put(member(project, name), Map.of());
-        Dozo.say(out(), service, member, "%s is a member of %s".formatted(name, project));
+        Answer<Member> member = service.put(member(project, name), Map.of(), Member.class);
+        service.say(member, "%s is a member of %s".formatted(name, project));
         return Exit.WELL;
     }
 
-    @Command(
-            name = "leave",
-            mixinStandardHelpOptions = true,
-            description = "Makes a project not a user's own any more.")
+    @Command(name = "leave", mixinStandardHelpOptions = true, description = "Removes a user from a project.")
     int leave(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME") String name,
             @Parameters(paramLabel = "PROJECT") String project) {
-        JsonNode nothing = service.delete(member(project, name));
-        Dozo.say(out(), service, nothing, "%s is no member of %s any more".formatted(name, project));
+        Answer<Void> nothing = service.delete(member(project, name), Void.class);
+        service.say(nothing, "%s is no longer a member of %s".formatted(name, project));
         return Exit.WELL;
     }
 
     private int change(Connection service, String name, Map<String, ?> change, String said) {
-        Dozo.say(out(), service, service.patch("/api/v1/users/" + Connection.encoded(name), change), said);
+        service.say(service.patch("/api/v1/users/" + Connection.encoded(name), change, ShownUser.class), said);
         return Exit.WELL;
     }
 
@@ -128,21 +116,16 @@ final class UserCommand {
         try {
             return Files.readString(file).strip();
         } catch (IOException e) {
-            throw new Failure(Exit.REFUSED, "%s cannot be read: a file with the password is accepted".formatted(file));
+            throw new Failure(
+                    Exit.REFUSED, "%s cannot be read: expected a file that contains the password".formatted(file));
         }
     }
 
-    private static String words(JsonNode list) {
-        return String.join(",", list.valueStream().map(JsonNode::asString).toList());
+    static String words(Collection<?> list) {
+        return list.stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 
-    private static String state(JsonNode user) {
-        return user.path("disabled").asBoolean()
-                ? "disabled"
-                : user.path("gone").asBoolean() ? "not in the directory" : "enabled";
-    }
-
-    private java.io.PrintWriter out() {
-        return java.util.Objects.requireNonNull(spec).commandLine().getOut();
+    private static String state(ShownUser user) {
+        return user.disabled() ? "disabled" : user.gone() ? "not in the directory" : "enabled";
     }
 }

@@ -5,18 +5,24 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "api",
+            "api :: http",
+            "collect",
             "copy",
             "export",
             "file",
             "ledger",
             "loopback",
             "plan",
+            "registry",
             "remote",
             "restore",
             "run",
             "source :: delivery",
             "source :: flywheel",
-            "transfer"
+            "transfer",
+            "verify",
+            "worklist"
         })
 package dozo.command;
 

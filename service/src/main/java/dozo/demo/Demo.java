@@ -1,5 +1,6 @@
 package dozo.demo;
 
+import dozo.api.ShownFinding;
 import dozo.command.CoverageTable;
 import dozo.command.Exit;
 import dozo.command.RunReport;
@@ -56,7 +57,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description =
                 "Shows the whole of it on this machine: makes experiments, backs them up to a DR site on loopback, "
-                        + "prints what is safe, and serves the pages until Ctrl-C. Started again on the same folder it goes on there.",
+                        + "prints what is safe, and serves the pages until Ctrl-C. Started again on the same folder, it continues there.",
         footer = {"", "Exit code 0: everything is verified at the DR site."})
 public final class Demo implements Callable<Integer> {
 
@@ -79,14 +80,15 @@ public final class Demo implements Callable<Integer> {
     @Option(
             names = "--data",
             paramLabel = "DIR",
-            description = "Your own tree instead of made-up experiments: each folder in it is one. It is only read.")
+            description =
+                    "Your own tree instead of generated experiments: each folder in it is an experiment. It is only read.")
     private @Nullable Path data;
 
     @Option(
             names = "--work",
             paramLabel = "DIR",
             defaultValue = "demo-work",
-            description = "Where the database, the DR site's folder and made-up experiments lie (${DEFAULT-VALUE}).")
+            description = "The folder for the database, the DR site and generated experiments (${DEFAULT-VALUE}).")
     private Path work = Path.of("demo-work");
 
     @Option(names = "--once", description = "End after the table.")
@@ -260,14 +262,18 @@ public final class Demo implements Callable<Integer> {
         for (Run cutOff = runs.running().orElse(null);
                 cutOff != null;
                 cutOff = runs.running().orElse(null)) {
-            say("run %d was cut off; it goes on where it was".formatted(cutOff.id()));
+            say("run %d was interrupted; it continues".formatted(cutOff.id()));
             follow(runs, cutOff.id());
         }
         Run ended = follow(
                 runs, started.getBean(Operations.class).start("dr", ACTOR).id());
         PrintWriter out = out();
         RunReport.print(out, ended, runs.progress(ended.id()));
-        RunReport.findings(out, started.getBean(Findings.class).of(ended.id(), 0, FINDINGS_SHOWN));
+        RunReport.findings(
+                out,
+                started.getBean(Findings.class).of(ended.id(), 0, FINDINGS_SHOWN).stream()
+                        .map(ShownFinding::of)
+                        .toList());
         if (ended.findings() > FINDINGS_SHOWN) {
             say("  … and more: dozo status");
         }

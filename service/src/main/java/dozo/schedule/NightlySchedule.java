@@ -11,6 +11,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.run.Timetable;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;

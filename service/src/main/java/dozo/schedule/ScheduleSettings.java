@@ -1,7 +1,7 @@
 package dozo.schedule;
 
+import dozo.run.Timetable;
 import dozo.setting.Setting;
-import dozo.ui.Nights;
 import java.time.ZoneId;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -41,12 +41,6 @@ public record ScheduleSettings(
         @Bean
         ZoneId zone(Timetable timetable) {
             return timetable.zone();
-        }
-
-        /** What pages tell of the next night. */
-        @Bean
-        Nights nights(Timetable timetable) {
-            return new Nights(timetable::next);
         }
     }
 }

@@ -1,5 +1,6 @@
 package dozo.schedule;
 
+import dozo.run.Timetable;
 import dozo.start.WorklistSettings;
 import dozo.worklist.WorklistReadings;
 import dozo.worklist.WorklistReadings.Reading;

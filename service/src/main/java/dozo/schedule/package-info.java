@@ -1,6 +1,6 @@
 /** Starts the nightly backup and the scrubs at their times, and goes on with what a dead process left. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"plan", "run", "registry", "ledger", "setting", "start", "ui", "worklist"})
+@ApplicationModule(allowedDependencies = {"plan", "run", "registry", "ledger", "setting", "start", "worklist"})
 package dozo.schedule;
 
 import org.jspecify.annotations.NullMarked;

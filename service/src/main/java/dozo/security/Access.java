@@ -1,5 +1,9 @@
 package dozo.security;
 
+import dozo.file.Message;
+import dozo.people.Permissions;
+import dozo.people.Tokens;
+import dozo.people.Users;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -15,8 +19,6 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.core.AuthenticationException;
-import org.springframework.security.crypto.factory.PasswordEncoderFactories;
-import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.AuthenticationSuccessHandler;
 import org.springframework.security.web.authentication.SavedRequestAwareAuthenticationSuccessHandler;
@@ -58,8 +60,12 @@ class Access {
                 .requestCache(AbstractHttpConfigurer::disable)
                 .httpBasic(basic -> basic.authenticationEntryPoint(this::turnAway))
                 .addFilterBefore(tokens, BasicAuthenticationFilter.class)
-                .exceptionHandling(failures -> failures.accessDeniedHandler((request, response, failure) ->
-                        answers.refuse(request, response, HttpStatus.FORBIDDEN, "this is not allowed to you")))
+                .exceptionHandling(
+                        failures -> failures.accessDeniedHandler((request, response, failure) -> answers.refuse(
+                                request,
+                                response,
+                                HttpStatus.FORBIDDEN,
+                                Message.of("you are not permitted to do this"))))
                 .build();
     }
 
@@ -90,17 +96,12 @@ class Access {
                 .build();
     }
 
-    @Bean
-    static PasswordEncoder passwordEncoder() {
-        return PasswordEncoderFactories.createDelegatingPasswordEncoder();
-    }
-
     private void turnAway(HttpServletRequest request, HttpServletResponse response, AuthenticationException failure)
             throws IOException {
         if (failure instanceof NotNow later) {
             answers.refuse(request, response, later);
         } else {
-            answers.demandLogin(request, response, "name and password are missing or wrong");
+            answers.demandLogin(request, response, Message.of("user name or password is missing or wrong"));
         }
     }
 

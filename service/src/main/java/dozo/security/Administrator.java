@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.people.Users;
 import dozo.start.SecretFile;
 import dozo.start.Settings;
 import dozo.start.StartFailure;

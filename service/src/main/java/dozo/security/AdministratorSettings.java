@@ -11,7 +11,7 @@ public record AdministratorSettings(
         @Setting(
                 value = "the password of `admin`, from each start on",
                 allowed = "a file with one line, the secret, that nobody but its owner may write",
-                empty = "one is made at the first start, in `admin-password` in `DOZO_WORK`",
+                empty = "generated at the first start, in `admin-password` in `DOZO_WORK`",
                 secret = Secret.IN_FILE)
         @DefaultValue("")
         String passwordFile) {}

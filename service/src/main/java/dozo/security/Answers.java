@@ -1,7 +1,7 @@
 package dozo.security;
 
 import dozo.db.LostDatabase;
-import dozo.ui.Viewer;
+import dozo.file.Message;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -28,11 +28,12 @@ class Answers {
         return request.getRequestURI().startsWith(REST);
     }
 
-    void refuse(HttpServletRequest request, HttpServletResponse response, HttpStatus status, String detail)
+    void refuse(HttpServletRequest request, HttpServletResponse response, HttpStatus status, Message detail)
             throws IOException {
         response.setHeader("Cache-Control", "no-store");
         if (!isRest(request)) {
-            request.setAttribute(Viewer.REASON, detail);
+            // For the page of errors.
+            request.setAttribute(Message.class.getName(), detail);
             response.sendError(status.value());
             return;
         }
@@ -40,20 +41,20 @@ class Answers {
         response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
         response.setCharacterEncoding("UTF-8");
         response.getWriter()
-                .write(json.writeValueAsString(
-                        new Problem(status.getReasonPhrase(), status.value(), detail, request.getRequestURI())));
+                .write(json.writeValueAsString(new Problem(
+                        status.getReasonPhrase(), status.value(), detail.toString(), request.getRequestURI())));
     }
 
     void refuse(HttpServletRequest request, HttpServletResponse response, NotNow later) throws IOException {
         response.setHeader("Retry-After", String.valueOf(later.retryAfterSeconds()));
-        refuse(request, response, later.status(), String.valueOf(later.getMessage()));
+        refuse(request, response, later.status(), later.message());
     }
 
     /** For whoever needs the database while it does not answer; pages have words of their own for it. */
     void refuseWithoutDatabase(HttpServletRequest request, HttpServletResponse response) throws IOException {
         response.setHeader("Retry-After", String.valueOf(LostDatabase.RETRY_AFTER_SECONDS));
         if (isRest(request)) {
-            refuse(request, response, HttpStatus.SERVICE_UNAVAILABLE, LostDatabase.SAID);
+            refuse(request, response, HttpStatus.SERVICE_UNAVAILABLE, Message.verbatim(LostDatabase.SAID));
         } else {
             response.setHeader("Cache-Control", "no-store");
             response.sendError(HttpStatus.SERVICE_UNAVAILABLE.value());
@@ -61,7 +62,7 @@ class Answers {
     }
 
     /** Says how to log in; browsers are sent to the form elsewhere. */
-    void demandLogin(HttpServletRequest request, HttpServletResponse response, String detail) throws IOException {
+    void demandLogin(HttpServletRequest request, HttpServletResponse response, Message detail) throws IOException {
         response.addHeader("WWW-Authenticate", "Basic realm=\"Dozo\", charset=\"UTF-8\"");
         response.addHeader("WWW-Authenticate", "Bearer realm=\"Dozo\"");
         refuse(request, response, HttpStatus.UNAUTHORIZED, detail);

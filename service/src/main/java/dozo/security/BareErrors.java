@@ -154,15 +154,14 @@ class BareErrors implements WebServerFactoryCustomizer<TomcatServletWebServerFac
 
     private static String detail(int status) {
         return switch (status) {
-            case 400 ->
-                "this is no request that can be read: the address, a header or the size of all of them is not accepted";
+            case 400 -> "the request cannot be read: its address, a header or their total size is invalid";
             case 404 -> "there is nothing at this address";
-            case 405 -> "this method is not accepted here";
+            case 405 -> "this method is not supported here";
             case 421 ->
                 "Dozo does not answer under this host name; the setting DOZO_HTTP_HOSTS lists the names it answers to";
             case 505 -> "Only HTTP/1.1 is supported.";
             case 501 -> "this is not supported";
-            default -> status < 500 ? "this request is not accepted" : "this is a defect of Dozo; its log says more";
+            default -> status < 500 ? "this request is not supported" : "this is a defect of Dozo; its log says more";
         };
     }
 }

@@ -1,5 +1,7 @@
 package dozo.security;
 
+import dozo.people.Role;
+import dozo.people.Scope;
 import java.io.Serializable;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

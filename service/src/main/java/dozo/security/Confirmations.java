@@ -1,12 +1,13 @@
 package dozo.security;
 
+import dozo.people.Users;
+import dozo.people.Users.Realm;
+import dozo.people.Users.User;
 import dozo.security.Directory.Answer;
 import dozo.security.Directory.Known;
 import dozo.security.Directory.Silent;
 import dozo.security.Directory.Unknown;
 import dozo.security.Directory.Wrong;
-import dozo.security.Users.Origin;
-import dozo.security.Users.User;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -47,7 +48,7 @@ class Confirmations {
      * @throws NotNow when the directory has not answered for a day
      */
     Optional<User> current(User user) {
-        if (user.origin() == Origin.LOCAL || !user.active()) {
+        if (user.origin() == Realm.LOCAL || !user.active()) {
             return Optional.of(user);
         }
         if (!directory.given()) {
@@ -61,7 +62,7 @@ class Confirmations {
         Instant inVain = silent.get(user.id());
         if (inVain == null || !inVain.plus(PAUSE).isAfter(now)) {
             try {
-                Optional<User> answered = kept(user, directory.look(user.name()));
+                Optional<User> answered = kept(user.name(), directory.look(user.name()));
                 silent.remove(user.id());
                 return answered;
             } catch (Silent e) {
@@ -74,11 +75,12 @@ class Confirmations {
         throw NotNow.directoryGone();
     }
 
-    private Optional<User> kept(User user, Answer answer) {
+    /** The user as the directory knows them, which is kept; empty: not at all, or not by this password. */
+    Optional<User> kept(String name, Answer answer) {
         return switch (answer) {
-            case Known known -> Optional.of(users.confirm(user.name(), known.roles(), known.projects()));
+            case Known known -> Optional.of(users.confirm(name, known.roles(), known.projects()));
             case Unknown unknown -> {
-                users.gone(user.name());
+                users.gone(name);
                 yield Optional.empty();
             }
             case Wrong wrong -> Optional.empty();

@@ -16,6 +16,7 @@ import com.unboundid.ldap.sdk.SearchScope;
 import com.unboundid.ldap.sdk.SimpleBindRequest;
 import com.unboundid.ldap.sdk.extensions.StartTLSExtendedRequest;
 import com.unboundid.util.ssl.HostNameSSLSocketVerifier;
+import dozo.people.Role;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.people.Role;
 import dozo.registry.Refusal;
 import dozo.setting.Setting;
 import dozo.setting.Setting.Secret;
@@ -24,7 +25,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("dozo.ldap")
 public record DirectorySettings(
         @Setting(
-                value = "the directory in which users are besides the local ones; `ldap://` goes on with StartTLS",
+                value = "the directory of users, in addition to local ones; `ldap://` uses StartTLS",
                 allowed = "ldaps://host:636 or ldap://host:389",
                 empty = "there are local users only, and the rest counts for nothing")
         @DefaultValue("")
@@ -76,7 +77,7 @@ public record DirectorySettings(
         @DefaultValue("5s")
         Duration timeout,
 
-        @Setting(value = "how old what the directory said of a user may be", min = "1s", max = "24h")
+        @Setting(value = "the maximum age of what the directory said about a user", min = "1s", max = "24h")
         @DefaultValue("15m")
         Duration recheck) {
 

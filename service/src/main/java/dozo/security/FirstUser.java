@@ -1,5 +1,6 @@
 package dozo.security;
 
+import dozo.people.Users;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.stereotype.Component;
 

@@ -1,13 +1,19 @@
 package dozo.security;
 
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
 import dozo.db.LostDatabase;
+import dozo.file.Message;
 import dozo.ledger.Sight;
-import dozo.security.Permissions.Endpoint;
-import dozo.security.Permissions.Line;
-import dozo.security.Permissions.Reach;
-import dozo.security.Permissions.Token;
-import dozo.security.Users.User;
-import dozo.ui.Viewer;
+import dozo.people.Admission;
+import dozo.people.Permissions;
+import dozo.people.Permissions.Endpoint;
+import dozo.people.Permissions.Line;
+import dozo.people.Permissions.Reach;
+import dozo.people.Permissions.Token;
+import dozo.people.Role;
+import dozo.people.Users;
+import dozo.people.Users.User;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
@@ -36,15 +42,10 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMappi
 /**
  * Holds every request against {@link Permissions} before its handler sees it. It asks for the handler that was chosen, not for
  * the address, so nothing can be spelt past it. Roles, projects and whether the user may still come are looked up every time.
+ * What it finds is left in the request, each under the name of its type.
  */
 @Component
 class Gate implements HandlerInterceptor {
-
-    static final String SIGHT = Gate.class.getName() + ".sight";
-    static final String CALLER = Gate.class.getName() + ".caller";
-
-    /** The user of a token, who was looked up in this request already. */
-    static final String LOOKED_UP = Gate.class.getName() + ".user";
 
     private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
 
@@ -56,7 +57,13 @@ class Gate implements HandlerInterceptor {
     private final InstantSource clock;
 
     /** Why a request is not answered. */
-    private record Refused(HttpStatus status, String detail) {}
+    private record Refused(HttpStatus status, Message detail) {
+
+        @FormatMethod
+        static Refused forbidden(@FormatString String format, Object... values) {
+            return new Refused(HttpStatus.FORBIDDEN, Message.of(format, values));
+        }
+    }
 
     Gate(Users users, Confirmations confirmations, Answers answers, InstantSource clock) {
         this.users = users;
@@ -84,6 +91,7 @@ class Gate implements HandlerInterceptor {
             turnAway(request, response);
             return false;
         }
+        request.setAttribute(User.class.getName(), user.get());
         if (tellsMethods(request, handler)) {
             return true;
         }
@@ -92,7 +100,8 @@ class Gate implements HandlerInterceptor {
             answers.refuse(request, response, refused.status(), refused.detail());
             return false;
         }
-        request.setAttribute(CALLER, caller.get());
+        request.setAttribute(Caller.class.getName(), caller.get());
+        request.setAttribute(Admission.class.getName(), (Admission) () -> again(request));
         return true;
     }
 
@@ -100,7 +109,7 @@ class Gate implements HandlerInterceptor {
      * What somebody whose request is still being answered may see now; empty: they would not be let in any more. Only the thread
      * that answers the request may ask. Fails while the database is away: it is not known then.
      */
-    Optional<Sight> again(HttpServletRequest request) {
+    private Optional<Sight> again(HttpServletRequest request) {
         HttpSession session = request.getSession(false);
         Optional<Caller> caller = caller();
         if (session == null || isOver(session) || caller.isEmpty()) {
@@ -112,7 +121,7 @@ class Gate implements HandlerInterceptor {
                     .filter(found -> mayStillCome(caller.get(), found))
                     .flatMap(confirmations::current)
                     .filter(user -> check(request, caller.get(), user) == null)
-                    .map(user -> (Sight) request.getAttribute(SIGHT));
+                    .map(user -> (Sight) request.getAttribute(Sight.class.getName()));
         } catch (NotNow | DataAccessException later) {
             if (LostDatabase.isBehind(later)) {
                 throw later;
@@ -136,9 +145,10 @@ class Gate implements HandlerInterceptor {
     }
 
     private Optional<User> user(HttpServletRequest request, Caller caller) {
-        Optional<User> known = request.getAttribute(LOOKED_UP) instanceof User user && user.id() == caller.userId()
-                ? Optional.of(user)
-                : users.find(caller.userId());
+        Optional<User> known =
+                request.getAttribute(User.class.getName()) instanceof User user && user.id() == caller.userId()
+                        ? Optional.of(user)
+                        : users.find(caller.userId());
         return known.filter(found -> mayStillCome(caller, found)).flatMap(confirmations::current);
     }
 
@@ -159,7 +169,7 @@ class Gate implements HandlerInterceptor {
             session.invalidate();
         }
         if (Answers.isRest(request)) {
-            answers.demandLogin(request, response, "this login is over");
+            answers.demandLogin(request, response, Message.of("the login has expired"));
         } else {
             response.sendRedirect("/login");
         }
@@ -171,30 +181,27 @@ class Gate implements HandlerInterceptor {
         if (line.isEmpty()) {
             LOG.error(
                     "{} {} is in no line of the table of permissions and refused", endpoint.method(), endpoint.path());
-            return new Refused(HttpStatus.FORBIDDEN, "this is not allowed to anybody");
+            return Refused.forbidden("nobody is permitted to do this");
         }
         Caller.UsedToken token = caller.token();
         if (token != null && !token.scope().holds(endpoint)) {
-            return new Refused(
-                    HttpStatus.FORBIDDEN,
-                    "this token only asks whether a study may be deleted, by GET /api/v1/studies/{studyInstanceUid}");
+            return Refused.forbidden("this token only permits GET /api/v1/studies/{studyInstanceUid}");
         }
         if (token != null && line.get().token() == Token.NONE) {
-            return new Refused(HttpStatus.FORBIDDEN, "no token may do this: log in with a password");
+            return Refused.forbidden("tokens do not permit this; log in with a password");
         }
         if (token != null && token.readOnly() && line.get().token() == Token.WRITE) {
-            return new Refused(HttpStatus.FORBIDDEN, "this token only reads");
+            return Refused.forbidden("this token is read-only");
         }
         Set<Role> roles = user.roles().stream()
                 .filter(role -> token == null || token.roles().contains(role))
                 .collect(Collectors.toSet());
-        request.setAttribute(Viewer.ATTRIBUTE, new Viewer(caller.name(), Permissions.allowed(roles)));
         return switch (line.get().of(roles)) {
             case NONE -> new Refused(HttpStatus.FORBIDDEN, noRole(line.get(), user, token != null));
             case OWN -> own(request, Sight.of(user.projects()));
             case SELF -> own(request, Sight.of(Set.of()));
             case ALL -> {
-                request.setAttribute(SIGHT, Sight.EVERYTHING);
+                request.setAttribute(Sight.class.getName(), Sight.EVERYTHING);
                 yield null;
             }
         };
@@ -205,17 +212,17 @@ class Gate implements HandlerInterceptor {
         if (request.getAttribute(HandlerMapping.URI_TEMPLATE_VARIABLES_ATTRIBUTE) instanceof Map<?, ?> variables
                 && variables.get("project") instanceof String project
                 && !sight.sees(project)) {
-            return new Refused(HttpStatus.NOT_FOUND, "there is no project \"%s\" among yours".formatted(project));
+            return new Refused(HttpStatus.NOT_FOUND, Message.of("there is no project \"%s\" among yours", project));
         }
-        request.setAttribute(SIGHT, sight);
+        request.setAttribute(Sight.class.getName(), sight);
         return null;
     }
 
-    private static String noRole(Line line, User user, boolean byToken) {
+    private static Message noRole(Line line, User user, boolean byToken) {
         if (user.roles().isEmpty()) {
-            return user.origin() == Users.Origin.DIRECTORY
-                    ? "you are in no group that gives a role here: ask an administrator which one would"
-                    : "you have no role yet: an administrator gives one";
+            return user.origin() == Users.Realm.DIRECTORY
+                    ? Message.of("none of your groups has a role here; ask an administrator")
+                    : Message.of("you have no role yet; ask an administrator");
         }
         String roles = line.reaches().entrySet().stream()
                 .filter(each -> each.getValue() != Reach.NONE)
@@ -223,7 +230,9 @@ class Gate implements HandlerInterceptor {
                 .sorted()
                 .map(Role::name)
                 .collect(Collectors.joining(", "));
-        return "this takes one of the roles %s%s".formatted(roles, byToken ? ", of you and of this token" : "");
+        return byToken
+                ? Message.of("this requires one of the roles %s, of you and of the token", roles)
+                : Message.of("this requires one of the roles %s", roles);
     }
 
     private static Endpoint endpoint(HttpServletRequest request) {

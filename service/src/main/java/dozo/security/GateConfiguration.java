@@ -1,12 +1,12 @@
 package dozo.security;
 
 import dozo.ledger.Sight;
-import dozo.ui.Admission;
+import dozo.people.Admission;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springdoc.core.utils.SpringDocUtils;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Ordered;
@@ -18,7 +18,7 @@ import org.springframework.web.method.support.ModelAndViewContainer;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
-/** Puts the gate before every handler, and gives handlers what it found: a {@link Sight} and a {@link Caller}. */
+/** Puts the gate before every handler, and gives handlers what it found: a {@link Sight}, a {@link Caller}, an {@link Admission}. */
 @Configuration
 class GateConfiguration implements WebMvcConfigurer {
 
@@ -30,12 +30,6 @@ class GateConfiguration implements WebMvcConfigurer {
 
     GateConfiguration(Gate gate) {
         this.gate = gate;
-    }
-
-    /** For what is answered as long as somebody looks. */
-    @Bean
-    static Admission admission(Gate gate) {
-        return new Admission(gate::again);
     }
 
     @Override
@@ -50,15 +44,16 @@ class GateConfiguration implements WebMvcConfigurer {
 
     @Override
     public void addArgumentResolvers(List<HandlerMethodArgumentResolver> resolvers) {
-        resolvers.add(new FoundByGate(Sight.class, Gate.SIGHT));
-        resolvers.add(new FoundByGate(Caller.class, Gate.CALLER));
+        resolvers.add(new FoundByGate());
     }
 
-    private record FoundByGate(Class<?> type, String name) implements HandlerMethodArgumentResolver {
+    private static final class FoundByGate implements HandlerMethodArgumentResolver {
+
+        private static final Set<Class<?>> TYPES = Set.of(Sight.class, Caller.class, Admission.class);
 
         @Override
         public boolean supportsParameter(MethodParameter parameter) {
-            return parameter.getParameterType() == type;
+            return TYPES.contains(parameter.getParameterType());
         }
 
         @Override
@@ -68,7 +63,8 @@ class GateConfiguration implements WebMvcConfigurer {
                 NativeWebRequest request,
                 @Nullable WebDataBinderFactory binders) {
             return Objects.requireNonNull(
-                    request.getAttribute(name, RequestAttributes.SCOPE_REQUEST), "no gate was passed");
+                    request.getAttribute(parameter.getParameterType().getName(), RequestAttributes.SCOPE_REQUEST),
+                    "no gate was passed");
         }
     }
 }

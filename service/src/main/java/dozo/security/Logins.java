@@ -1,11 +1,9 @@
 package dozo.security;
 
-import dozo.security.Directory.Known;
+import dozo.people.Users;
+import dozo.people.Users.Realm;
+import dozo.people.Users.User;
 import dozo.security.Directory.Silent;
-import dozo.security.Directory.Unknown;
-import dozo.security.Directory.Wrong;
-import dozo.security.Users.Origin;
-import dozo.security.Users.User;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -41,6 +39,7 @@ class Logins implements AuthenticationProvider {
 
     private final Users users;
     private final Directory directory;
+    private final Confirmations confirmations;
     private final PasswordEncoder encoder;
     private final InstantSource clock;
     private final Throttle throttle = new Throttle();
@@ -51,9 +50,15 @@ class Logins implements AuthenticationProvider {
     /** Of a password that nobody has. */
     private final String hashOfNobody;
 
-    Logins(Users users, Directory directory, PasswordEncoder encoder, InstantSource clock) {
+    Logins(
+            Users users,
+            Directory directory,
+            Confirmations confirmations,
+            PasswordEncoder encoder,
+            InstantSource clock) {
         this.users = users;
         this.directory = directory;
+        this.confirmations = confirmations;
         this.encoder = encoder;
         this.clock = clock;
         this.hashOfNobody = Objects.requireNonNull(encoder.encode("nobody"));
@@ -87,7 +92,7 @@ class Logins implements AuthenticationProvider {
         }
         refuseIfThrottled(name, address);
         Optional<User> right = directory.given()
-                        && user.map(known -> known.origin() == Origin.DIRECTORY).orElse(true)
+                        && user.map(known -> known.origin() == Realm.DIRECTORY).orElse(true)
                 ? byDirectory(name, password)
                 : byHash(user, name, password, address);
         if (right.isEmpty()) {
@@ -124,16 +129,7 @@ class Logins implements AuthenticationProvider {
             return Optional.empty();
         }
         try {
-            return switch (directory.login(name, password)) {
-                case Known known ->
-                    Optional.of(users.confirm(name, known.roles(), known.projects()))
-                            .filter(User::active);
-                case Wrong wrong -> Optional.empty();
-                case Unknown unknown -> {
-                    users.gone(name);
-                    yield Optional.empty();
-                }
-            };
+            return confirmations.kept(name, directory.login(name, password)).filter(User::active);
         } catch (Silent e) {
             throw NotNow.directoryGone();
         }

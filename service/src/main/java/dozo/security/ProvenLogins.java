@@ -1,13 +1,12 @@
 package dozo.security;
 
-import dozo.security.Users.User;
+import dozo.people.Users.User;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -23,14 +22,7 @@ final class ProvenLogins {
     private static final int KEPT_MAX = 1_000;
 
     private final SecretKeySpec key;
-    private final Map<String, Instant> until = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Instant> eldest) {
-            return size() > KEPT_MAX;
-        }
-    };
+    private final Map<String, Instant> until = Throttle.latest(KEPT_MAX);
 
     ProvenLogins() {
         byte[] random = new byte[32];

@@ -25,10 +25,10 @@ final class Throttle {
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(15);
     private static final Duration HOUR = Duration.ofHours(1);
 
-    private final SequencedMap<Pair, Failures> pairs = bounded();
-    private final SequencedMap<String, Failures> addresses = bounded();
-    private final SequencedMap<String, Failures> names = bounded();
-    private final SequencedMap<Pair, Instant> known = bounded();
+    private final SequencedMap<Pair, Failures> pairs = latest(KEPT_MAX);
+    private final SequencedMap<String, Failures> addresses = latest(KEPT_MAX);
+    private final SequencedMap<String, Failures> names = latest(KEPT_MAX);
+    private final SequencedMap<Pair, Instant> known = latest(KEPT_MAX);
 
     private record Pair(String name, String address) {}
 
@@ -99,14 +99,14 @@ final class Throttle {
         return one.compareTo(other) > 0 ? one : other;
     }
 
-    /** The most recently used. */
-    private static <K, V> SequencedMap<K, V> bounded() {
+    /** A map of at most so many, the most recently used. */
+    static <K, V> SequencedMap<K, V> latest(int most) {
         return new LinkedHashMap<>(16, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 
             @Override
             protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
-                return size() > KEPT_MAX;
+                return size() > most;
             }
         };
     }

@@ -1,7 +1,10 @@
 package dozo.security;
 
-import dozo.security.Tokens.Token;
-import dozo.security.Users.User;
+import dozo.file.Message;
+import dozo.people.Tokens;
+import dozo.people.Tokens.Token;
+import dozo.people.Users;
+import dozo.people.Users.User;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -46,7 +49,7 @@ final class TokenFilter extends OncePerRequestFilter {
         }
         Optional<Token> token = tokens.use(header.substring(SCHEME.length()).strip());
         Optional<User> user = token.flatMap(found -> users.find(found.userId()));
-        String refused = refused(token.orElse(null), user.orElse(null));
+        Message refused = refused(token.orElse(null), user.orElse(null));
         if (refused != null) {
             answers.demandLogin(request, response, refused);
             return;
@@ -55,21 +58,21 @@ final class TokenFilter extends OncePerRequestFilter {
         context.setAuthentication(UsernamePasswordAuthenticationToken.authenticated(
                 caller(token.orElseThrow(), user.orElseThrow()), null, List.of()));
         SecurityContextHolder.setContext(context);
-        request.setAttribute(Gate.LOOKED_UP, user.orElseThrow());
+        request.setAttribute(User.class.getName(), user.orElseThrow());
         chain.doFilter(request, response);
     }
 
-    private @Nullable String refused(@Nullable Token token, @Nullable User user) {
+    private @Nullable Message refused(@Nullable Token token, @Nullable User user) {
         if (token == null || user == null) {
-            return "there is no such token";
+            return Message.of("there is no such token");
         }
         if (token.revokedAt() != null) {
-            return "this token was revoked";
+            return Message.of("this token was revoked");
         }
         if (!token.expiresAt().isAfter(clock.instant())) {
-            return "this token has expired";
+            return Message.of("this token has expired");
         }
-        return user.active() ? null : "the user of this token may not log in any more";
+        return user.active() ? null : Message.of("the user of this token is disabled");
     }
 
     private static Caller caller(Token token, User user) {

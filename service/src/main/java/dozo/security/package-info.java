@@ -1,6 +1,6 @@
-/** Who may what: users, their roles, projects and tokens, and one table of permissions. What is not in it is closed. */
+/** Logins, and the gate: who a request is from, and whether the table of permissions lets it in. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"db", "start", "setting", "registry", "ledger", "ui"})
+@ApplicationModule(allowedDependencies = {"db", "file", "start", "setting", "registry", "ledger", "people"})
 package dozo.security;
 
 import org.jspecify.annotations.NullMarked;

@@ -102,7 +102,7 @@ public final class Given {
                         && !isKnown(plain)) {
                     throw new StartFailure(
                             StartFailure.CONFIGURATION,
-                            "there is no setting %s; the nearest is %s".formatted(name, nearest(name)));
+                            "unknown setting %s; did you mean %s?".formatted(name, nearest(name)));
                 }
             }
         }
@@ -154,7 +154,7 @@ public final class Given {
         if (each.secret() && isSeen(given.get())) {
             throw new StartFailure(
                     StartFailure.CONFIGURATION,
-                    "%s is given on the command line, where everybody on this machine can read it: a file (%s_FILE) or the environment is allowed"
+                    "%s is given on the command line, where everybody on this machine can read it: use a file (%s_FILE) or the environment"
                             .formatted(each.property(), each.environment()));
         }
         String value = value(each);
@@ -233,10 +233,10 @@ public final class Given {
         return new StartFailure(
                 StartFailure.CONFIGURATION,
                 why == null || why.isEmpty()
-                        ? "%s %s: %s is allowed".formatted(name, is, each.allowed())
+                        ? "%s %s; expected %s".formatted(name, is, each.allowed())
                         : why.contains(": ")
                                 ? "%s %s".formatted(name, why)
-                                : "%s %s: %s is allowed".formatted(name, why, each.allowed()));
+                                : "%s %s; expected %s".formatted(name, why, each.allowed()));
     }
 
     /** An address may hold a password after its question mark. */

@@ -52,7 +52,7 @@ final class Presence implements AutoCloseable {
     /**
      * Returns when the database answers; at once when it is not away.
      *
-     * @throws SQLTransientConnectionException when it is away and the service is being stopped
+     * @throws SQLTransientConnectionException when it is away and the service is stopping
      */
     synchronized void awaitReturn() throws SQLTransientConnectionException {
         while (isAway()) {

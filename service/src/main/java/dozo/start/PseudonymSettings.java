@@ -18,7 +18,7 @@ public record PseudonymSettings(
                         "the key by which patients' IDs become subjects' codes, of at least 24 characters. Keep a copy: with another"
                                 + " key every subject gets another code",
                 allowed = SecretFile.ALLOWED,
-                empty = "one is made at the first start, in `pseudonym-key` in `DOZO_WORK`",
+                empty = "generated at the first start, in `pseudonym-key` in `DOZO_WORK`",
                 secret = Secret.IN_FILE)
         @DefaultValue("")
         String keyFile) {

@@ -31,7 +31,7 @@ public final class SecretFile {
         try {
             Path file = Path.of(name);
             if (!Files.isRegularFile(file)) {
-                throw new IllegalArgumentException("is \"%s\", where there is no file".formatted(name));
+                throw new IllegalArgumentException("is \"%s\", which does not exist".formatted(name));
             }
             refuseOpen(file, name);
             if (Files.size(file) > BYTES_MAX) {

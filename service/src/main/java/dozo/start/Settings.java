@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record Settings(
         @Setting(
                 value =
-                        "the folder for the embedded database, the made password and key. Made if missing, for its owner only; give an"
+                        "the folder for the embedded database, the generated password and key. Created if missing, for its owner only; give an"
                                 + " existing one mode 0700 yourself",
                 allowed = "a folder that we can make or write to")
         @DefaultValue("dozo-work")
@@ -87,8 +87,7 @@ public record Settings(
                                 + " database");
             }
             if (!password.isEmpty() && !passwordFile.isEmpty()) {
-                throw new WrongSetting(
-                        "password", "is given, and a file with the password too: one of them is allowed");
+                throw new WrongSetting("password", "is given, and so is a file with the password: give one of them");
             }
         }
 
@@ -122,7 +121,7 @@ public record Settings(
         } catch (IOException | InvalidPathException e) {
             throw new StartFailure(
                     StartFailure.CONFIGURATION,
-                    "dozo.work (DOZO_WORK) is %s, which is no folder and cannot be made: one that we can write to is allowed"
+                    "dozo.work (DOZO_WORK) is %s, which is not a folder and cannot be created: expected a folder that the service can write to"
                             .formatted(work),
                     e);
         }

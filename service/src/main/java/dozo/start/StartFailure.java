@@ -54,7 +54,7 @@ public final class StartFailure extends RuntimeException {
                 case BindException address -> {
                     return Optional.of(new StartFailure(
                             CONFIGURATION,
-                            "cannot listen at this address (DOZO_HTTP_ADDRESS): one of this machine's is allowed",
+                            "cannot listen at this address (DOZO_HTTP_ADDRESS): expected an address of this machine",
                             thrown));
                 }
                 case FlywayValidateException schema -> {

@@ -17,7 +17,7 @@ import org.springframework.core.Ordered;
 
 /**
  * What the service does about its database: it stops when another service has taken it over or it cannot be had any more, and
- * nobody waits for it while the service is being stopped.
+ * nobody waits for it while the service is stopping.
  */
 @Configuration
 class Watch {
@@ -59,7 +59,7 @@ class Watch {
             if (LostDatabase.isBehind(failure)) {
                 LOG.debug("a schedule lost the database", failure);
             } else {
-                LOG.error("a schedule failed; it goes on", failure);
+                LOG.error("a schedule failed; it continues", failure);
             }
         });
     }

@@ -850,7 +850,7 @@ class ApiTest {
         Answer other = service.post("/api/v1/runs", "{\"site\": \"dr\"}");
         assertRefused(other, 409, "run");
         assertThat(other.at("/detail").asString())
-                .contains("is paused by admin")
+                .contains("was paused by admin")
                 .contains("resume it or stop it");
         assertRefused(service.post(address + "/retry", ""), 409, "run");
         assertThat(service.bean(Operations.class).worksOn(run)).isFalse();

@@ -124,7 +124,7 @@ class IdempotencyTest {
 
         for (Answer refused : List.of(token, user)) {
             assertThat(refused.status()).isEqualTo(422);
-            assertThat(refused.text()).contains("leave it out");
+            assertThat(refused.text()).contains("omit the key");
         }
         assertThat(kept("secret")).isZero();
     }

@@ -11,13 +11,13 @@ import dozo.file.Digest;
 import dozo.ledger.Ledger;
 import dozo.ledger.Ledger.LedgerEntry;
 import dozo.loopback.LoopbackSite;
+import dozo.people.Role;
+import dozo.people.Users;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.restore.RestoreQueue;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
-import dozo.security.Role;
-import dozo.security.Users;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -269,6 +269,12 @@ class LedgerCompleteTest {
                         "PUT /api/v1/sites/{name}",
                         () -> put("/sites/dr", address(site.address())),
                         row("site.registered", "dr", "before", "", "after", ANY)),
+                new Change(
+                        "DELETE /api/v1/sites/{name}",
+                        () -> put("/sites/unused", address(site.address())),
+                        () -> ask("DELETE", "/sites/unused", null),
+                        false,
+                        List.of(row("site.removed", "unused", "before", ANY, "after", ""))),
                 change(
                         "POST /api/v1/sites/{name}/check",
                         () -> post("/sites/dr/check", null),

@@ -24,7 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The running service holds what its description says, whatever is sent to it: no failure of ours, no answer that is not
  * described. Nothing is left out: runs and scrubs are started too, to a site that refuses every connection. What fits the
- * description is sent and what does not, one request for itself and in sequences where one takes what another has answered.
+ * description is sent and what does not, one request for itself and in sequences where one takes what another has answered. Takes over two
+ * minutes: thousands of requests.
  */
 @Tag(Campaign.TAG)
 class SchemathesisIT {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
-import dozo.ledger.Ledger.Told;
+import dozo.ledger.Ledger.Subject;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import java.net.URI;
@@ -134,8 +134,8 @@ class SheetApiTest {
 
     @Test
     void aSheetIsWholeHoweverManyPagesTheListHas() {
-        List<Told> many = IntStream.range(0, 12_000)
-                .mapToObj(i -> new Told("many-" + i, List.of("x")))
+        List<Subject> many = IntStream.range(0, 12_000)
+                .mapToObj(i -> new Subject("many-" + i, List.of("x")))
                 .toList();
         service.bean(Ledger.class).appendAll("test", "test.many", List.of("key"), many);
 

@@ -8,10 +8,10 @@ import dozo.ledger.Ledger;
 import dozo.manifest.Ingest;
 import dozo.manifest.Ingest.Ingested;
 import dozo.manifest.Manifests;
+import dozo.people.Role;
+import dozo.people.Users;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
-import dozo.security.Role;
-import dozo.security.Users;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -155,7 +155,7 @@ class SourceRootsApiTest {
         }) {
             Answer answer = register("lab", "NO", refused);
             assertRefused(answer, "source");
-            assertThat(answer.text()).contains("a folder in %s is accepted".formatted(root));
+            assertThat(answer.text()).contains("expected a folder in %s".formatted(root));
         }
         assertThat(register("lab", "NO", root.resolve("nothing")).text()).contains("there is no folder");
         Answer byLink = register("lab", "E1", folder.resolve("way/in/"));

@@ -49,8 +49,8 @@ class CopyCommandTest {
     @Test
     void wrongUsageEndsWithTwo() {
         assertRefused(Exit.USAGE, "SRC and DST", "only-one");
-        assertRefused(Exit.USAGE, "no option --frob", "--frob", "a", "h:/b");
-        assertRefused(Exit.USAGE, "no option -x", "-rx", "a", "h:/b");
+        assertRefused(Exit.USAGE, "unknown option --frob", "--frob", "a", "h:/b");
+        assertRefused(Exit.USAGE, "unknown option -x", "-rx", "a", "h:/b");
         assertRefused(Exit.USAGE, "-P wants a value", "a", "h:/b", "-P");
         assertRefused(Exit.USAGE, "--json takes no value", "--json=1", "a", "h:/b");
         assertRefused(Exit.USAGE, "1 to 64", "--lanes", "65", "a", "h:/b");
@@ -64,7 +64,7 @@ class CopyCommandTest {
     void optionsOfSshThatAreNotUnderstoodAreNamed() {
         assertRefused(
                 Exit.USAGE, "-o ProxyJump=x is not understood, only UserKnownHostsFile", "-oProxyJump=x", "a", "h:/b");
-        assertRefused(Exit.USAGE, "yes is the only value", "-o", "StrictHostKeyChecking=accept-new", "a", "h:/b");
+        assertRefused(Exit.USAGE, "expected yes", "-o", "StrictHostKeyChecking=accept-new", "a", "h:/b");
         assertRefused(Exit.USAGE, "OPTION=VALUE", "-oPort", "a", "h:/b");
     }
 
@@ -105,7 +105,7 @@ class CopyCommandTest {
     void aKeyThatCannotBeUsedIsNamed() throws IOException {
         Path encrypted = Files.writeString(folder.resolve("encrypted"), "-----BEGIN ENCRYPTED PRIVATE KEY-----\n");
 
-        assertRefused(Exit.NOT_ALLOWED, "there is no private key", "-i", folder + "/none", file.toString(), "dr:/b");
+        assertRefused(Exit.NOT_ALLOWED, "does not exist", "-i", folder + "/none", file.toString(), "dr:/b");
         assertRefused(Exit.NOT_ALLOWED, "is encrypted", "-oIdentityFile=" + encrypted, file.toString(), "dr:/b");
         assertRefused(
                 Exit.NOT_ALLOWED,

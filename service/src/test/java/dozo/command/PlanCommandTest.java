@@ -73,12 +73,12 @@ class PlanCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --lanes 0                 | 2 | --lanes: 1 to 16 numbers from 1 to 64
-            --lanes 4,65              | 2 | --lanes: 1 to 16 numbers from 1 to 64
+            --lanes 0                 | 2 | --lanes: expected 1 to 16 numbers from 1 to 64
+            --lanes 4,65              | 2 | --lanes: expected 1 to 16 numbers from 1 to 64
             --lanes four              | 2 | --lanes
-            --partitions 65           | 2 | --partitions: a number from 1 to 64
+            --partitions 65           | 2 | --partitions: expected a number from 1 to 64
             --rate fast               | 2 | --rate fast
-            --rate 7B                 | 2 | --rate 7B: 1kB to 1TB a second
+            --rate 7B                 | 2 | --rate 7B: expected 1kB to 1TB per second
             --link -1Gbit             | 2 | --link
             --site dr                 | 2 | --site and --from-table
             """)
@@ -96,7 +96,7 @@ class PlanCommandTest {
 
         assertThat(ended.code()).isEqualTo(Exit.REFUSED);
         assertThat(ended.err())
-                .contains("sizes.csv line 2: \"many\" is no size; accepted is a number with or without a unit");
+                .contains("sizes.csv line 2: \"many\" is not a size; expected a number with or without a unit");
         assertThat(ended.out()).isEmpty();
     }
 

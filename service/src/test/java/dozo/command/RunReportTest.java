@@ -46,9 +46,9 @@ class RunReportTest {
 
     @Test
     void aScrubTellsWhatItHasRead() {
-        assertThat(RunReport.progress(RUN, new RunReport.Scrubbed(1_234, 5_000_000_000L, 0)))
+        assertThat(RunReport.progress(RUN, 1_234, 5_000_000_000L, 0))
                 .isEqualTo("scrub 7 is running: 1,234 copies read, 5.0 GB, none damaged");
-        assertThat(RunReport.progress(RUN, new RunReport.Scrubbed(1_234, 5_000_000_000L, 1_000)))
+        assertThat(RunReport.progress(RUN, 1_234, 5_000_000_000L, 1_000))
                 .isEqualTo("scrub 7 is running: 1,234 copies read, 5.0 GB, 1,000 damaged");
     }
 }

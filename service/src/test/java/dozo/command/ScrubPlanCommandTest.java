@@ -22,7 +22,7 @@ class ScrubPlanCommandTest {
 
         assertThat(ended).extracting(Ended::code, Ended::err).containsExactly(0, "");
         assertThat(ended.out().replaceAll("\\d{4}-\\d\\d-\\d\\d", "2027-01-15")).isEqualTo("""
-                        1.4 PB in 482,977,782 files; every copy is to be read again within 90 days
+                        1.4 PB in 482,977,782 files; every copy must be read again within 90 days
                         reading from 00:00-24:00, at most 300 MB/s
                         there it reads 1.0 GB/s, and a file costs 4.00 ms besides: as was said
 
@@ -87,28 +87,28 @@ class ScrubPlanCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --max-age 0d                     | --max-age 0d: 1h to 3660d is accepted, as 36h, 90d, 12w
-            --max-age -1d                    | --max-age -1d: 1h to 3660d is accepted
-            --max-age 3661d                  | --max-age 3661d: 1h to 3660d is accepted
-            --max-age 99999w                 | --max-age 99999w: 1h to 3660d is accepted
-            --max-age 90                     | --max-age 90: 1h to 3660d is accepted
-            --max-age soon                   | --max-age soon: 1h to 3660d is accepted
-            --limit 0                        | --limit 0: bytes a second are accepted
-            --limit -1MB                     | --limit -1MB: bytes a second are accepted
-            --limit 999999999999999TB        | --limit 999999999999999TB: bytes a second are accepted
-            --window 20-06                   | --window 20-06: two different times of the day as 20:00-06:00 are accepted
-            --window 20:00-20:00             | --window 20:00-20:00: two different times
-            --window 24:00-06:00             | --window 24:00-06:00: two different times
-            --stored many                    | --stored many: bytes up to 9.2 EB are accepted as 250000, 1.5TB, 1.27PiB
-            --stored -5TB                    | --stored -5TB: bytes up to 9.2 EB
+            --max-age 0d                     | --max-age 0d: expected 1h to 3660d, such as 36h, 90d or 12w
+            --max-age -1d                    | --max-age -1d: expected 1h to 3660d
+            --max-age 3661d                  | --max-age 3661d: expected 1h to 3660d
+            --max-age 99999w                 | --max-age 99999w: expected 1h to 3660d
+            --max-age 90                     | --max-age 90: expected 1h to 3660d
+            --max-age soon                   | --max-age soon: expected 1h to 3660d
+             --limit 0                        | --limit 0: expected bytes per second
+             --limit -1MB                     | --limit -1MB: expected bytes per second
+             --limit 999999999999999TB        | --limit 999999999999999TB: expected bytes per second
+            --window 20-06                   | --window 20-06: expected two different times of the day such as 20:00-06:00
+            --window 20:00-20:00             | --window 20:00-20:00: expected two different times
+            --window 24:00-06:00             | --window 24:00-06:00: expected two different times
+            --stored many                    | --stored many: expected bytes up to 9.2 EB such as 250000, 1.5TB or 1.27PiB
+            --stored -5TB                    | --stored -5TB: expected bytes up to 9.2 EB
             --stored 9000PB --stored 99EB    | --stored
-            --files few                      | --files few: a number up to
-            --files -1                       | --files -1: a number up to
-            --rate fast --per-file 0         | --rate fast: bytes a second
-            --rate 7B --per-file 0           | --rate 7B --per-file 0: 1kB to 1TB a second
-            --rate 1GB --per-file 4          | --per-file 4: a time is accepted as 4ms
-            --rate 1GB --per-file 4h         | --per-file 4h: a time is accepted as 4ms
-            --rate 1GB --per-file 9999s      | 0 to 3600s are accepted
+            --files few                      | --files few: expected a number up to
+            --files -1                       | --files -1: expected a number up to
+            --rate fast --per-file 0         | --rate fast: expected bytes per second
+            --rate 7B --per-file 0           | --rate 7B --per-file 0: expected 1kB to 1TB per second
+            --rate 1GB --per-file 4          | --per-file 4: expected a time such as 4ms
+            --rate 1GB --per-file 4h         | --per-file 4h: expected a time such as 4ms
+             --rate 1GB --per-file 9999s      | 0 to 3600s
             --until 06:00                    | --all, --until, --cold, --warm and --wait are for starting a scrub
             --cold                           | --all, --until, --cold, --warm and --wait are for starting a scrub
             --wait                           | --all, --until, --cold, --warm and --wait are for starting a scrub
@@ -130,7 +130,7 @@ class ScrubPlanCommandTest {
     @Test
     void whatBelongsTogetherIsSaid() {
         assertThat(dozo("scrub --plan --max-age 90d --stored 1TB").err()).contains("--stored and --files go together");
-        assertThat(dozo("scrub --plan --stored 1TB --files 1").err()).contains("--max-age is needed");
+        assertThat(dozo("scrub --plan --stored 1TB --files 1").err()).contains("--max-age is required");
         assertThat(dozo("scrub --stored 1TB --files 1").err()).contains("are for --plan");
     }
 

@@ -62,14 +62,14 @@ class SizesTableTest {
                 .isInstanceOfSatisfying(
                         Failure.class, refused -> assertThat(refused.exitCode()).isEqualTo(Exit.REFUSED))
                 .hasMessageContaining("sizes.csv line 3: ")
-                .hasMessageContaining("accepted");
+                .hasMessageContaining("expected");
     }
 
     @Test
     void allBadLinesAreToldAtOnceButNotThousands() {
         assertThatThrownBy(() -> read("name,size,files\na,x,1\nb,1,2\nc,1,-3\n"))
-                .hasMessageContaining("line 2: \"x\" is no size")
-                .hasMessageContaining("line 4: \"-3\" is no number of files")
+                .hasMessageContaining("line 2: \"x\" is not a size")
+                .hasMessageContaining("line 4: \"-3\" is not a number of files")
                 .hasMessageNotContaining("line 3");
         assertThatThrownBy(() -> read("a,1\n" + "b,x\n".repeat(5_000)))
                 .hasMessageContaining("line 11")
@@ -88,14 +88,14 @@ class SizesTableTest {
 
     @Test
     void moreThanCanBeCountedIsRefused() {
-        assertThatThrownBy(() -> read("a,9000PB\nb,300PB\n")).hasMessageContaining("line 2: all together");
-        assertThatThrownBy(() -> read("a,99999999999999999999 EB\n")).hasMessageContaining("line 1: all together");
+        assertThatThrownBy(() -> read("a,9000PB\nb,300PB\n")).hasMessageContaining("line 2: the total");
+        assertThatThrownBy(() -> read("a,99999999999999999999 EB\n")).hasMessageContaining("line 1: the total");
         StringBuilder regions = new StringBuilder("name,size,region\n");
         for (int i = 0; i < 65; i++) {
             regions.append("a,1,").append(i).append('\n');
         }
         assertThatThrownBy(() -> read(regions.toString()))
-                .hasMessageContaining("line 66: there are more regions; 64 are");
+                .hasMessageContaining("line 66: too many regions; the maximum is 64");
     }
 
     @Test

@@ -99,8 +99,8 @@ class StopCommandTest {
                 .startsWith("scrub 5 is paused: ")
                 .contains("paused by admin since ")
                 .contains("to go on: dozo resume 5");
-        assertThat(dozo("pause").err()).contains("run 5 is paused by admin");
-        assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 goes on\n", ""));
+        assertThat(dozo("pause").err()).contains("run 5 was paused by admin");
+        assertThat(dozo("resume")).isEqualTo(new Ended(Exit.WELL, "run 5 continues\n", ""));
         assertThat(dozo("resume").err()).contains("run 5 is not paused");
         assertThat(dozo("resume").code()).isEqualTo(Exit.REFUSED);
     }
@@ -126,14 +126,14 @@ class StopCommandTest {
         assertThat(retried.out()).contains("tries again what run 1 found");
         assertThat(dozo("findings").code()).isZero();
         assertThat(dozo("findings", "--all").out())
-                .contains("looked at again by run 2")
+                .contains("superseded by run 2")
                 .endsWith("findings: 1\n");
-        assertThat(dozo("retry", "1").err()).contains("there is nothing to try again");
+        assertThat(dozo("retry", "1").err()).contains("there is nothing to retry");
 
         assertThat(dozo("findings", "acknowledge", "1", "it was empty"))
-                .isEqualTo(new Ended(Exit.WELL, "finding 1 is acknowledged\n", ""));
+                .isEqualTo(new Ended(Exit.WELL, "finding 1 acknowledged\n", ""));
         assertThat(dozo("findings", "--all").out()).contains("acknowledged by admin: it was empty");
-        assertThat(dozo("findings", "acknowledge", "1", "again").err()).contains("acknowledged already");
+        assertThat(dozo("findings", "acknowledge", "1", "again").err()).contains("has already been acknowledged");
         assertThat(dozo("findings", "acknowledge", "1", "").err()).contains("1 to 500 characters");
         assertThat(dozo("findings", "acknowledge", "1").code()).isEqualTo(Exit.USAGE);
         assertThat(dozo("findings", "--all", "--json").out()).contains("\"supersededBy\":2");

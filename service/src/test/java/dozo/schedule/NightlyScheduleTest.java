@@ -13,6 +13,7 @@ import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import dozo.run.Timetable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -19,6 +19,7 @@ import dozo.run.Runs.RunState;
 import dozo.run.ScrubRequest;
 import dozo.run.ScrubSettings;
 import dozo.run.Scrubs;
+import dozo.run.Timetable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

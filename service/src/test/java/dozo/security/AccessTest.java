@@ -4,10 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.RunningService;
 import dozo.RunningService.Answer;
+import dozo.WrittenDocs;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
+import dozo.people.Permissions;
+import dozo.people.Permissions.Endpoint;
+import dozo.people.Permissions.Reach;
+import dozo.people.Permissions.Token;
+import dozo.people.Role;
+import dozo.people.Scope;
+import dozo.people.Tokens;
+import dozo.people.Users;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
 import dozo.registry.Sites;
@@ -15,7 +24,6 @@ import dozo.remote.SiteAddress;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
-import dozo.security.Permissions.Endpoint;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -29,9 +37,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -42,8 +53,6 @@ import tools.jackson.databind.JsonNode;
 
 /** Who may what: every endpoint × who asks × own and foreign project, held against the table that people read. */
 class AccessTest {
-
-    private static final Path TABLE = Path.of("..", "docs", "reference", "access.md");
 
     private static final String OWN = "MINE1";
 
@@ -66,14 +75,6 @@ class AccessTest {
 
     /** In which somebody has logged in. */
     private static final Map<String, HttpClient> BROWSERS = new HashMap<>();
-
-    /** A line of the table in the documentation. */
-    private record Line(Endpoint endpoint, Map<String, String> words) {
-
-        String word(String column) {
-            return words.getOrDefault(column, "-");
-        }
-    }
 
     /** Somebody who asks. */
     private record Asker(String name, String role, String authorization, String token) {}
@@ -178,41 +179,49 @@ class AccessTest {
 
     @Test
     void theTableThatPeopleReadIsTheOneThatHolds() throws Exception {
-        List<String> read = new ArrayList<>();
-        for (Line line : table()) {
-            read.add(line.toString());
-        }
-        List<String> holds = Permissions.endpoints().stream()
-                .map(endpoint -> {
-                    Permissions.Line line = Permissions.of(endpoint).orElseThrow();
-                    Map<String, String> words = new LinkedHashMap<>();
-                    for (Role role : Role.values()) {
-                        words.put(role.name(), word(line.reaches().get(role)));
-                    }
-                    words.put("token", word(line.token()));
-                    return new Line(endpoint, words).toString();
-                })
-                .toList();
+        Stream<String> roles = Arrays.stream(Role.values()).map("`%s`"::formatted);
+        Stream<String> headings = Stream.of(Stream.of("method and path"), roles, Stream.of("token"))
+                .flatMap(each -> each);
+        Stream<String> lines =
+                Permissions.endpoints().stream().map(AccessTest::cells).map(AccessTest::row);
 
-        assertThat(read).isEqualTo(holds);
+        WrittenDocs.check(
+                "access.md",
+                row(headings) + "|---".repeat(Role.values().length + 2) + "|\n" + lines.collect(Collectors.joining()));
+    }
+
+    private static Stream<String> cells(Endpoint endpoint) {
+        Permissions.Line line = Permissions.of(endpoint).orElseThrow();
+        Stream<Enum<?>> words =
+                Stream.concat(Arrays.stream(Role.values()).map(line.reaches()::get), Stream.of(line.token()));
+        return Stream.concat(
+                Stream.of("`%s %s`".formatted(endpoint.method(), endpoint.path())), words.map(AccessTest::word));
+    }
+
+    private static String row(Stream<String> cells) {
+        return cells.collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().equals("NONE") ? "–" : value.name().toLowerCase(Locale.ROOT);
     }
 
     @Test
     void whatIsNotAllowedIsRefusedToEverybodyEverywhere() throws Exception {
         List<String> wrong = new ArrayList<>();
         int asked = 0;
-        for (Line line : table()) {
+        for (Endpoint endpoint : Permissions.endpoints()) {
             for (Asker asker : askers()) {
-                for (String project : new TreeSet<>(List.of(OWN, project(line)))) {
-                    Answer answer = ask(asker, line.endpoint(), project);
+                for (String project : new TreeSet<>(List.of(OWN, project(endpoint)))) {
+                    Answer answer = ask(asker, endpoint, project);
                     asked++;
-                    String expected = expected(line, asker, project);
+                    String expected = expected(endpoint, asker, project);
                     String found = found(answer);
                     if (!expected.equals(found)) {
                         wrong.add("%s %s of %s as %s: %s, not %s (%d %s)"
                                 .formatted(
-                                        line.endpoint().method(),
-                                        line.endpoint().path(),
+                                        endpoint.method(),
+                                        endpoint.path(),
                                         project,
                                         asker,
                                         found,
@@ -224,7 +233,9 @@ class AccessTest {
             }
         }
 
-        System.out.printf("role matrix: %d lines, %d requests, %d wrong%n", table().size(), asked, wrong.size());
+        System.out.printf(
+                "role matrix: %d lines, %d requests, %d wrong%n",
+                Permissions.endpoints().size(), asked, wrong.size());
         assertThat(wrong).isEmpty();
     }
 
@@ -233,16 +244,15 @@ class AccessTest {
     void contentThatIsNotTakenIsRefusedByRoleFirst() throws Exception {
         List<String> wrong = new ArrayList<>();
         int asked = 0;
-        for (Line line : table()) {
-            Endpoint endpoint = line.endpoint();
+        for (Endpoint endpoint : Permissions.endpoints()) {
             if (!endpoint.path().startsWith("/api/")) {
                 continue;
             }
             for (Asker asker : askers()) {
-                Answer answer = askUnfit(asker, endpoint, project(line));
+                Answer answer = askUnfit(asker, endpoint, project(endpoint));
                 String found = found(answer);
                 asked++;
-                if (!found.equals(expected(line, asker, project(line))) || answer.status() < 400) {
+                if (!found.equals(expected(endpoint, asker, project(endpoint))) || answer.status() < 400) {
                     wrong.add("%s as %s: %d %s".formatted(endpoint, asker, answer.status(), answer.text()));
                 }
             }
@@ -275,11 +285,11 @@ class AccessTest {
         Asker manager = asker(Role.LAB_MANAGER);
         Asker auditor = asker(Role.AUDITOR);
         Set<String> shownToAuditor = new TreeSet<>();
-        for (Line line : table()) {
-            if (line.endpoint().method().equals("GET")) {
-                String path = line.endpoint().path();
-                assertThat(ask(manager, line.endpoint(), OWN).text()).as(path).doesNotContain(FOREIGN);
-                if (ask(auditor, line.endpoint(), OWN).text().contains(FOREIGN)) {
+        for (Endpoint endpoint : Permissions.endpoints()) {
+            if (endpoint.method().equals("GET")) {
+                String path = endpoint.path();
+                assertThat(ask(manager, endpoint, OWN).text()).as(path).doesNotContain(FOREIGN);
+                if (ask(auditor, endpoint, OWN).text().contains(FOREIGN)) {
                     shownToAuditor.add(path);
                 }
             }
@@ -531,20 +541,21 @@ class AccessTest {
         }
     }
 
-    private static String expected(Line line, Asker asker, String project) {
-        String word =
-                asker.role().isEmpty() ? line.words().containsValue("self") ? "self" : "-" : line.word(asker.role());
-        String token = line.word("token");
-        if (!asker.token().isEmpty() && (token.equals("-") || asker.token().equals("read") && token.equals("write"))) {
+    private static String expected(Endpoint endpoint, Asker asker, String project) {
+        Permissions.Line line = Permissions.of(endpoint).orElseThrow();
+        Reach own = line.reaches().containsValue(Reach.SELF) ? Reach.SELF : Reach.NONE;
+        Reach reach = asker.role().isEmpty() ? own : line.reaches().get(Role.valueOf(asker.role()));
+        if (!asker.token().isEmpty()
+                && (line.token() == Token.NONE || asker.token().equals("read") && line.token() == Token.WRITE)) {
             return "refused";
         }
-        if (asker.token().equals("studies") && !line.endpoint().equals(STUDY)) {
+        if (asker.token().equals("studies") && !endpoint.equals(STUDY)) {
             return "refused";
         }
-        return switch (word) {
-            case "-" -> "refused";
-            case "own" -> project.equals(FOREIGN) ? "not found" : "allowed";
-            default -> "allowed";
+        return switch (reach) {
+            case NONE -> "refused";
+            case OWN -> project.equals(FOREIGN) ? "not found" : "allowed";
+            case SELF, ALL -> "allowed";
         };
     }
 
@@ -558,7 +569,7 @@ class AccessTest {
         };
     }
 
-    /** Asks with a body that nobody understands: what is allowed gets as far as that. */
+    /** Asks with a body that nobody understands; expected what gets as far as that. */
     private static Answer ask(Asker asker, Endpoint endpoint, String project) {
         String path = path(endpoint, project);
         String query = query(endpoint);
@@ -619,8 +630,8 @@ class AccessTest {
         return "one." + role.name().toLowerCase(java.util.Locale.ROOT);
     }
 
-    private static String project(Line line) {
-        return line.endpoint().path().contains("{project}") ? FOREIGN : OWN;
+    private static String project(Endpoint endpoint) {
+        return endpoint.path().contains("{project}") ? FOREIGN : OWN;
     }
 
     private static Answer get(String authorization, String path) {
@@ -638,38 +649,6 @@ class AccessTest {
     private static List<Endpoint> endpoints(RequestMappingInfo mapping) {
         return mapping.getMethodsCondition().getMethods().stream()
                 .flatMap(method -> mapping.getPatternValues().stream().map(path -> new Endpoint(method.name(), path)))
-                .toList();
-    }
-
-    private static String word(Enum<?> value) {
-        return value.name().equals("NONE") ? "-" : value.name().toLowerCase(java.util.Locale.ROOT);
-    }
-
-    /** The lines of the documentation that begin with a method. */
-    private static List<Line> table() throws Exception {
-        List<String> lines = Files.readAllLines(TABLE);
-        List<String> headings = lines.stream()
-                .filter(line -> line.startsWith("| method"))
-                .map(AccessTest::cells)
-                .findFirst()
-                .orElseThrow();
-        return lines.stream()
-                .filter(line -> line.matches("\\| `?(GET|POST|PUT|PATCH|DELETE) .*"))
-                .map(line -> {
-                    List<String> cells = cells(line);
-                    String[] what = cells.getFirst().replace("`", "").split(" ", -1);
-                    Map<String, String> words = new LinkedHashMap<>();
-                    for (int i = 1; i < headings.size(); i++) {
-                        words.put(headings.get(i).replace("`", ""), cells.get(i).replace("–", "-"));
-                    }
-                    return new Line(new Endpoint(what[0], what[1]), words);
-                })
-                .toList();
-    }
-
-    private static List<String> cells(String line) {
-        return Arrays.stream(line.substring(1, line.lastIndexOf('|')).split("\\|", -1))
-                .map(String::strip)
                 .toList();
     }
 }

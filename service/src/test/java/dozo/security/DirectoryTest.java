@@ -12,6 +12,7 @@ import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.people.Tokens;
 import dozo.registry.Projects;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -93,7 +94,7 @@ class DirectoryTest {
             Answer answer = ask(service, "sato", "sato's password", "/projects");
 
             assertThat(answer.status()).isEqualTo(403);
-            assertThat(answer.at("/detail").asString()).contains("no group that gives a role");
+            assertThat(answer.at("/detail").asString()).contains("none of your groups has a role");
             assertThat(ask(service, "sato", "sato's password", "/me").status()).isEqualTo(200);
         }
     }
@@ -108,7 +109,7 @@ class DirectoryTest {
             assertThat(answer.status()).isEqualTo(503);
             assertThat(answer.type()).startsWith("application/problem+json");
             assertThat(answer.headers().firstValue("Retry-After")).isPresent();
-            assertThat(answer.at("/detail").asString()).contains("directory").contains("local users");
+            assertThat(answer.at("/detail").asString()).contains("directory").contains("Local users");
             assertThat(service.get("/api/v1/me").status()).isEqualTo(200);
         }
     }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.db.TestDatabase;
+import dozo.people.Role;
+import dozo.people.Users;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.RunningService;
 import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
+import dozo.people.Role;
+import dozo.people.Users;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -125,7 +127,7 @@ class TokensTest {
 
         service.patch("/api/v1/users/" + user, "{\"disabled\": true}");
 
-        assertOver(secret, "may not log in");
+        assertOver(secret, "is disabled");
     }
 
     @Test
@@ -152,9 +154,9 @@ class TokensTest {
         assertThat(with(auditor, "POST", "/runs/4711/stop").at("/detail").asString())
                 .contains("OPERATOR");
         assertThat(with(reader, "POST", "/runs/4711/stop").at("/detail").asString())
-                .contains("only reads");
+                .contains("read-only");
         assertThat(with(whole, "POST", "/runs/4711/stop").status()).isEqualTo(404);
-        assertThat(with(whole, "POST", "/me/tokens").at("/detail").asString()).contains("no token may do this");
+        assertThat(with(whole, "POST", "/me/tokens").at("/detail").asString()).contains("tokens do not permit this");
     }
 
     @Test
@@ -166,8 +168,7 @@ class TokensTest {
         assertThat(made.at("/readOnly").asBoolean()).isTrue();
         assertThat(with(console, "GET", "/studies/2.25.1").status()).isEqualTo(404);
         assertThat(with(console, "GET", "/me").at("/detail").asString())
-                .isEqualTo(
-                        "this token only asks whether a study may be deleted, by GET /api/v1/studies/{studyInstanceUid}");
+                .isEqualTo("this token only permits GET /api/v1/studies/{studyInstanceUid}");
         assertThat(with(console, "POST", "/me/tokens").status()).isEqualTo(403);
         assertThat(service.get("/api/v1/users/%s/tokens".formatted(user))
                         .at("/items/0/scope")

@@ -20,13 +20,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The embedded server is killed under the service with SIGKILL: idle, and while a night sends. */
+/**
+ * The embedded server is killed under the service with SIGKILL: idle, and while a night sends. Takes over a minute: the service notices and
+ * recovers in its own time.
+ */
 class KilledDatabaseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
@@ -35,6 +39,11 @@ class KilledDatabaseIT {
 
     @TempDir
     Path folder;
+
+    @BeforeEach
+    void unpack() throws IOException {
+        TestDatabase.unpacked(folder.resolve("work/postgres"));
+    }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

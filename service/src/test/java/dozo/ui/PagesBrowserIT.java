@@ -23,6 +23,9 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.loopback.LoopbackSite;
+import dozo.people.Role;
+import dozo.people.Tokens;
+import dozo.people.Users;
 import dozo.registry.Acquisition;
 import dozo.registry.Experiments;
 import dozo.registry.Projects;
@@ -32,9 +35,6 @@ import dozo.registry.Sites;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
-import dozo.security.Role;
-import dozo.security.Tokens;
-import dozo.security.Users;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.Bookings;
 import dozo.worklist.Studies;
@@ -76,7 +76,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What people do with the pages, in a real browser and in both languages; every page for everybody, light and dark, wide and narrow. */
+/**
+ * What people do with the pages, in a real browser and in both languages; every page for everybody, light and dark, wide and narrow. Takes over a
+ * minute: each page is drawn eight times and examined by axe.
+ */
 class PagesBrowserIT {
 
     /** What the system has, by the names that distributions give it. */
@@ -656,6 +659,7 @@ class PagesBrowserIT {
         pages.put("audit-none", "/audit?asOf=2020-01-01&from=2020-01-01&until=2020-01-02");
         pages.put("sites", "/sites");
         pages.put("check", "/sites/dr/check");
+        pages.put("removesite", "/sites/dr/remove");
         pages.put("administration", "/administration");
         pages.put("password", "/administration/password");
         pages.put("tokens", "/administration/tokens");
@@ -673,7 +677,7 @@ class PagesBrowserIT {
 
     private static long openFinding() {
         return service.bean(Findings.class)
-                .page(Sight.EVERYTHING, new Findings.Wanted(true, null, null, null, null), Long.MAX_VALUE, 1)
+                .page(Sight.EVERYTHING, new Findings.Filter(true, null, null, null, null), Long.MAX_VALUE, 1)
                 .getFirst()
                 .id();
     }

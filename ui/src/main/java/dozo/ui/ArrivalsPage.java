@@ -3,8 +3,9 @@ package dozo.ui;
 import dozo.collect.Arrivals;
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
-import dozo.collect.Arrivals.Wanted;
+import dozo.collect.Arrivals.Filter;
 import dozo.collect.Dismissals;
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
@@ -33,7 +34,7 @@ class ArrivalsPage {
     private final Choices choices;
 
     /** A proposal that could not be accepted, and why. */
-    record Refused(String item, String message) {}
+    record Refused(String item, Message message) {}
 
     ArrivalsPage(Arrivals arrivals, Dismissals dismissals, Choices choices) {
         this.arrivals = arrivals;
@@ -61,7 +62,7 @@ class ArrivalsPage {
                 arrivals.accept(sight, each, Acceptance.AS_PROPOSED, actor.getName());
                 accepted++;
             } catch (Refusal refusal) {
-                refused.add(new Refused(arrival.item(), String.valueOf(refusal.getMessage())));
+                refused.add(new Refused(arrival.item(), refusal.message()));
             }
         }
         return shown("", false, null, refused, accepted, sight, model);
@@ -152,8 +153,8 @@ class ArrivalsPage {
             int accepted,
             Sight sight,
             Model model) {
-        Wanted wanted =
-                new Wanted(null, project.isBlank() ? null : project, dismissed ? null : true, dismissed ? true : null);
+        Filter wanted =
+                new Filter(null, project.isBlank() ? null : project, dismissed ? null : true, dismissed ? true : null);
         choices.addTo(model, sight);
         model.addAttribute("project", project);
         model.addAttribute("dismissed", dismissed);
@@ -185,7 +186,7 @@ class ArrivalsPage {
     }
 
     private static NotThere missing(long id) {
-        return new NotThere("there is no arrival %d".formatted(id));
+        return new NotThere("there is no arrival %d", id);
     }
 
     private static String text(@Nullable Object value) {

@@ -93,7 +93,7 @@ class AuditPage {
             String name = typed.get("site");
             int site = site(name).map(Site::id).orElse(OverviewPage.NO_SITE);
             if (proofs.of(experiment.id(), site, path, 1).isEmpty()) {
-                throw new Refusal("path", "no manifest of %s has ever held this path".formatted(experiment.name()));
+                throw new Refusal("path", "no manifest of %s has contained this path", experiment.name());
             }
             return "redirect:/experiments/%s/%s/proof?path=%s"
                     .formatted(experiment.project(), experiment.code(), Bytes.of(path));
@@ -137,7 +137,7 @@ class AuditPage {
         LocalDate last = until == null ? today() : until;
         LocalDate first = from == null ? last.minusDays(DAYS_USUAL) : from;
         if (first.isAfter(last)) {
-            throw new Refusal("from", "a day that is not after the last one is accepted");
+            throw new Refusal("from", "expected a date that is not after the last day");
         }
         return new Asked(asOf, first, last);
     }
@@ -145,7 +145,7 @@ class AuditPage {
     private @Nullable LocalDate past(String field, @Nullable String text) {
         LocalDate day = ExperimentsPage.day(field, text);
         if (day != null && day.isAfter(today())) {
-            throw new Refusal(field, "%s is in the future: nothing is known of it".formatted(day));
+            throw new Refusal(field, "%s is in the future", day);
         }
         return day;
     }
@@ -176,20 +176,20 @@ class AuditPage {
                 ? Dimension.PROJECT
                 : Dimension.of(word)
                         .filter(DIMENSIONS::contains)
-                        .orElseThrow(() -> new Refusal(
-                                "by", "\"%s\": project, scanner, modality or month is accepted".formatted(word)));
+                        .orElseThrow(
+                                () -> new Refusal("by", "\"%s\": expected project, scanner, modality or month", word));
     }
 
     private Experiment experiment(String name, Sight sight) {
         int slash = name.indexOf('/');
         if (slash < 1) {
-            throw new Refusal("experiment", "a project and a code are accepted, as P001/S0001");
+            throw new Refusal("experiment", "expected PROJECT/CODE, such as P001/S0001");
         }
         String project = name.substring(0, slash);
         return Optional.of(project)
                 .filter(sight::sees)
                 .flatMap(seen -> experiments.find(seen, name.substring(slash + 1)))
-                .orElseThrow(() -> new Refusal("experiment", "there is no experiment \"%s\"".formatted(name)));
+                .orElseThrow(() -> new Refusal("experiment", "there is no experiment \"%s\"", name));
     }
 
     private static FilePath path(String text) {
@@ -199,8 +199,8 @@ class AuditPage {
                 return path;
             }
         } catch (IllegalArgumentException e) {
-            throw new Refusal("path", "a path below the source is accepted: " + e.getMessage());
+            throw new Refusal("path", "expected a path below the source: %s", String.valueOf(e.getMessage()));
         }
-        throw new Refusal("path", "a path below the source is accepted, as dicom/IM0001.dcm");
+        throw new Refusal("path", "expected a path below the source, such as dicom/IM0001.dcm");
     }
 }

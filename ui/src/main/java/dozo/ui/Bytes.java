@@ -22,7 +22,7 @@ public final class Bytes {
         try {
             return FilePath.of(Base64.getUrlDecoder().decode(base64));
         } catch (IllegalArgumentException e) {
-            throw new Refusal(parameter, "\"%s\" is no path in base64: follow a link of the page".formatted(base64));
+            throw new Refusal(parameter, "\"%s\": expected a path in base64; follow a link on the page", base64);
         }
     }
 }

@@ -65,13 +65,13 @@ class CsvPage {
             throws IOException {
         try {
             if (file.isEmpty()) {
-                throw new Refusal("file", "a file with a heading and a line for each experiment is accepted");
+                throw new Refusal("file", "expected a file with a header line and one line for each experiment");
             }
             if (file.getSize() > BYTES_MAX) {
                 throw new Refusal(
                         "file",
-                        "a file has at most %,d bytes here: divide it, or use the command dozo register --csv"
-                                .formatted(BYTES_MAX));
+                        "the file has more than %,d bytes: split it, or use the command dozo register --csv",
+                        BYTES_MAX);
             }
             Upload upload = new Upload(
                     String.valueOf(file.getOriginalFilename()),

@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param next the key after which the next one begins; null: this is the last one
  */
-public record Cut<T>(List<T> items, @Nullable String next) {
+record Cut<T>(List<T> items, @Nullable String next) {
 
     /** Gives at most so many things. */
     @FunctionalInterface
-    public interface Listing<T> {
+    interface Listing<T> {
         List<T> first(int limit);
     }
 
     /** The page of a listing, which is asked for one more than is shown: so the last page knows that it is. */
-    public static <T> Cut<T> of(int limit, Listing<T> listing, Function<T, String> key) {
+    static <T> Cut<T> of(int limit, Listing<T> listing, Function<T, String> key) {
         List<T> found = listing.first(limit + 1);
         boolean more = found.size() > limit;
         List<T> items = more ? found.subList(0, limit) : found;

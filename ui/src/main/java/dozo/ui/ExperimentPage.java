@@ -128,8 +128,8 @@ class ExperimentPage {
     @GetMapping("/release")
     String askRelease(@PathVariable String project, @PathVariable String code, Model model) {
         Experiment experiment = found(experiments, project, code);
-        Freeze freeze = frozen(experiment)
-                .orElseThrow(() -> new Refusal("experiment", "%s is not frozen".formatted(experiment.name())));
+        Freeze freeze =
+                frozen(experiment).orElseThrow(() -> new Refusal("experiment", "%s is not frozen", experiment.name()));
         model.addAttribute("experiment", experiment);
         model.addAttribute("freeze", freeze);
         return "release";
@@ -198,16 +198,13 @@ class ExperimentPage {
         } catch (NumberFormatException noNumber) {
             found = Optional.empty();
         }
-        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest".formatted(experiment.name())));
+        return found.orElseThrow(() -> new Refusal("manifest", "%s has no such manifest", experiment.name()));
     }
 
     private Site site(String name) {
-        return (name.isEmpty() ? sites.only() : sites.find(name))
-                .orElseThrow(() -> new Refusal(
-                        "site",
-                        name.isEmpty()
-                                ? "there is no site yet; register one first"
-                                : "there is no site \"%s\"".formatted(name)));
+        return name.isEmpty()
+                ? sites.only().orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"))
+                : sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"", name));
     }
 
     private Optional<Freeze> frozen(Experiment experiment) {
@@ -217,6 +214,6 @@ class ExperimentPage {
     static Experiment found(Experiments experiments, String project, String code) {
         return experiments
                 .find(project, code)
-                .orElseThrow(() -> new NotThere("there is no experiment \"%s/%s\"".formatted(project, code)));
+                .orElseThrow(() -> new NotThere("there is no experiment \"%s/%s\"", project, code));
     }
 }

@@ -4,9 +4,9 @@ import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.ExperimentSearch;
+import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.State;
-import dozo.registry.ExperimentSearch.Wanted;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -71,7 +71,7 @@ class ExperimentsPage {
         return "experiments";
     }
 
-    private void addFound(Model model, Sight sight, Wanted wanted, int siteId, int after) {
+    private void addFound(Model model, Sight sight, Filter wanted, int siteId, int after) {
         Cut<Found> found = Cut.of(
                 SHOWN,
                 most -> search.page(sight, wanted, siteId, after, most),
@@ -83,9 +83,9 @@ class ExperimentsPage {
                 "frozen", freezes.frozen(ids).stream().map(Freeze::experimentId).collect(Collectors.toSet()));
     }
 
-    private static Wanted wanted(Map<String, String> typed) {
+    private static Filter wanted(Map<String, String> typed) {
         String state = typed.get("state");
-        return new Wanted(
+        return new Filter(
                 typed.get("q"),
                 typed.get("project"),
                 typed.get("modality"),

@@ -2,8 +2,8 @@ package dozo.ui;
 
 import dozo.file.Problem;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.run.Acknowledgements;
@@ -45,7 +45,7 @@ class FindingsPage {
             @RequestParam(required = false) @Nullable Long after,
             Sight sight,
             Model model) {
-        Wanted wanted = new Wanted(
+        Filter wanted = new Filter(
                 all ? null : true,
                 reason.isBlank() ? null : problem(reason),
                 project.isBlank() ? null : project,
@@ -97,13 +97,13 @@ class FindingsPage {
     }
 
     private KeptFinding find(Sight sight, long id) {
-        return findings.find(sight, id).orElseThrow(() -> new NotThere("there is no finding %d".formatted(id)));
+        return findings.find(sight, id).orElseThrow(() -> new NotThere("there is no finding %d", id));
     }
 
     private static Problem problem(String name) {
         return Arrays.stream(Problem.values())
                 .filter(each -> each.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new Refusal("reason", "\"%s\" is no reason of a finding".formatted(name)));
+                .orElseThrow(() -> new Refusal("reason", "\"%s\": expected the reason of a finding", name));
     }
 }

@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.Message;
 import dozo.file.Size;
 import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Totals;
@@ -82,9 +83,9 @@ public record Format(ZoneId zone, Locale locale) {
         return DateTimeFormatter.ofPattern(pattern, locale);
     }
 
-    /** What is refused, in the reader's language; null where it has to be said in English. */
-    public @Nullable String refusal(String english) {
-        return RefusalWords.in(locale, english).orElse(null);
+    /** A sentence in the reader's language; null where it is to be said in English. */
+    public @Nullable String message(Message message) {
+        return Translations.in(locale, message).orElse(null);
     }
 
     /** Days, or hours where they are no whole days; told by their number and a message's name. */

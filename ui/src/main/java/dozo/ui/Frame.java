@@ -1,5 +1,6 @@
 package dozo.ui;
 
+import dozo.file.Message;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -77,8 +78,8 @@ class Frame implements WebMvcConfigurer, HandlerInterceptor {
         around.put("now", clock.instant());
         around.put("here", Here.of(request));
         around.put("theme", Choice.THEME.of(request).orElse("auto"));
-        around.put("viewer", request.getAttribute(Viewer.ATTRIBUTE) instanceof Viewer viewer ? viewer : Viewer.NOBODY);
-        around.put("reason", request.getAttribute(Viewer.REASON));
+        around.put("viewer", Viewer.of(request));
+        around.put("reason", request.getAttribute(Message.class.getName()));
         return around;
     }
 }

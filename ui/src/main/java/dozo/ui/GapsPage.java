@@ -9,8 +9,8 @@ import dozo.worklist.Bookings;
 import dozo.worklist.Bookings.Answer;
 import dozo.worklist.GapKind;
 import dozo.worklist.Gaps;
+import dozo.worklist.Gaps.Filter;
 import dozo.worklist.Gaps.Line;
-import dozo.worklist.Gaps.Wanted;
 import dozo.worklist.JudgedBooking.Outcome;
 import dozo.worklist.WorklistReadings;
 import java.io.IOException;
@@ -90,7 +90,7 @@ class GapsPage {
         model.addAttribute("first", after.isEmpty() ? null : "");
         model.addAttribute("asked", !(from + until + asOf + project + kind).isBlank());
         try {
-            Wanted wanted = new Wanted(
+            Filter wanted = new Filter(
                     day("from", from),
                     day("until", until),
                     at(asOf),
@@ -108,7 +108,7 @@ class GapsPage {
                             Line::key));
         } catch (Refusal refused) {
             model.addAttribute("at", null);
-            model.addAttribute("error", refused.getMessage());
+            model.addAttribute("error", refused.message());
             model.addAttribute("found", new Cut<Line>(List.of(), null));
         }
         return "gaps";
@@ -130,13 +130,13 @@ class GapsPage {
             throws IOException {
         try {
             if (file.isEmpty()) {
-                throw new Refusal("file", "a file with a heading and a line for each booking is accepted");
+                throw new Refusal("file", "expected a file with a header line and one line for each booking");
             }
             if (file.getSize() > CsvPage.BYTES_MAX) {
                 throw new Refusal(
                         "file",
-                        "a file has at most %,d bytes here: divide it, or use the command dozo bookings csv"
-                                .formatted(CsvPage.BYTES_MAX));
+                        "the file has more than %,d bytes: split it, or use the command dozo bookings csv",
+                        CsvPage.BYTES_MAX);
             }
             Answer answer = bookings.keep(
                     sight, file.getInputStream(), encoding.isBlank() ? null : encoding, false, actor.getName());
@@ -173,7 +173,7 @@ class GapsPage {
             return now;
         }
         if (asked.atStartOfDay(zone).toInstant().isAfter(now)) {
-            throw new Refusal("asOf", "%s is in the future: nothing is known of it".formatted(asked));
+            throw new Refusal("asOf", "%s is in the future", asked);
         }
         Instant end = asked.plusDays(1).atStartOfDay(zone).toInstant();
         return end.isAfter(now) ? now : end;

@@ -135,7 +135,7 @@ class ManifestPage {
             Model model) {
         Experiment experiment = ExperimentPage.found(experiments, project, code);
         if (from < 1 || to <= from) {
-            throw new Refusal("from", "an earlier manifest's number is accepted, and in \"to\" a later one's");
+            throw new Refusal("from", "expected the number of an earlier manifest, and in \"to\" that of a later one");
         }
         FilePath last = Bytes.path("after", after);
         Cut<Change> changes = Cut.of(
@@ -169,7 +169,7 @@ class ManifestPage {
                 ? List.of()
                 : proofs.of(experiment.id(), site == null ? OverviewPage.NO_SITE : site.id(), asked, PROOFS_SHOWN);
         if (found.isEmpty()) {
-            throw new NotThere("no manifest of %s has ever held \"%s\"".formatted(experiment.name(), asked));
+            throw new NotThere("no manifest of %s has contained \"%s\"", experiment.name(), asked);
         }
         model.addAttribute("experiment", experiment);
         model.addAttribute("path", Shown.path(asked));
@@ -184,8 +184,7 @@ class ManifestPage {
     private Manifest manifest(Experiment experiment, int number) {
         return manifests
                 .find(experiment.id(), number)
-                .orElseThrow(() ->
-                        new NotThere("%s has no manifest with the number %d".formatted(experiment.name(), number)));
+                .orElseThrow(() -> new NotThere("%s has no manifest with the number %d", experiment.name(), number));
     }
 
     /** The one that is named; the first one if none is; null while there is none. */

@@ -91,12 +91,11 @@ final class OriginForm {
             int sign = line.lastIndexOf('=');
             if (sign < 0) {
                 throw new Refusal(
-                        "projects",
-                        "\"%s\": lines as ID=CODE are accepted, a code of a project of ours".formatted(line));
+                        "projects", "\"%s\": expected lines ID=CODE, with the code of a project in Dozo", line);
             }
             String theirs = line.substring(0, sign).strip();
             if (projects.put(theirs, line.substring(sign + 1).strip()) != null) {
-                throw new Refusal("projects", "the id %s is in two lines".formatted(theirs));
+                throw new Refusal("projects", "the id %s is in two lines", theirs);
             }
         }
         return projects;
@@ -118,7 +117,7 @@ final class OriginForm {
         if (text.startsWith("/") && text.indexOf('\0') < 0) {
             return FilePath.pathOf(text.getBytes(StandardCharsets.UTF_8));
         }
-        throw new Refusal(field, "\"%s\" is no absolute path: one that begins with / is accepted".formatted(text));
+        throw new Refusal(field, "\"%s\": expected an absolute path, starting with /", text);
     }
 
     static String shown(Path path) {

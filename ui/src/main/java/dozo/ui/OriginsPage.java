@@ -106,18 +106,18 @@ class OriginsPage {
     }
 
     private Origin find(String name) {
-        return origins.find(name).orElseThrow(() -> new NotThere("there is no origin \"%s\"".formatted(name)));
+        return origins.find(name).orElseThrow(() -> new NotThere("there is no origin \"%s\"", name));
     }
 
     private static OriginKind kind(String word) {
-        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "flywheel, dicomweb and tree are accepted"));
+        return OriginKind.of(word).orElseThrow(() -> new Refusal("kind", "expected flywheel, dicomweb or tree"));
     }
 
     private static Instant moment(String text) {
         try {
             return Instant.parse(text);
         } catch (DateTimeException e) {
-            throw new Refusal("seen", "\"%s\" is no moment that this page has sent; load it again".formatted(text));
+            throw new Refusal("seen", "\"%s\": unknown version; load the page again", text);
         }
     }
 

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Coverage;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Reason;
-import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
@@ -18,6 +18,7 @@ import dozo.run.Promises;
 import dozo.run.Runs;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
+import dozo.run.Timetable;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +50,7 @@ class OverviewPage {
     private final Sites sites;
     private final Capacities capacities;
     private final Promises promises;
-    private final Nights nights;
+    private final Timetable nights;
     private final InstantSource clock;
 
     /** A frozen experiment. */
@@ -69,7 +70,7 @@ class OverviewPage {
             Sites sites,
             Capacities capacities,
             Promises promises,
-            Nights nights,
+            Timetable nights,
             InstantSource clock) {
         this.coverage = coverage;
         this.freezes = freezes;
@@ -100,7 +101,7 @@ class OverviewPage {
         addFrozen(sight, model);
         model.addAttribute("promise", promises.at(sight, siteId));
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
-        model.addAttribute("nextNight", nights.after().apply(clock.instant()).orElse(null));
+        model.addAttribute("nextNight", nights.next(clock.instant()).orElse(null));
         model.addAttribute("running", runs.goingOn().isPresent());
         // A scrub takes no night's place on the page, for a night's findings are still to be seen.
         runs.latest(sight, RunKind.SCRUB).ifPresent(run -> model.addAttribute("scrub", run));
@@ -138,6 +139,6 @@ class OverviewPage {
         model.addAttribute("reasons", reasons);
         model.addAttribute(
                 "findingsOpen", reasons.stream().mapToLong(Reason::count).sum());
-        model.addAttribute("findings", findings.page(sight, Wanted.openAt(siteId), Long.MAX_VALUE, FINDINGS_SHOWN));
+        model.addAttribute("findings", findings.page(sight, Filter.openAt(siteId), Long.MAX_VALUE, FINDINGS_SHOWN));
     }
 }

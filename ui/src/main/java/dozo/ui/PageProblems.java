@@ -1,6 +1,9 @@
 package dozo.ui;
 
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
 import dozo.db.LostDatabase;
+import dozo.file.Message;
 import dozo.registry.Refusal;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -20,7 +23,7 @@ import org.springframework.web.multipart.support.MissingServletRequestPartExcept
 import org.springframework.web.servlet.ModelAndView;
 
 /** What went wrong, as a page: with the way out. A form shows its own errors at its fields instead. */
-@ControllerAdvice(basePackages = {"dozo.ui", "dozo.administration"})
+@ControllerAdvice(basePackages = "dozo.ui")
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class PageProblems {
 
@@ -32,8 +35,16 @@ class PageProblems {
     static final class NotThere extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        NotThere(String what) {
-            super(what);
+        private final transient Message message;
+
+        @FormatMethod
+        NotThere(@FormatString String format, Object... values) {
+            this(Message.of(format, values));
+        }
+
+        private NotThere(Message message) {
+            super(message.toString());
+            this.message = message;
         }
     }
 
@@ -43,12 +54,12 @@ class PageProblems {
 
     @ExceptionHandler
     ModelAndView notThere(NotThere missing, HttpServletRequest request, HttpServletResponse response) {
-        return page(HttpStatus.NOT_FOUND, "missing", missing.getMessage(), request, response);
+        return page(HttpStatus.NOT_FOUND, "missing", missing.message, request, response);
     }
 
     @ExceptionHandler
     ModelAndView refused(Refusal refusal, HttpServletRequest request, HttpServletResponse response) {
-        return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", refusal.getMessage(), request, response);
+        return page(HttpStatus.UNPROCESSABLE_CONTENT, "refused", refusal.message(), request, response);
     }
 
     @ExceptionHandler({
@@ -75,7 +86,7 @@ class PageProblems {
     private ModelAndView page(
             HttpStatus status,
             String kind,
-            @Nullable String detail,
+            @Nullable Message detail,
             HttpServletRequest request,
             HttpServletResponse response) {
         response.setStatus(status.value());

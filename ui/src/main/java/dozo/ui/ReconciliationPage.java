@@ -42,9 +42,9 @@ class ReconciliationPage {
             @RequestParam(defaultValue = "0") String after,
             Sight sight,
             Model model) {
-        Run run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d".formatted(id)));
+        Run run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d", id));
         if (!after.matches("r?[0-9]{1,18}")) {
-            throw new Refusal("after", "\"%s\" is no key of a page".formatted(after));
+            throw new Refusal("after", "\"%s\": unknown page", after);
         }
         String asked = origin.isEmpty() ? null : origin;
         model.addAttribute("run", run);

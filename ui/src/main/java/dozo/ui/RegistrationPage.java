@@ -78,7 +78,7 @@ class RegistrationPage {
             model.addAttribute("refused", null);
         } catch (Refusal refused) {
             model.addAttribute("suggestion", null);
-            model.addAttribute("refused", refused.getMessage());
+            model.addAttribute("refused", refused.message());
         }
         model.addAttribute("form", new Form(filled, Map.of()));
         model.addAttribute("suggested", suggested);
@@ -122,7 +122,7 @@ class RegistrationPage {
         if (path.startsWith("/") && path.indexOf('\0') < 0) {
             return FilePath.pathOf(path.getBytes(StandardCharsets.UTF_8));
         }
-        throw new Refusal(field, "\"%s\" is no absolute path: one that begins with / is accepted".formatted(text));
+        throw new Refusal(field, "\"%s\": expected an absolute path, starting with /", text);
     }
 
     private static @Nullable String known(String text) {

@@ -1,7 +1,9 @@
 package dozo.ui;
 
 import dozo.db.LostDatabase;
+import dozo.file.Message;
 import dozo.ledger.Sight;
+import dozo.people.Admission;
 import dozo.run.Runs;
 import dozo.transfer.TransferUnits.PartitionProgress;
 import dozo.ui.PageProblems.NotThere;
@@ -46,14 +48,12 @@ class RunEvents {
 
     private final Runs runs;
     private final RunWatch watch;
-    private final Admission admission;
     private final InstantSource clock;
     private final ZoneId zone;
 
-    RunEvents(Runs runs, RunWatch watch, Admission admission, InstantSource clock, ZoneId zone) {
+    RunEvents(Runs runs, RunWatch watch, InstantSource clock, ZoneId zone) {
         this.runs = runs;
         this.watch = watch;
-        this.admission = admission;
         this.clock = clock;
         this.zone = zone;
     }
@@ -64,11 +64,12 @@ class RunEvents {
             @PathVariable long id,
             Principal viewer,
             Sight sight,
+            Admission admission,
             Locale locale,
             HttpServletRequest request,
             HttpServletResponse response)
             throws IOException {
-        var run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d".formatted(id)));
+        var run = runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d", id));
         if (!run.goesOn()) {
             begin(response);
             write(response, "ended", "run=" + id);
@@ -77,25 +78,27 @@ class RunEvents {
         // NB: behind a proxy with TLS this is the address that it says.
         switch (watch.watch(viewer.getName(), request.getRemoteAddr(), id, sight)) {
             case NoPlace none -> refuse(refused(none), locale, response);
-            case Viewing viewing -> follow(id, viewing, locale, request, response);
+            case Viewing viewing -> follow(id, viewing, locale, admission, response);
         }
     }
 
     /** Why somebody may not watch. */
-    private record Refused(HttpStatus status, String why) {}
+    private record Refused(HttpStatus status, Message why) {}
 
     private static Refused refused(NoPlace none) {
         return switch (none) {
             case SERVICE ->
-                new Refused(HttpStatus.SERVICE_UNAVAILABLE, "Too many live pages are open. Try again in a minute.");
+                new Refused(
+                        HttpStatus.SERVICE_UNAVAILABLE,
+                        Message.of("Too many live pages are open. Try again in a minute."));
             case USER ->
                 new Refused(
                         HttpStatus.TOO_MANY_REQUESTS,
-                        "You have too many live pages open. Close some and try again in a minute.");
+                        Message.of("You have too many live pages open. Close some and try again in a minute."));
             case ADDRESS ->
                 new Refused(
                         HttpStatus.TOO_MANY_REQUESTS,
-                        "Too many live pages are open from your address. Try again in a minute.");
+                        Message.of("Too many live pages are open from your address. Try again in a minute."));
         };
     }
 
@@ -104,14 +107,13 @@ class RunEvents {
         response.setHeader(HttpHeaders.RETRY_AFTER, "60");
         response.setContentType("text/plain");
         response.setCharacterEncoding(StandardCharsets.UTF_8.name());
-        response.getWriter().write(RefusalWords.in(locale, refused.why).orElse(refused.why));
+        response.getWriter().write(Translations.in(locale, refused.why).orElseGet(refused.why::toString));
     }
 
-    private void follow(
-            long id, Viewing viewing, Locale locale, HttpServletRequest request, HttpServletResponse response) {
+    private void follow(long id, Viewing viewing, Locale locale, Admission admission, HttpServletResponse response) {
         try {
             begin(response);
-            follow(viewing, new Format(zone, locale), request, response);
+            follow(viewing, new Format(zone, locale), admission, response);
         } catch (IOException gone) {
             LOG.debug("a viewer of run {} is gone", id, gone);
         } catch (InterruptedException e) {
@@ -128,14 +130,14 @@ class RunEvents {
         response.setHeader("X-Accel-Buffering", "no");
     }
 
-    private void follow(Viewing viewing, Format format, HttpServletRequest request, HttpServletResponse response)
+    private void follow(Viewing viewing, Format format, Admission admission, HttpServletResponse response)
             throws IOException, InterruptedException {
         Instant askAgain = clock.instant().plus(ADMITTED_FOR);
         while (!viewing.isDropped()) {
             RunSample sample = viewing.next(1);
             if (clock.instant().isAfter(askAgain)) {
                 try {
-                    Optional<Sight> now = admission.now().apply(request);
+                    Optional<Sight> now = admission.now();
                     if (now.isEmpty() || !viewing.sees(now.get())) {
                         return;
                     }

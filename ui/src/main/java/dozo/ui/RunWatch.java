@@ -76,17 +76,17 @@ class RunWatch implements SmartLifecycle {
     }
 
     /** What comes of the wish to watch. */
-    sealed interface Place permits Viewing, NoPlace {}
+    sealed interface Seat permits Viewing, NoPlace {}
 
     /** Whose places are all taken. */
-    enum NoPlace implements Place {
+    enum NoPlace implements Seat {
         SERVICE,
         USER,
         ADDRESS
     }
 
     /** Somebody who watches a run. It has its place until it leaves, also when no sample comes any more. */
-    static final class Viewing implements Place {
+    static final class Viewing implements Seat {
 
         private final String user;
         private final String address;
@@ -125,8 +125,8 @@ class RunWatch implements SmartLifecycle {
         this.settings = settings;
     }
 
-    /** Begins to watch, unless too many do or the service is being stopped. */
-    synchronized Place watch(String user, String address, long run, Sight sight) {
+    /** Begins to watch, unless too many do or the service is stopping. */
+    synchronized Seat watch(String user, String address, long run, Sight sight) {
         if (!open || viewings.size() >= VIEWERS_MAX) {
             return NoPlace.SERVICE;
         }

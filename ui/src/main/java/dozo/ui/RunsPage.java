@@ -2,8 +2,8 @@ package dozo.ui;
 
 import dozo.collect.Reconciliations;
 import dozo.ledger.Findings;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
-import dozo.ledger.Findings.Wanted;
 import dozo.ledger.Sight;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -66,7 +66,7 @@ class RunsPage {
     @GetMapping("/runs/{id}")
     String run(@PathVariable long id, Sight sight, Model model) {
         Run run = find(sight, id);
-        Wanted open = new Wanted(true, null, null, id, null);
+        Filter open = new Filter(true, null, null, id, null);
         List<KeptFinding> shown = findings.of(sight, id, 0, FINDINGS_SHOWN);
         model.addAttribute("run", run);
         model.addAttribute("scrub", run.kind() == RunKind.SCRUB);
@@ -112,7 +112,7 @@ class RunsPage {
         Run run = find(sight, id);
         String act = request.getRequestURI().replaceFirst(".*/", "");
         if (run.goesOn() == act.equals("retry")) {
-            throw new Refusal("run", "run %d is %s".formatted(id, run.state()));
+            throw new Refusal("run", "run %d is %s", id, run.state());
         }
         model.addAttribute("run", run);
         model.addAttribute("act", act);
@@ -147,7 +147,7 @@ class RunsPage {
     }
 
     private Run find(Sight sight, long id) {
-        return runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d".formatted(id)));
+        return runs.find(sight, id).orElseThrow(() -> new NotThere("there is no run %d", id));
     }
 
     private static String to(long run) {

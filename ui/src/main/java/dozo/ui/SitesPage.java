@@ -109,6 +109,18 @@ class SitesPage {
         return "checked";
     }
 
+    @GetMapping("/sites/{name}/remove")
+    String askRemoval(@PathVariable String name, Model model) {
+        model.addAttribute("site", find(name));
+        return "removesite";
+    }
+
+    @PostMapping("/sites/{name}/remove")
+    String remove(@PathVariable String name, Principal actor) {
+        sites.remove(find(name).name(), actor.getName());
+        return "redirect:/sites";
+    }
+
     private ShownSite shown(Site site) {
         List<HostKey> keys = site.address().hostKey().lines().map(HostKey::of).toList();
         return new ShownSite(
@@ -119,6 +131,6 @@ class SitesPage {
     }
 
     private Site find(String name) {
-        return sites.find(name).orElseThrow(() -> new NotThere("there is no site \"%s\"".formatted(name)));
+        return sites.find(name).orElseThrow(() -> new NotThere("there is no site \"%s\"", name));
     }
 }

@@ -1,25 +1,29 @@
 package dozo.ui;
 
-import java.util.Set;
+import dozo.people.Permissions;
+import dozo.people.Permissions.Endpoint;
+import dozo.people.Users.User;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who looks at a page, and what they may do: what they may not is not shown.
  *
- * @param allowed methods and paths as they are mapped: {@code GET /experiments/{project}/{code}}
+ * @param user null: nobody has logged in
  */
-public record Viewer(String name, Set<String> allowed) {
+record Viewer(@Nullable User user) {
 
-    /** The request's attribute that holds the viewer. */
-    public static final String ATTRIBUTE = Viewer.class.getName();
+    static Viewer of(HttpServletRequest request) {
+        return new Viewer(request.getAttribute(User.class.getName()) instanceof User user ? user : null);
+    }
 
-    /** The request's attribute that holds why a page is refused to them, in English; absent where there is no more to say. */
-    public static final String REASON = Viewer.class.getName() + ".reason";
+    /** Empty: nobody. */
+    public String name() {
+        return user == null ? "" : user.name();
+    }
 
-    /** For a page that nobody logged in for. */
-    static final Viewer NOBODY = new Viewer("", Set.of());
-
-    /** Whether this method and path would be answered. */
+    /** Whether this method and path, as it is mapped, would be answered. */
     public boolean may(String method, String path) {
-        return allowed.contains(method + " " + path);
+        return user != null && Permissions.allow(user.roles(), new Endpoint(method, path));
     }
 }

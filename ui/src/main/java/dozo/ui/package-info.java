@@ -8,6 +8,7 @@
             "registry",
             "ledger",
             "manifest",
+            "people",
             "remote",
             "restore",
             "run",

@@ -8,6 +8,7 @@ import java.io.Writer;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +39,7 @@ public final class CsvLines {
     /**
      * Writes a line.
      *
-     * @param cells bytes are written in base64
+     * @param cells bytes are written in base64, the items of a list with spaces between them
      * @throws UncheckedIOException what the writer throws
      */
     public void line(List<? extends @Nullable Object> cells) {
@@ -59,6 +60,7 @@ public final class CsvLines {
         return switch (cell) {
             case null -> "";
             case String said -> harmless(said);
+            case List<?> items -> harmless(items.stream().map(String::valueOf).collect(Collectors.joining(" ")));
             case byte[] bytes -> harmless(Base64.getEncoder().encodeToString(bytes));
             default -> cell.toString();
         };

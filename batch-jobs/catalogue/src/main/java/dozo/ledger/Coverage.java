@@ -161,10 +161,8 @@ public class Coverage {
         // NB: the page first; else all manifests up to it may be read.
         return jdbc.sql("""
                         with page as materialized (
-                            select experiment_id from experiment
-                            where experiment_id > :after
-                              and (:seen::text[] is null
-                                   or project_id in (select project_id from project where code = any(:seen::text[])))
+                            select experiment_id from experiment join project p using (project_id)
+                            where experiment_id > :after and in_sight(:seen, p.code)
                             order by experiment_id limit :limit
                         )
                         """ + PER_EXPERIMENT + """

@@ -68,7 +68,7 @@ public class Findings {
      * @param open whether they need a person
      * @param project its code
      */
-    public record Wanted(
+    public record Filter(
             @Nullable Boolean open,
             @Nullable Problem reason,
             @Nullable String project,
@@ -76,8 +76,8 @@ public class Findings {
             @Nullable Integer siteId) {
 
         /** Those that need a person, of all runs to a site. */
-        public static Wanted openAt(int siteId) {
-            return new Wanted(true, null, null, null, siteId);
+        public static Filter openAt(int siteId) {
+            return new Filter(true, null, null, null, siteId);
         }
     }
 
@@ -236,7 +236,7 @@ public class Findings {
     }
 
     /** At most {@code limit} of the findings that are wanted with an id below {@code before}, latest first. */
-    public List<KeptFinding> page(Sight sight, Wanted wanted, long before, int limit) {
+    public List<KeptFinding> page(Sight sight, Filter wanted, long before, int limit) {
         return jdbc.sql(SELECT + """
                         where f.finding_id < :before
                           and (:open::boolean is null or (f.superseded_by is null and a.finding_id is null) = :open)

@@ -83,7 +83,7 @@ public class Guards {
         rules().forEach(rule ->
                 found.add(new Breach(Kind.UNGUARDED, null, "the ledger has a rule that is not Dozo's: " + rule)));
         if (!functionIsOurs()) {
-            found.add(new Breach(Kind.UNGUARDED, null, "the function ledger_hash is another one than Dozo made"));
+            found.add(new Breach(Kind.UNGUARDED, null, "the function ledger_hash differs from Dozo's"));
         }
         return found;
     }
@@ -95,7 +95,7 @@ public class Guards {
         if (!there.enabled) {
             return "is disabled: rows can be changed without the database's objecting";
         }
-        return there.equals(ours) ? null : "or its function is another one than Dozo made";
+        return there.equals(ours) ? null : "or its function differs from Dozo's";
     }
 
     private List<Trigger> triggers() {

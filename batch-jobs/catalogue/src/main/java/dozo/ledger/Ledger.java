@@ -35,7 +35,7 @@ public class Ledger {
             long seq, Instant at, String actor, String action, String subject, String detail, String hash) {}
 
     /** What is to be told of one of many things; {@code values} for the keys that all have, in their order. */
-    public record Told(String subject, List<String> values) {}
+    public record Subject(String subject, List<String> values) {}
 
     /**
      * That an anchor was written to a site.
@@ -52,14 +52,14 @@ public class Ledger {
      * @param from appended then or later
      * @param until appended before
      */
-    public record Wanted(
+    public record Filter(
             @Nullable String subject,
             @Nullable String action,
             @Nullable Instant from,
             @Nullable Instant until) {
 
         /** All rows. */
-        public static final Wanted ALL = new Wanted(null, null, null, null);
+        public static final Filter ALL = new Filter(null, null, null, null);
     }
 
     public Ledger(JdbcClient jdbc, InstantSource clock) {
@@ -90,9 +90,9 @@ public class Ledger {
     /**
      * Appends that {@code actor} did the same to many things, a row each, in their order.
      *
-     * @param keys what is told of each: the values of every {@link Told} are in this order
+     * @param keys what is told of each: the values of every {@link Subject} are in this order
      */
-    public void appendAll(String actor, String action, List<String> keys, List<Told> told) {
+    public void appendAll(String actor, String action, List<String> keys, List<Subject> told) {
         jdbc.sql("""
                         insert into ledger (at, actor, action, subject, detail)
                         select :at, :actor, :action, s.subject, jsonb_object(:keys::text[], v.list)
@@ -107,7 +107,7 @@ public class Ledger {
                 .param("action", action)
                 .param("keys", keys.toArray(String[]::new))
                 .param("width", keys.size())
-                .param("subjects", told.stream().map(Told::subject).toArray(String[]::new))
+                .param("subjects", told.stream().map(Subject::subject).toArray(String[]::new))
                 .param(
                         "values",
                         told.stream().flatMap(each -> each.values().stream()).toArray(String[]::new))
@@ -116,11 +116,11 @@ public class Ledger {
 
     /** At most {@code limit} rows after {@code seq}, oldest first. */
     public List<LedgerEntry> after(long seq, int limit) {
-        return page(Wanted.ALL, seq, limit);
+        return page(Filter.ALL, seq, limit);
     }
 
     /** At most {@code limit} of the rows that are wanted after {@code seq}, oldest first. */
-    public List<LedgerEntry> page(Wanted wanted, long seq, int limit) {
+    public List<LedgerEntry> page(Filter wanted, long seq, int limit) {
         return jdbc.sql("""
                         select seq, at, actor, action, subject, detail::text, encode(hash, 'hex') as hash from ledger
                         where seq > :seq

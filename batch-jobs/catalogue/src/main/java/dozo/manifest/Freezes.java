@@ -120,7 +120,7 @@ public class Freezes {
     public void release(Experiment experiment, String actor) {
         Freeze freeze = find(experiment.id())
                 .filter(found -> !found.released())
-                .orElseThrow(() -> new Refusal("experiment", experiment.name() + " is not frozen"));
+                .orElseThrow(() -> Refusal.conflict("experiment", "%s is not frozen", experiment.name()));
         jdbc.sql("""
                         update frozen_experiment set released_at = :now, released_by = :actor
                         where experiment_id = :experiment and ended_at is null

@@ -110,7 +110,7 @@ public class Ingest {
         if (!Files.isDirectory(experiment.source())) {
             return missing(
                     experiment,
-                    "there is no folder %s; is its file system mounted?".formatted(shown(experiment.source())));
+                    "folder %s does not exist; is its file system mounted?".formatted(shown(experiment.source())));
         }
         SourceList list = experiment.list();
         return list == null ? ingest(experiment, new Crawl(experiment.opened())::into) : ingest(experiment, list);
@@ -119,7 +119,7 @@ public class Ingest {
     private Ingested ingest(Experiment experiment, SourceList list) {
         // NB: to open anything but a file, a fifo for one, could wait for ever.
         if (!Files.isRegularFile(list.file())) {
-            return missing(experiment, "there is no list %s; was it made?".formatted(shown(list.file())));
+            return missing(experiment, "list %s does not exist; has it been created?".formatted(shown(list.file())));
         }
         FileList form = switch (list.form()) {
             case FIND -> FileList.byFind(experiment.source());
@@ -146,7 +146,7 @@ public class Ingest {
         try {
             made = Files.getLastModifiedTime(list.file()).toInstant();
         } catch (IOException e) {
-            return Optional.of(finding(experiment, Problem.LIST_OLD, "nobody knows how old the list is: " + e));
+            return Optional.of(finding(experiment, Problem.LIST_OLD, "the age of the list is unknown: " + e));
         }
         if (!made.isBefore(clock.instant().minus(settings.listAgeMax()))) {
             return Optional.empty();
@@ -266,7 +266,7 @@ public class Ingest {
         jdbc.sql("rollback to savepoint before_ingest").update();
         String message =
                 ("%,d of %,d files and links vanished or changed (%s of %s) since manifest %d; %,d entries are new. "
-                                + "Nothing was sealed, and nothing is sent until it is released: dozo release %s")
+                                + "Nothing was sealed. Nothing is sent until the experiment is released: dozo release %s")
                         .formatted(
                                 counts.lost().entries(),
                                 before.files() + before.links(),

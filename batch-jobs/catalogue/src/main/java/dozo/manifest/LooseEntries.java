@@ -113,7 +113,9 @@ final class LooseEntries implements Listed {
         end(listing);
         if (lacking) {
             listings.problem(
-                    FilePath.ROOT, Problem.UNREADABLE, "not all of the list was understood: nothing is taken for gone");
+                    FilePath.ROOT,
+                    Problem.UNREADABLE,
+                    "not all lines of the list are valid: no file is treated as deleted");
         }
     }
 

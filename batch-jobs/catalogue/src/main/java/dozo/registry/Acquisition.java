@@ -28,14 +28,14 @@ public record Acquisition(
         if (modality != null && !MODALITY.matcher(modality).matches()) {
             throw new Refusal(
                     "modality",
-                    "\"%s\" is no modality: 1 to 16 letters A-Z, digits and _ as MR or MEG are accepted"
-                            .formatted(modality));
+                    "\"%s\": expected a modality such as MR or MEG: 1 to 16 letters A-Z, digits and _",
+                    modality);
         }
         if (scanner != null) {
             Code.checked("scanner", scanner);
         }
         if (day != null && day.isBefore(EARLIEST)) {
-            throw new Refusal("acquired", "%s: a day from %s on is accepted".formatted(day, EARLIEST));
+            throw new Refusal("acquired", "%s: expected a date from %s on", day, EARLIEST);
         }
     }
 

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
-import dozo.ledger.Ledger.Told;
+import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Sight;
 import dozo.registry.CsvFile.Row;
 import dozo.registry.Verdict.Filling;
@@ -75,7 +75,7 @@ public class BulkRegistration {
             return Arrays.stream(values())
                     .filter(mode -> mode.word().equals(word))
                     .findFirst()
-                    .orElseThrow(() -> new Refusal("mode", "\"%s\": all and each are accepted".formatted(word)));
+                    .orElseThrow(() -> new Refusal("mode", "\"%s\": expected all or each", word));
         }
     }
 
@@ -223,7 +223,7 @@ public class BulkRegistration {
                     case Verdict verdict -> verdict;
                     case Wish wish
                     when !free.contains(wish.source()) ->
-                        wish.refused("code", "it or its folder was registered just now");
+                        wish.refused(new Refusal("code", "it or its folder has just been registered"));
                     case Wish wish -> kept ? wish.verdict(Outcome.REGISTERED, null) : wish;
                 })
                 .toList();
@@ -284,8 +284,8 @@ public class BulkRegistration {
     /** Last of all: the ledger is kept from others from here to the transaction's end. */
     private void tell(List<Wish> wishes, String actor) {
         for (int from = 0; from < wishes.size(); from += BATCH) {
-            List<Told> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()
-                    .map(wish -> new Told(
+            List<Subject> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()
+                    .map(wish -> new Subject(
                             wish.name(), Experiments.told(wish.source(), SourceKind.FILESYSTEM, wish.acquisition())))
                     .toList();
             ledger.appendAll(actor, Experiments.REGISTERED, Experiments.TOLD, told);

@@ -19,15 +19,15 @@ public final class Code {
         if (!FORM.matcher(code).matches()) {
             throw new Refusal(
                     field,
-                    "\"%s\" is no code: 1 to 64 letters A-Z a-z, digits, - and _, beginning with a letter or digit"
-                            .formatted(code));
+                    "\"%s\": expected a code of 1 to 64 letters A-Z a-z, digits, - and _, starting with a letter or digit",
+                    code);
         }
         return code;
     }
 
     static String checkedTitle(String title) {
         if (title.length() > TITLE_LENGTH_MAX) {
-            throw new Refusal("title", "a title has at most %d characters".formatted(TITLE_LENGTH_MAX));
+            throw new Refusal("title", "a title has at most %d characters", TITLE_LENGTH_MAX);
         }
         if (!isText(title)) {
             throw new Refusal("title", "a title is one line of text, without control characters");

@@ -50,8 +50,13 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
     /** What a column is for, by the names that its heading may have. */
     public interface Column {
 
+        /** The name of the enum's constant. */
+        String name();
+
         /** The field's name as in REST. */
-        String field();
+        default String field() {
+            return name().toLowerCase(Locale.ROOT);
+        }
 
         /** Its other names. */
         List<String> others();
@@ -103,7 +108,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
             InputStream csv, @Nullable String encoding, List<C> columns, Function<Row<C>, L> judge) throws IOException {
         byte[] bytes = csv.readNBytes(BYTES_MAX + 1);
         if (bytes.length > BYTES_MAX) {
-            throw new Refusal("file", "a file has at most %,d bytes: divide it".formatted(BYTES_MAX));
+            throw new Refusal("file", "the file has more than %,d bytes: split it", BYTES_MAX);
         }
         CsvText text = CsvText.of(bytes, encoding);
         Heading<C> heading = heading(text, columns);
@@ -126,7 +131,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                     continue;
                 }
                 if (lines.size() == LINES_MAX) {
-                    throw new Refusal("file", "there are more than %,d lines: divide it".formatted(LINES_MAX));
+                    throw new Refusal("file", "the file has more than %,d lines: split it", LINES_MAX);
                 }
                 // NB: at once, so that no cells are kept: of a hundred thousand lines they would fill the heap.
                 lines.add(judge.apply(row(heading, record, text.encoding())));
@@ -146,7 +151,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                 continue;
             }
             if (column.isEmpty()) {
-                refusal = new Refusal(NAMES, "cell %d has no heading: is a quote missing?".formatted(i + 1));
+                refusal = new Refusal(NAMES, "cell %d is beyond the last column: is a quote missing?", i + 1);
                 continue;
             }
             String text = column.get().ofLines() ? LINE_BREAK.matcher(cell).replaceAll(" ") : cell;
@@ -158,11 +163,9 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
 
     private static @Nullable Refusal refusal(Column column, String cell, String encoding) {
         if (cell.indexOf(NO_CHARACTER) >= 0) {
-            return new Refusal(column.field(), "there are bytes in it that are no %s".formatted(encoding));
+            return new Refusal(column.field(), "it contains bytes that are not valid %s", encoding);
         }
-        return Code.isText(cell)
-                ? null
-                : new Refusal(column.field(), "there are control characters or line breaks in it");
+        return Code.isText(cell) ? null : new Refusal(column.field(), "it contains control characters or line breaks");
     }
 
     /** What comes behind such a place may be anything, so nothing of it is read. */
@@ -174,8 +177,8 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                 Map.of(),
                 new Refusal(
                         "file",
-                        "is a quote missing or one too many? %s. The lines from here on were not read"
-                                .formatted(reason)));
+                        "is a quote missing, or is there one too many? %s. The lines from here on were not read",
+                        reason));
     }
 
     /** The heading under the separator by which most of its names are known. */
@@ -231,25 +234,19 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
             Optional<C> column = column(columns, name);
             if (column.isEmpty() && !name.isBlank()) {
                 throw new Refusal(
-                        NAMES,
-                        "there is no column \"%s\": %s are accepted"
-                                .formatted(shortened(name.strip()), accepted(columns)));
+                        NAMES, "unknown column \"%s\": expected %s", shortened(name.strip()), accepted(columns));
             }
             if (column.isPresent()
                     && seen.contains(column.get())
                     && !column.get().passedOver()) {
-                throw new Refusal(
-                        NAMES,
-                        "there are two columns for %s".formatted(column.get().field()));
+                throw new Refusal(NAMES, "two columns for %s", column.get().field());
             }
             column.ifPresent(seen::add);
         }
         for (C required : columns) {
             if (required.required() && !seen.contains(required)) {
                 throw new Refusal(
-                        NAMES,
-                        "the first line has to name the columns, and a column %s is missing: %s are accepted"
-                                .formatted(required.field(), accepted(columns)));
+                        NAMES, "the header line has no column %s: expected %s", required.field(), accepted(columns));
             }
         }
     }

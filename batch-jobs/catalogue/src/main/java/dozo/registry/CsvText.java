@@ -22,10 +22,9 @@ record CsvText(byte[] bytes, int from, Charset charset) {
 
     private static final Charset SHIFT_JIS = Charset.forName("windows-31j");
     private static final String FIELD = "encoding";
-    private static final String ACCEPTED = "utf-8, shift_jis (windows-31j) and utf-16le are accepted";
 
     /** What could be meant by the bytes of all lines together. */
-    private static final class Evidence {
+    private static final class Bytes {
         private boolean allUtf8 = true;
         private boolean surelyUtf8;
         private boolean someShiftJis;
@@ -59,8 +58,9 @@ record CsvText(byte[] bytes, int from, Charset charset) {
         if (marked.isPresent() && !marked.get().charset.equals(charset)) {
             throw new Refusal(
                     FIELD,
-                    "it is said to be %s, but begins as %s"
-                            .formatted(said, marked.get().encoding()));
+                    "the encoding is declared as %s, but the file starts as %s",
+                    said,
+                    marked.get().encoding());
         }
         return marked.orElseGet(() -> new CsvText(bytes, 0, charset));
     }
@@ -83,7 +83,7 @@ record CsvText(byte[] bytes, int from, Charset charset) {
             return Optional.of(new CsvText(bytes, 2, StandardCharsets.UTF_16LE));
         }
         if (begins(bytes, 0xFE, 0xFF)) {
-            throw new Refusal(FIELD, "the file begins as UTF-16BE: " + ACCEPTED);
+            throw new Refusal(FIELD, "the file is UTF-16BE; expected utf-8, shift_jis (windows-31j) or utf-16le");
         }
         return Optional.empty();
     }
@@ -93,7 +93,8 @@ record CsvText(byte[] bytes, int from, Charset charset) {
             case "utf-8", "utf8" -> StandardCharsets.UTF_8;
             case "utf-16le" -> StandardCharsets.UTF_16LE;
             case "shift_jis", "shift-jis", "sjis", "windows-31j", "cp932" -> SHIFT_JIS;
-            default -> throw new Refusal(FIELD, "\"%s\": %s".formatted(said, ACCEPTED));
+            default ->
+                throw new Refusal(FIELD, "encoding \"%s\": expected utf-8, shift_jis (windows-31j) or utf-16le", said);
         };
     }
 
@@ -102,7 +103,7 @@ record CsvText(byte[] bytes, int from, Charset charset) {
      * make nonsense of what is UTF-8, and mostly without an error.
      */
     private static Charset told(byte[] bytes) {
-        Evidence evidence = new Evidence();
+        Bytes evidence = new Bytes();
         int start = 0;
         for (int i = 0; i <= bytes.length; i++) {
             // NB: no character of either encoding has this byte for a part.
@@ -115,12 +116,15 @@ record CsvText(byte[] bytes, int from, Charset charset) {
             return StandardCharsets.UTF_8;
         }
         if (evidence.allUtf8) {
-            throw new Refusal(FIELD, "the file can be read as UTF-8 and as Shift-JIS: say which it is. " + ACCEPTED);
+            throw new Refusal(
+                    FIELD,
+                    "the file is valid as UTF-8 and as Shift-JIS; choose the encoding: utf-8, shift_jis (windows-31j) or utf-16le");
         }
         if (evidence.someShiftJis) {
             return SHIFT_JIS;
         }
-        throw new Refusal(FIELD, "the file is neither UTF-8 nor Shift-JIS: " + ACCEPTED);
+        throw new Refusal(
+                FIELD, "the file is neither UTF-8 nor Shift-JIS; expected utf-8, shift_jis (windows-31j) or utf-16le");
     }
 
     private static boolean begins(byte[] bytes, int... mark) {

@@ -129,8 +129,8 @@ public class ExperimentSearch {
                     .findFirst()
                     .orElseThrow(() -> new Refusal(
                             "state",
-                            "\"%s\": planned, arriving, complete, copying, verified, at-risk and frozen are accepted"
-                                    .formatted(word)));
+                            "\"%s\": expected planned, arriving, complete, copying, verified, at-risk or frozen",
+                            word));
         }
     }
 
@@ -142,7 +142,7 @@ public class ExperimentSearch {
      * @param from acquired on this day or later
      * @param until acquired on this day or earlier
      */
-    public record Wanted(
+    public record Filter(
             @Nullable String text,
             @Nullable String project,
             @Nullable String modality,
@@ -152,12 +152,12 @@ public class ExperimentSearch {
             @Nullable State state) {
 
         /** All experiments. */
-        public static final Wanted ALL = new Wanted(null, null, null, null, null, null, null);
+        public static final Filter ALL = new Filter(null, null, null, null, null, null, null);
 
         /** Refuses a text that is too long ({@link Refusal}). */
-        public Wanted {
+        public Filter {
             if (text != null && (text.length() > TEXT_LENGTH_MAX || !Code.isText(text))) {
-                throw new Refusal("q", "a line of at most %d characters is accepted".formatted(TEXT_LENGTH_MAX));
+                throw new Refusal("q", "expected one line of at most %d characters", TEXT_LENGTH_MAX);
             }
         }
     }
@@ -223,10 +223,10 @@ public class ExperimentSearch {
 
     /** How an experiment stands at a site. */
     public State state(int experiment, int site) {
-        return page(Wanted.ALL, site, experiment - 1, 1).getFirst().state();
+        return page(Filter.ALL, site, experiment - 1, 1).getFirst().state();
     }
 
-    public List<Found> page(Wanted wanted, int site, int after, int limit) {
+    public List<Found> page(Filter wanted, int site, int after, int limit) {
         return page(Sight.EVERYTHING, wanted, site, after, limit);
     }
 
@@ -235,7 +235,7 @@ public class ExperimentSearch {
      *
      * @param site at which their state counts; at none nothing of them is sealed
      */
-    public List<Found> page(Sight sight, Wanted wanted, int site, int after, int limit) {
+    public List<Found> page(Sight sight, Filter wanted, int site, int after, int limit) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
         int slash = text == null ? -1 : text.indexOf('/');
         return jdbc.sql(statement(wanted.state))

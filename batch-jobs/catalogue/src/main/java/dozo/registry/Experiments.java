@@ -222,8 +222,8 @@ public class Experiments {
                     .param("actor", actor)
                     .update();
         } catch (DuplicateKeyException e) {
-            throw Refusal.taken(
-                    "code", "experiment %s/%s or its folder was registered just now".formatted(owner.code(), code));
+            throw Refusal.conflict(
+                    "code", "experiment %s/%s or its folder has just been registered", owner.code(), code);
         }
         Experiment registered = find(owner.code(), code).orElseThrow();
         ledger.append(actor, REGISTERED, registered.name(), detail(registered));
@@ -239,8 +239,8 @@ public class Experiments {
     @Transactional
     public void moved(Experiment experiment, Path root, String actor) {
         withSource(root).ifPresent(known -> {
-            throw Refusal.taken(
-                    "source", "folder %s is the source of experiment %s still".formatted(shown(root), known.name()));
+            throw Refusal.conflict(
+                    "source", "folder %s is still the source of experiment %s", shown(root), known.name());
         });
         jdbc.sql("update experiment set source_root = :root, source_bound = true where experiment_id = :id")
                 .param("root", FilePath.rawBytes(root))
@@ -392,7 +392,7 @@ public class Experiments {
     static void checkDay(Acquisition acquisition, InstantSource clock) {
         LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
         if (acquisition.day() != null && acquisition.day().isAfter(latest)) {
-            throw new Refusal("acquired", "%s is in the future".formatted(acquisition.day()));
+            throw new Refusal("acquired", "%s is in the future", acquisition.day());
         }
     }
 
@@ -411,14 +411,14 @@ public class Experiments {
     private static SourceList checkedList(SourceRoots roots, SourceList list, Sight sight) {
         Placed placed = roots.place("list", checkedPath("list", list.file()), sight);
         if (!answer("list", IS_FILE, placed.path())) {
-            throw new Refusal("list", "there is no file %s on the service's machine".formatted(shown(placed.path())));
+            throw new Refusal("list", "there is no file %s on the service's machine", shown(placed.path()));
         }
         return new SourceList(placed.path(), list.form(), placed.bound());
     }
 
     static Path checkedFolder(String field, Path folder) {
         if (!answer(field, IS_FOLDER, folder)) {
-            throw new Refusal(field, "there is no folder %s on the service's machine".formatted(shown(folder)));
+            throw new Refusal(field, "there is no folder %s on the service's machine", shown(folder));
         }
         return folder;
     }
@@ -443,37 +443,38 @@ public class Experiments {
     /** The path without what leads up and on the spot; refused when it is not absolute, or too long. */
     public static Path checkedPath(String field, Path path) {
         if (!path.isAbsolute()) {
-            throw new Refusal(field, "\"%s\" is no absolute path".formatted(shown(path)));
+            throw new Refusal(field, "\"%s\": expected an absolute path", shown(path));
         }
         Path plain = path.normalize();
         if (FilePath.rawBytes(plain).length > PATH_LENGTH_BYTES_MAX) {
-            throw new Refusal(field, "a path has at most %d bytes".formatted(PATH_LENGTH_BYTES_MAX));
+            throw new Refusal(field, "expected a path of at most %d bytes", PATH_LENGTH_BYTES_MAX);
         }
         return plain;
     }
 
     /** What is said where a project is not there, or is not to be seen. */
     public static Refusal noProject(String code) {
-        return new Refusal("project", "there is no project \"%s\"; create it first".formatted(code));
+        return new Refusal("project", "there is no project \"%s\"; create it first", code);
     }
 
     private void refuseDuplicate(Sight sight, String project, String code, Path root) {
         refuseTakenCode(project, code);
         withSource(root).ifPresent(known -> {
-            throw Refusal.taken(
-                    "source",
-                    sight.sees(known.project())
-                            ? "folder %s is already the source of experiment %s".formatted(shown(root), known.name())
-                            : FOREIGN_SOURCE);
+            throw sight.sees(known.project())
+                    ? Refusal.conflict(
+                            "source", "folder %s is already the source of experiment %s", shown(root), known.name())
+                    : Refusal.conflict("source", FOREIGN_SOURCE);
         });
     }
 
     private void refuseTakenCode(String project, String code) {
         find(project, code).ifPresent(known -> {
-            throw Refusal.taken(
+            throw Refusal.conflict(
                     "code",
-                    "experiment %s is registered already (by %s, %s)"
-                            .formatted(known.name(), known.registeredBy(), known.registeredAt()));
+                    "experiment %s is registered already (by %s, %s)",
+                    known.name(),
+                    known.registeredBy(),
+                    known.registeredAt());
         });
     }
 

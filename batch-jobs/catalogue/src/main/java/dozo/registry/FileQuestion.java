@@ -57,7 +57,7 @@ public final class FileQuestion<T> {
         private static final long serialVersionUID = 1L;
 
         Unanswered(String field, Path path, Duration most) {
-            super(field, "%s does not answer within %d s".formatted(Experiments.shown(path), most.toSeconds()));
+            super(field, "%s does not answer within %d s", Experiments.shown(path), most.toSeconds());
         }
     }
 
@@ -133,7 +133,7 @@ public final class FileQuestion<T> {
             return answer.get(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Refusal.taken(field, "interrupted while the folder was looked into");
+            throw Refusal.conflict(field, "interrupted while the folder was read");
         } catch (ExecutionException e) {
             throw failure(e.getCause());
         }

@@ -21,7 +21,7 @@ public record Hint(Kind kind, String what, String message) {
         SEVERAL_SCANNERS("its files are of several scanners: %s"),
         SEVERAL_PROJECTS("it could be of several projects: %s"),
         BOOKED_ELSEWHERE("its visit is booked for a project that is not yours%s"),
-        UNKNOWN_STATION("no scanner has this title, so the code is made from it: %s"),
+        UNKNOWN_STATION("no scanner has this title; the code is derived from it: %s"),
         STATION_NOT_A_CODE("the name of the station cannot be a scanner's code: %s"),
         ONLY_MODEL("its files name no station, only a model: %s"),
         DAMAGED("so many of its DICOM files are damaged: %s"),

@@ -51,10 +51,10 @@ public class Projects {
         /** Refuses what is outside of these limits ({@link Refusal}); the database does so too. */
         public Threshold {
             if (percent < 1 || percent > 100) {
-                throw new Refusal("percent", "%d: 1 to 100 is accepted".formatted(percent));
+                throw new Refusal("percent", "%d: expected 1 to 100", percent);
             }
             if (entries < ENTRIES_MIN) {
-                throw new Refusal("entries", "%d: %d or more is accepted".formatted(entries, ENTRIES_MIN));
+                throw new Refusal("entries", "%d: expected %d or more", entries, ENTRIES_MIN);
             }
         }
 
@@ -105,7 +105,7 @@ public class Projects {
             ledger.append(actor, "project.created", code, Map.of());
             return project;
         } catch (DuplicateKeyException e) {
-            throw new Refusal("code", "there is a project %s already".formatted(code));
+            throw Refusal.conflict("code", "project %s exists already", code);
         }
     }
 
@@ -157,9 +157,7 @@ public class Projects {
                 .flatMap(List::stream)
                 .toList();
         SourceRoots.overlap(checked, restoreRoots).ifPresent(root -> {
-            throw new Refusal(
-                    "roots",
-                    "%s overlaps with a folder that experiments are restored into".formatted(Experiments.shown(root)));
+            throw new Refusal("roots", "%s overlaps with a restore folder", Experiments.shown(root));
         });
         return change(
                 code,

@@ -1,36 +1,57 @@
 package dozo.registry;
 
-/** Something a person asked for and cannot have: which field, and what would be accepted. */
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+import dozo.file.Message;
+
+/** A request that cannot be met: the field that is wrong, and what is expected there. */
 public sealed class Refusal extends RuntimeException permits FileQuestion.Unanswered {
 
     private static final long serialVersionUID = 1L;
 
     private final String field;
 
-    private final boolean taken;
+    private final transient Message message;
 
-    public Refusal(String field, String message) {
+    private final boolean conflict;
+
+    @FormatMethod
+    public Refusal(String field, @FormatString String format, Object... values) {
+        this(field, Message.of(format, values));
+    }
+
+    public Refusal(String field, Message message) {
         this(field, message, false);
     }
 
-    private Refusal(String field, String message, boolean taken) {
-        super(message);
+    private Refusal(String field, Message message, boolean conflict) {
+        super(message.toString());
         this.field = field;
-        this.taken = taken;
+        this.message = message;
+        this.conflict = conflict;
     }
 
-    /** Refused because it is there already, or another's: it may be accepted at another time. */
-    public static Refusal taken(String field, String message) {
+    /** Refused because of the present state: the same request may succeed at another time. */
+    @FormatMethod
+    public static Refusal conflict(String field, @FormatString String format, Object... values) {
+        return conflict(field, Message.of(format, values));
+    }
+
+    public static Refusal conflict(String field, Message message) {
         return new Refusal(field, message, true);
     }
 
-    /** Whether it is refused only because of what is there already. */
-    public boolean isTaken() {
-        return taken;
+    /** Whether it is refused only because of the present state; REST answers 409 then, else 422. */
+    public boolean isConflict() {
+        return conflict;
     }
 
     /** The field's name as in REST. */
     public String field() {
         return field;
+    }
+
+    public Message message() {
+        return message;
     }
 }

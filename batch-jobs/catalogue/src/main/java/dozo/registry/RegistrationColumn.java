@@ -1,7 +1,6 @@
 package dozo.registry;
 
 import java.util.List;
-import java.util.Locale;
 
 /** A column of a file of experiments to register, by the names that its heading may have. */
 enum RegistrationColumn implements CsvFile.Column {
@@ -18,11 +17,6 @@ enum RegistrationColumn implements CsvFile.Column {
 
     RegistrationColumn(String... others) {
         this.others = List.of(others);
-    }
-
-    @Override
-    public String field() {
-        return name().toLowerCase(Locale.ROOT);
     }
 
     @Override

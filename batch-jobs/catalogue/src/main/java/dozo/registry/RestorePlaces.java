@@ -53,8 +53,7 @@ public class RestorePlaces {
                 .orElseThrow(() -> Experiments.noProject(project))
                 .restoreRoots();
         if (said.isEmpty()) {
-            throw new Refusal(
-                    "folder", "project %s has no restore folder yet: an administrator sets them".formatted(project));
+            throw new Refusal("folder", "project %s has no restore folder yet; ask an administrator", project);
         }
         SourceRoots roots = SourceRoots.of(project, said);
         Optional<Path> above = parent == null ? Optional.empty() : SourceRoots.real("folder", parent);
@@ -65,8 +64,10 @@ public class RestorePlaces {
             roots.refuseSilence("folder");
             throw new Refusal(
                     "folder",
-                    "%s is not below a restore folder of project %s: name a folder below %s"
-                            .formatted(Experiments.shown(path), project, SourceRoots.text(said)));
+                    "%s is not below a restore folder of project %s: choose a folder below %s",
+                    Experiments.shown(path),
+                    project,
+                    SourceRoots.text(said));
         }
         Experiments.checkedFolder(
                 "folder", above.or(() -> Optional.ofNullable(parent)).orElse(path));
@@ -76,10 +77,7 @@ public class RestorePlaces {
 
     private void refuseOverlap(String field, List<Path> folders) {
         SourceRoots.overlap(folders, own.folders()).ifPresent(folder -> {
-            throw new Refusal(
-                    field,
-                    "%s overlaps with the folder that Dozo keeps its own files in"
-                            .formatted(Experiments.shown(folder)));
+            throw new Refusal(field, "%s overlaps with Dozo's own folder", Experiments.shown(folder));
         });
         List<Path> sources = new ArrayList<>();
         List<Path> plain = new ArrayList<>();
@@ -92,9 +90,7 @@ public class RestorePlaces {
         });
         SourceRoots.overlap(folders, sources, plain).ifPresent(folder -> {
             throw new Refusal(
-                    field,
-                    "%s overlaps with a source, and nothing is written into a source"
-                            .formatted(Experiments.shown(folder)));
+                    field, "%s overlaps with a source; Dozo never writes into a source", Experiments.shown(folder));
         });
     }
 }

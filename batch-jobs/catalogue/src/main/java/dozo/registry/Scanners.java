@@ -50,11 +50,11 @@ public class Scanners {
             Code.checked("scanner", code);
             aeTitles = aeTitles.stream().map(String::strip).sorted().distinct().toList();
             if (aeTitles.size() > AE_TITLES_MAX) {
-                throw new Refusal("aeTitles", "at most %d are accepted".formatted(AE_TITLES_MAX));
+                throw new Refusal("aeTitles", "expected at most %d", AE_TITLES_MAX);
             }
             aeTitles.forEach(title -> checkedAeTitle("aeTitles", title));
             if (purgeDays != null && (purgeDays < 1 || purgeDays > PURGE_DAYS_MAX)) {
-                throw new Refusal("purgeDays", "%d: 1 to %,d days are accepted".formatted(purgeDays, PURGE_DAYS_MAX));
+                throw new Refusal("purgeDays", "%d: expected 1 to %,d days", purgeDays, PURGE_DAYS_MAX);
             }
         }
 
@@ -157,7 +157,7 @@ public class Scanners {
                     .param("titles", scanner.aeTitles.toArray(String[]::new))
                     .update();
         } catch (DuplicateKeyException taken) {
-            throw new Refusal("aeTitles", "one of %s is another scanner's".formatted(scanner.aeTitles));
+            throw new Refusal("aeTitles", "one of %s belongs to another scanner", scanner.aeTitles);
         }
         ledger.append(
                 actor,
@@ -177,8 +177,7 @@ public class Scanners {
     /** Refuses what is no application entity title. */
     public static String checkedAeTitle(String field, String aeTitle) {
         if (!AE_TITLE.matcher(aeTitle).matches()) {
-            throw new Refusal(
-                    field, "\"%s\" is no application entity title: 1 to 16 characters are accepted".formatted(aeTitle));
+            throw new Refusal(field, "\"%s\": expected an application entity title of 1 to 16 characters", aeTitle);
         }
         return aeTitle;
     }

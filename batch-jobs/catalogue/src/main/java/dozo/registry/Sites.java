@@ -78,6 +78,44 @@ public class Sites {
         return site;
     }
 
+    /**
+     * Removes a site that no run has used, with what checks have found there. Nothing is done at the site.
+     *
+     * @return whether there was such a site
+     * @throws Refusal when a run has used it: its evidence needs the site
+     */
+    @Transactional
+    public boolean remove(String name, String actor) {
+        Optional<Site> found = jdbc.sql("select * from site where name = :name for update")
+                .param("name", name)
+                .query(SITE)
+                .optional();
+        if (found.isEmpty()) {
+            return false;
+        }
+        int id = found.get().id();
+        if (jdbc.sql("select exists (select from run where site_id = :site)")
+                .param("site", id)
+                .query(Boolean.class)
+                .single()) {
+            throw Refusal.conflict(
+                    "name", "site %s has been used by runs and cannot be removed: their evidence refers to it", name);
+        }
+        jdbc.sql("delete from site_capability where site_id = :site")
+                .param("site", id)
+                .update();
+        jdbc.sql("delete from site_space where site_id = :site")
+                .param("site", id)
+                .update();
+        jdbc.sql("delete from site where site_id = :site").param("site", id).update();
+        ledger.append(
+                actor,
+                "site.removed",
+                name,
+                Map.of("before", describe(found.get().address()), "after", ""));
+        return true;
+    }
+
     /** Has others wait who would change the site, until the transaction is over. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String name) {
@@ -105,7 +143,7 @@ public class Sites {
     public Optional<Site> only() {
         List<Site> all = all();
         if (all.size() > 1) {
-            throw new Refusal("site", "there are %d sites; name one".formatted(all.size()));
+            throw new Refusal("site", "there are %d sites; choose one", all.size());
         }
         return all.stream().findFirst();
     }

@@ -43,8 +43,7 @@ public record SourceList(Path file, Form form, boolean bound) {
             return Arrays.stream(values())
                     .filter(form -> form.word().equals(word))
                     .findFirst()
-                    .orElseThrow(() -> new Refusal(
-                            "listForm", "\"%s\" is no form of a list: find and policy are accepted".formatted(word)));
+                    .orElseThrow(() -> new Refusal("listForm", "\"%s\": expected find or policy", word));
         }
     }
 }

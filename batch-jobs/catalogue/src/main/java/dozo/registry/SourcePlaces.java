@@ -24,7 +24,7 @@ public class SourcePlaces {
      * @param projects those below whose roots it lies and that are seen: of the deepest of these roots. None, one, or more that
      *     have the same root
      */
-    public record Place(Path path, Path opened, List<String> projects) {}
+    public record SourceFolder(Path path, Path opened, List<String> projects) {}
 
     public SourcePlaces(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -37,7 +37,7 @@ public class SourcePlaces {
      *     refused in the same words whether it is there or not
      * @throws Refusal when it has no place, or there is no such folder
      */
-    public Place find(Sight sight, Path source) {
+    public SourceFolder find(Sight sight, Path source) {
         Path path = Experiments.checkedPath("source", source);
         Optional<Path> resolved = SourceRoots.real("source", path);
         Path opened = resolved.orElse(path);
@@ -58,11 +58,10 @@ public class SourcePlaces {
             all.forEach(roots -> roots.refuseSilence("source"));
         }
         if (projects.isEmpty() && !sight.ofEverything()) {
-            throw new Refusal(
-                    "source", "%s is not below a source root of a project of yours".formatted(Experiments.shown(path)));
+            throw new Refusal("source", "%s is not below a source root of a project of yours", Experiments.shown(path));
         }
         Experiments.checkedFolder("source", path);
-        return new Place(projects.isEmpty() ? path : opened, opened, List.copyOf(projects));
+        return new SourceFolder(projects.isEmpty() ? path : opened, opened, List.copyOf(projects));
     }
 
     private Map<String, List<Path>> roots(Sight sight) {

@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.FileQuestion.Unanswered;
 import java.io.IOException;
@@ -84,8 +85,7 @@ final class SourceRoots {
         if (sight.ofEverything()) {
             return new Placed(path, false);
         }
-        throw new Refusal(
-                field, "%s is not below a source root of project %s: %s".formatted(shown(path), project, accepted()));
+        throw new Refusal(field, "%s is not below a source root of project %s: %s", shown(path), project, accepted());
     }
 
     /** Whether a path without links lies below a root, and is none itself. One that does not answer holds nothing. */
@@ -114,10 +114,10 @@ final class SourceRoots {
         }
     }
 
-    private String accepted() {
+    private Message accepted() {
         return said.isEmpty()
-                ? "it has none yet, and an administrator sets them"
-                : "a folder in %s is accepted".formatted(text(said));
+                ? Message.of("it has none yet; an administrator sets them")
+                : Message.of("expected a folder in %s", text(said));
     }
 
     /**
@@ -127,7 +127,7 @@ final class SourceRoots {
      */
     static List<Path> checked(List<Path> roots) {
         if (roots.size() > ROOTS_MAX) {
-            throw new Refusal("roots", "%d: at most %d are accepted".formatted(roots.size(), ROOTS_MAX));
+            throw new Refusal("roots", "%d: expected at most %d", roots.size(), ROOTS_MAX);
         }
         return roots.stream()
                 .map(root -> Experiments.checkedFolder("roots", Experiments.checkedPath("roots", root)))

@@ -2,12 +2,12 @@ package dozo.registry;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.FileQuestion.Unanswered;
 import dozo.registry.Verdict.Outcome;
 import java.nio.file.Path;
 import java.time.LocalDate;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,7 +34,7 @@ final class TakenExperiments {
             row.getString("title"),
             new Acquisition(
                     row.getString("modality"), row.getString("scanner"), row.getObject("acquired_on", LocalDate.class)),
-            "is registered already");
+            Message.of("is registered already"));
 
     private final Sight sight;
     private final Set<String> projects = new HashSet<>();
@@ -42,7 +42,7 @@ final class TakenExperiments {
     private final Map<Path, Taken> bySource = new HashMap<>();
 
     /** @param where for people, as part of a sentence */
-    private record Taken(String name, Path source, String title, Acquisition acquisition, String where) {
+    private record Taken(String name, Path source, String title, Acquisition acquisition, Message where) {
 
         String project() {
             return name.substring(0, name.indexOf('/'));
@@ -82,38 +82,43 @@ final class TakenExperiments {
     /** The wish, if it can be had beside all that came before; else its verdict. */
     JudgedLine judged(Wish wish) {
         if (!projects.contains(wish.project()) || !sight.sees(wish.project())) {
-            Refusal refusal = Experiments.noProject(wish.project());
-            return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
+            return wish.refused(Experiments.noProject(wish.project()));
         }
         Taken same = byName.get(wish.name());
         if (same != null) {
             return same.source.equals(wish.source())
                     ? wish.verdict(Outcome.UNCHANGED, difference(same, wish))
-                    : wish.refused(
+                    : wish.refused(new Refusal(
                             "code",
-                            "experiment %s %s, with the folder %s"
-                                    .formatted(wish.name(), same.where, Experiments.shown(same.source)));
+                            "experiment %s %s, with the folder %s",
+                            wish.name(),
+                            same.where,
+                            Experiments.shown(same.source)));
         }
         if (wish.outside() != null) {
-            return wish.refused(
-                    wish.outside().field(), String.valueOf(wish.outside().getMessage()));
+            return wish.refused(wish.outside());
         }
         Taken other = bySource.get(wish.source());
         if (other != null && !sight.sees(other.project())) {
-            return wish.refused("source", Experiments.FOREIGN_SOURCE);
+            return wish.refused(new Refusal("source", Experiments.FOREIGN_SOURCE));
         }
         if (other != null) {
-            return wish.refused(
-                    "source", "the folder is the source of experiment %s, which %s".formatted(other.name, other.where));
+            return wish.refused(new Refusal(
+                    "source", "the folder is the source of experiment %s, which %s", other.name, other.where));
         }
         try {
             Experiments.checkedFolder(RegistrationColumn.SOURCE.field(), wish.source());
         } catch (Unanswered ofAllLines) {
             throw ofAllLines;
         } catch (Refusal refusal) {
-            return wish.refused(refusal.field(), String.valueOf(refusal.getMessage()));
+            return wish.refused(refusal);
         }
-        add(new Taken(wish.name(), wish.source(), wish.title(), wish.acquisition(), "is in line " + wish.line()));
+        add(new Taken(
+                wish.name(),
+                wish.source(),
+                wish.title(),
+                wish.acquisition(),
+                Message.of("is in line %d", wish.line())));
         return wish;
     }
 
@@ -123,18 +128,18 @@ final class TakenExperiments {
     }
 
     /** What a line says otherwise than what is registered with its name and folder; null: nothing. */
-    private static @Nullable String difference(Taken taken, Wish wish) {
-        List<String> others = new ArrayList<>();
-        if (!taken.title.equals(wish.title())) {
-            others.add("title");
+    private static @Nullable Message difference(Taken taken, Wish wish) {
+        boolean title = !taken.title.equals(wish.title());
+        boolean acquisition = !taken.acquisition.equals(wish.acquisition());
+        if (!title && !acquisition) {
+            return null;
         }
-        if (!taken.acquisition.equals(wish.acquisition())) {
-            others.add("modality, scanner or acquired");
-        }
-        return others.isEmpty()
-                ? null
-                : "it %s with another %s: nothing of it was changed"
-                        .formatted(taken.where, String.join(" and ", others));
+        Message other = !acquisition
+                ? Message.of("title")
+                : title
+                        ? Message.of("title and modality, scanner or acquired")
+                        : Message.of("modality, scanner or acquired");
+        return Message.of("it %s with another %s; nothing was changed", taken.where, other);
     }
 
     private static byte[] digest(Wish wish) {

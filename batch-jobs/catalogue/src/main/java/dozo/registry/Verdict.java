@@ -1,5 +1,6 @@
 package dozo.registry;
 
+import dozo.file.Message;
 import java.time.LocalDate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param line where it begins in the file; the heading is line 1 in most
  * @param source the folder, rendered for people
  * @param field of a refused one: which is at fault
- * @param message of a refused one: what would be accepted; of an unchanged one: where it says something else
+ * @param message of a refused one: what is expected; of an unchanged one: where it says something else
  * @param suggested the fields that the folder says, and the line does not; null: nobody asked, or there are none
  * @param hints what is to be known of the folder; null: nobody asked, or there is nothing
  */
@@ -25,7 +26,7 @@ public record Verdict(
         @Nullable String scanner,
         @Nullable LocalDate acquired,
         @Nullable String field,
-        @Nullable String message,
+        @Nullable Message message,
         @Nullable List<String> suggested,
         @Nullable List<Hint> hints)
         implements JudgedLine {
@@ -52,7 +53,7 @@ public record Verdict(
             @Nullable String scanner,
             @Nullable LocalDate acquired,
             @Nullable String field,
-            @Nullable String message) {
+            @Nullable Message message) {
         this(line, outcome, project, code, title, source, modality, scanner, acquired, field, message, null, null);
     }
 

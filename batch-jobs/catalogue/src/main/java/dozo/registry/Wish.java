@@ -1,6 +1,7 @@
 package dozo.registry;
 
 import dozo.file.FilePath;
+import dozo.file.Message;
 import dozo.ledger.Sight;
 import dozo.registry.CsvFile.Row;
 import dozo.registry.FileQuestion.Unanswered;
@@ -73,15 +74,15 @@ record Wish(
         return project + "/" + code;
     }
 
-    Verdict verdict(Outcome outcome, @Nullable String message) {
+    Verdict verdict(Outcome outcome, @Nullable Message message) {
         return verdict(outcome, null, message);
     }
 
-    Verdict refused(String field, String message) {
-        return verdict(Outcome.REFUSED, field, message);
+    Verdict refused(Refusal refusal) {
+        return verdict(Outcome.REFUSED, refusal.field(), refusal.message());
     }
 
-    private Verdict verdict(Outcome outcome, @Nullable String field, @Nullable String message) {
+    private Verdict verdict(Outcome outcome, @Nullable String field, @Nullable Message message) {
         return new Verdict(
                 line,
                 outcome,
@@ -109,13 +110,13 @@ record Wish(
                 row.cells().get(RegistrationColumn.SCANNER),
                 null,
                 refusal.field(),
-                refusal.getMessage());
+                refusal.message());
     }
 
     private static String required(Row<RegistrationColumn> row, RegistrationColumn column) {
         String cell = row.stripped(column);
         if (cell == null) {
-            throw new Refusal(column.field(), "the cell is empty: a code is needed");
+            throw new Refusal(column.field(), "the cell is empty: expected a code");
         }
         return cell;
     }
@@ -136,8 +137,8 @@ record Wish(
         if (cell == null || !cell.startsWith("/")) {
             throw new Refusal(
                     field,
-                    "\"%s\" is no absolute path: one that begins with /, on the service's machine, is accepted"
-                            .formatted(cell == null ? "" : cell));
+                    "\"%s\": expected an absolute path on the service's machine, starting with /",
+                    cell == null ? "" : cell);
         }
         return Experiments.checkedPath(field, FilePath.pathOf(cell.getBytes(StandardCharsets.UTF_8)));
     }

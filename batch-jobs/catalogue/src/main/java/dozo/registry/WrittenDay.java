@@ -49,12 +49,12 @@ public final class WrittenDay {
                 return LocalDate.of(number(day, 1), number(day, 2), number(day, 3));
             }
         } catch (DateTimeException noSuchDay) {
-            throw new Refusal(field, "there is no day \"%s\"".formatted(written));
+            throw new Refusal(field, "\"%s\": there is no such date", written);
         }
         throw new Refusal(
                 field,
-                "\"%s\" is no day: 2026-10-01, 2026/10/01, 20261001, 2026年10月1日 and 令和8年10月1日 are accepted"
-                        .formatted(written));
+                "\"%s\": expected a date such as 2026-10-01, 2026/10/01, 20261001, 2026年10月1日 or 令和8年10月1日",
+                written);
     }
 
     /**
@@ -72,7 +72,7 @@ public final class WrittenDay {
         } catch (DateTimeException none) {
             // Refused below, as a day is that no database keeps.
         }
-        throw new Refusal(field, "\"%s\" is no day: one as 2026-10-01 is accepted".formatted(written));
+        throw new Refusal(field, "\"%s\": expected a date such as 2026-10-01", written);
     }
 
     /** Whether its year is one that a database keeps. */

@@ -171,7 +171,7 @@ public class LedgerVerification {
                                 () -> breaches.add(new Breach(
                                         Kind.ANCHOR_ALTERED,
                                         Anchor.seq(file.file()).orElse(null),
-                                        "%s at site %s is no anchor as Dozo writes them"
+                                        "%s at site %s does not have the form of an anchor"
                                                 .formatted(file.file(), site))));
             }
         }

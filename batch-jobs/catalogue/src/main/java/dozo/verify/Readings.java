@@ -39,16 +39,16 @@ public class Readings {
     public record Due(long receiptId, int experimentId, long files, long bytes, Instant lastReadAt) {
 
         /** Where the queue goes on behind it. */
-        public Place place() {
-            return new Place(lastReadAt, receiptId);
+        public Position place() {
+            return new Position(lastReadAt, receiptId);
         }
     }
 
     /** A place in the queue. */
-    public record Place(Instant lastReadAt, long receiptId) {
+    public record Position(Instant lastReadAt, long receiptId) {
 
         /** Before everything. */
-        public static final Place BEGIN = new Place(Instant.EPOCH, 0);
+        public static final Position BEGIN = new Position(Instant.EPOCH, 0);
     }
 
     /**
@@ -91,7 +91,7 @@ public class Readings {
      *
      * @param after the last one claimed before; what could not be read to its end is so not tried twice
      */
-    public List<Due> claim(int siteId, Instant dueBefore, Place after, int limit) {
+    public List<Due> claim(int siteId, Instant dueBefore, Position after, int limit) {
         return jdbc.sql("""
                         select * from stored
                         where site_id = :site and last_read_at < :due and (last_read_at, receipt_id) > (:at, :receipt)

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.ledger.Findings.Acknowledgement;
+import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Findings.Reason;
-import dozo.ledger.Findings.Wanted;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -22,7 +22,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** A finding is open until a later run has looked at the same again or a person has acknowledged it. */
 class FindingsTest {
 
-    private static final Wanted ANY = new Wanted(null, null, null, null, null);
+    private static final Filter ANY = new Filter(null, null, null, null, null);
 
     private final Nights nights = new Nights();
     private final Findings findings =
@@ -147,18 +147,18 @@ class FindingsTest {
         findings.acknowledge(b, new Acknowledgement("admin", Instant.EPOCH, "known"));
 
         assertThat(ids(Sight.EVERYTHING, ANY)).containsExactly(c, b, a);
-        assertThat(ids(Sight.EVERYTHING, new Wanted(true, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(true, null, null, null, null)))
                 .containsExactly(c, a);
-        assertThat(ids(Sight.EVERYTHING, new Wanted(false, null, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(false, null, null, null, null)))
                 .containsExactly(b);
-        assertThat(ids(Sight.EVERYTHING, new Wanted(null, Problem.CHANGED, null, null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, Problem.CHANGED, null, null, null)))
                 .containsExactly(b);
-        assertThat(ids(Sight.EVERYTHING, new Wanted(null, null, "P1", null, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, "P1", null, null)))
                 .containsExactly(a);
-        assertThat(ids(Sight.EVERYTHING, new Wanted(null, null, null, night + 1, null)))
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, night + 1, null)))
                 .isEmpty();
-        assertThat(ids(Sight.EVERYTHING, Wanted.openAt(1))).containsExactly(c, a);
-        assertThat(ids(Sight.EVERYTHING, Wanted.openAt(2))).isEmpty();
+        assertThat(ids(Sight.EVERYTHING, Filter.openAt(1))).containsExactly(c, a);
+        assertThat(ids(Sight.EVERYTHING, Filter.openAt(2))).isEmpty();
         assertThat(ids(Sight.of(List.of("P1")), ANY)).containsExactly(a);
         assertThat(findings.page(Sight.EVERYTHING, ANY, c, 1))
                 .extracting(KeptFinding::id)
@@ -233,7 +233,7 @@ class FindingsTest {
         return findings.find(Sight.EVERYTHING, id).orElseThrow();
     }
 
-    private List<Long> ids(Sight sight, Wanted wanted) {
+    private List<Long> ids(Sight sight, Filter wanted) {
         return findings.page(sight, wanted, Long.MAX_VALUE, 100).stream()
                 .map(KeptFinding::id)
                 .toList();

@@ -29,20 +29,20 @@ class GuardsTest {
                 "drop trigger ledger_is_append_only on ledger | ledger_is_append_only is not there",
                 "drop trigger ledger_append on ledger | ledger_append is not there",
                 "create or replace trigger ledger_is_append_only before update or delete on ledger for each statement"
-                        + " execute function refuse_change() | ledger_is_append_only or its function is another",
+                        + " execute function refuse_change() | ledger_is_append_only or its function differs",
                 "create or replace trigger ledger_is_append_only before update of actor or delete or truncate on ledger"
                         + " for each statement execute function refuse_change() | ledger_is_append_only or its function",
                 "create or replace trigger ledger_append before insert on ledger for each row when (new.actor <> 'x')"
                         + " execute function ledger_append() | ledger_append or its function",
                 "create or replace function refuse_change() returns trigger language plpgsql as 'begin return null; end'"
-                        + " | ledger_is_append_only or its function is another",
+                        + " | ledger_is_append_only or its function differs",
                 "create trigger also before insert on ledger for each row execute function refuse_change()"
                         + " | a trigger that is not Dozo's: also",
                 "create rule lost as on insert to ledger do instead nothing | a rule that is not Dozo's: lost",
-                "drop function ledger_hash | the function ledger_hash is another one",
+                "drop function ledger_hash | the function ledger_hash differs",
                 "create or replace function ledger_hash(previous bytea, row_seq bigint, row_at timestamptz, row_actor text,"
                         + " row_action text, row_subject text, row_detail jsonb) returns bytea language sql immutable"
-                        + " return sha256(previous) | the function ledger_hash is another one"
+                        + " return sha256(previous) | the function ledger_hash differs"
             })
     void whatIsTakenAwayOrReplacedIsSaid(String statement, String said) {
         ledger.jdbc().sql(statement).update();

@@ -59,7 +59,7 @@ class LedgerTest {
     }
 
     private List<String> subjects(String wanted) {
-        return ledger.page(new Ledger.Wanted(wanted, null, null, null), 0, 10).stream()
+        return ledger.page(new Ledger.Filter(wanted, null, null, null), 0, 10).stream()
                 .map(Ledger.LedgerEntry::subject)
                 .toList();
     }

@@ -51,7 +51,7 @@ class TripwireTest {
         assertFrozen(night);
         assertThat(night.findings().getFirst().message())
                 .isEqualTo("300 of 1,000 files and links vanished or changed (300 kB of 1.0 MB) since manifest 1; "
-                        + "0 entries are new. Nothing was sealed, and nothing is sent until it is released: "
+                        + "0 entries are new. Nothing was sealed. Nothing is sent until the experiment is released: "
                         + "dozo release p/E");
     }
 

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
+import dozo.registry.ExperimentSearch.Filter;
 import dozo.registry.ExperimentSearch.Found;
 import dozo.registry.ExperimentSearch.State;
-import dozo.registry.ExperimentSearch.Wanted;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -66,23 +66,23 @@ class ExperimentSearchTest {
                 "% | E2"
             })
     void textIsFoundInCodeTitleAndProject(String text, @Nullable String codes) {
-        assertThat(codes(new Wanted(text, null, null, null, null, null, null)))
+        assertThat(codes(new Filter(text, null, null, null, null, null, null)))
                 .containsExactly(codes == null ? new String[0] : codes.split(" "));
     }
 
     @Test
     void whatIsWantedTogetherIsFoundTogether() {
-        assertThat(codes(new Wanted(null, "Vision", "MR", null, null, null, null)))
+        assertThat(codes(new Filter(null, "Vision", "MR", null, null, null, null)))
                 .containsExactly("E1", "E2");
-        assertThat(codes(new Wanted(null, null, null, "T7", null, null, null))).containsExactly("E1", "Vis-4");
-        assertThat(codes(new Wanted("vis", "Motor", null, "T7", null, null, null)))
+        assertThat(codes(new Filter(null, null, null, "T7", null, null, null))).containsExactly("E1", "Vis-4");
+        assertThat(codes(new Filter("vis", "Motor", null, "T7", null, null, null)))
                 .containsExactly("Vis-4");
         LocalDate first = LocalDate.of(2026, 10, 1);
-        assertThat(codes(new Wanted(null, null, null, null, first, null, null))).containsExactly("E2", "Vis-4");
-        assertThat(codes(new Wanted(null, null, null, null, null, first, null))).containsExactly("E1", "E2");
-        assertThat(codes(new Wanted(null, null, null, null, first, first, null)))
+        assertThat(codes(new Filter(null, null, null, null, first, null, null))).containsExactly("E2", "Vis-4");
+        assertThat(codes(new Filter(null, null, null, null, null, first, null))).containsExactly("E1", "E2");
+        assertThat(codes(new Filter(null, null, null, null, first, first, null)))
                 .containsExactly("E2");
-        assertThat(codes(new Wanted(null, "Nix", null, null, null, null, null))).isEmpty();
+        assertThat(codes(new Filter(null, "Nix", null, null, null, null, null))).isEmpty();
     }
 
     @Test
@@ -152,7 +152,7 @@ class ExperimentSearchTest {
         find("E2", "DAMAGED");
 
         assertThat(search.state(1, SITE)).isEqualTo(State.VERIFIED);
-        assertThat(search.page(Wanted.ALL, 0, 0, 10))
+        assertThat(search.page(Filter.ALL, 0, 0, 10))
                 .as("at no site")
                 .extracting(Found::state)
                 .containsOnly(State.PLANNED);
@@ -173,7 +173,7 @@ class ExperimentSearchTest {
 
     /** Of what the list says, and in pages of one. */
     private List<String> states() {
-        List<Found> all = search.page(Wanted.ALL, SITE, 0, 10);
+        List<Found> all = search.page(Filter.ALL, SITE, 0, 10);
         for (State state : State.values()) {
             if (state != State.FROZEN) {
                 assertThat(codes(inState(state)))
@@ -230,20 +230,20 @@ class ExperimentSearchTest {
 
     @Test
     void pagesFollowEachOther() {
-        assertThat(search.page(Wanted.ALL, SITE, 0, 3))
+        assertThat(search.page(Filter.ALL, SITE, 0, 3))
                 .extracting(found -> found.experiment().id())
                 .containsExactly(1, 2, 3);
-        assertThat(search.page(Wanted.ALL, SITE, 3, 3))
+        assertThat(search.page(Filter.ALL, SITE, 3, 3))
                 .extracting(found -> found.experiment().id())
                 .containsExactly(4);
     }
 
     @Test
     void aTextThatIsTooLongOrNoLineIsRefused() {
-        assertThat(codes(new Wanted("x".repeat(200), null, null, null, null, null, null)))
+        assertThat(codes(new Filter("x".repeat(200), null, null, null, null, null, null)))
                 .isEmpty();
         for (String text : List.of("x".repeat(201), "a\0", "a\nb")) {
-            assertThatThrownBy(() -> new Wanted(text, null, null, null, null, null, null))
+            assertThatThrownBy(() -> new Filter(text, null, null, null, null, null, null))
                     .isInstanceOfSatisfying(
                             Refusal.class,
                             refusal -> assertThat(refusal.field()).isEqualTo("q"));
@@ -260,7 +260,7 @@ class ExperimentSearchTest {
                 analyze experiment;
                 """).update();
 
-        assertThat(codes(new Wanted("ject 19999", null, null, null, null, null, null)))
+        assertThat(codes(new Filter("ject 19999", null, null, null, null, null, null)))
                 .containsExactly("X19999");
         List<String> plan = jdbc.sql("""
                         explain select experiment_id from experiment e
@@ -271,11 +271,11 @@ class ExperimentSearchTest {
         assertThat(String.join("\n", plan)).contains("experiment_words");
     }
 
-    private static Wanted inState(State state) {
-        return new Wanted(null, null, null, null, null, null, state);
+    private static Filter inState(State state) {
+        return new Filter(null, null, null, null, null, null, state);
     }
 
-    private List<String> codes(Wanted wanted) {
+    private List<String> codes(Filter wanted) {
         return search.page(wanted, SITE, 0, 10).stream()
                 .map(found -> found.experiment().code())
                 .toList();

@@ -99,8 +99,9 @@ class FileQuestionTest {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> question.about("source", PATH, FileQuestion.PERSON))
                 .isInstanceOfSatisfying(
-                        Refusal.class, refused -> assertThat(refused.isTaken()).isTrue())
-                .hasMessage("interrupted while the folder was looked into");
+                        Refusal.class,
+                        refused -> assertThat(refused.isConflict()).isTrue())
+                .hasMessage("interrupted while the folder was read");
         assertThat(Thread.interrupted()).isTrue();
         never.countDown();
     }

@@ -51,7 +51,7 @@ class WrittenDayTest {
         assertThatThrownBy(() -> WrittenDay.of("acquired", written))
                 .isInstanceOfSatisfying(
                         Refusal.class, refusal -> assertThat(refusal.field()).isEqualTo("acquired"))
-                .hasMessageContaining("令和8年10月1日 are accepted");
+                .hasMessageContaining("or 令和8年10月1日");
     }
 
     @ParameterizedTest
@@ -59,6 +59,6 @@ class WrittenDayTest {
     void aDayThatNeverWasIsRefused(String written) {
         assertThatThrownBy(() -> WrittenDay.of("acquired", written))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("there is no day");
+                .hasMessageContaining("there is no such date");
     }
 }

@@ -54,7 +54,7 @@ record Destination(Path top) {
             if (isFull(e)) {
                 throw unwritable(e);
             }
-            throw new Refused("%s: cannot be made here: %s".formatted(name, reason(e)));
+            throw new Refused("%s: cannot be created here: %s".formatted(name, reason(e)));
         } catch (IOException e) {
             throw unwritable(e);
         }
@@ -74,7 +74,7 @@ record Destination(Path top) {
         return switch (e) {
             case AccessDeniedException _ -> "permission denied";
             case AtomicMoveNotSupportedException _ -> "another file system is mounted there";
-            case FileAlreadyExistsException _, NotDirectoryException _ -> "something that is no folder has the name";
+            case FileAlreadyExistsException _, NotDirectoryException _ -> "something other than a folder has this name";
             case NoSuchFileException _ -> "the folder it goes into is gone";
             case FileSystemException system when system.getReason() != null -> system.getReason();
             default -> String.valueOf(e.getMessage());

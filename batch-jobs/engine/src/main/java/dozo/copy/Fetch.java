@@ -43,13 +43,13 @@ final class Fetch {
     }
 
     /** A file to be had, and how often that was tried. */
-    private record Wanted(Found file, int fetched, boolean changed, boolean mayStand) {
-        Wanted again() {
-            return new Wanted(file, fetched + 1, changed, false);
+    private record Attempt(Found file, int fetched, boolean changed, boolean mayStand) {
+        Attempt again() {
+            return new Attempt(file, fetched + 1, changed, false);
         }
 
-        Wanted asIs(RemoteFacts now) {
-            return new Wanted(file.now(now), fetched, true, false);
+        Attempt asIs(RemoteFacts now) {
+            return new Attempt(file.now(now), fetched, true, false);
         }
     }
 
@@ -71,8 +71,8 @@ final class Fetch {
 
     /** Fetches files and has them proven, all at once. */
     void files(List<Found> files) throws IOException, InterruptedException {
-        List<Wanted> left =
-                files.stream().map(file -> new Wanted(file, 0, false, true)).toList();
+        List<Attempt> left =
+                files.stream().map(file -> new Attempt(file, 0, false, true)).toList();
         while (!left.isEmpty()) {
             left = fetchAndProve(left);
         }
@@ -101,8 +101,8 @@ final class Fetch {
     }
 
     /** Those that are to be fetched once more. */
-    private List<Wanted> fetchAndProve(List<Wanted> files) throws IOException, InterruptedException {
-        Map<Wanted, Arrival> arrivals = new ConcurrentHashMap<>();
+    private List<Attempt> fetchAndProve(List<Attempt> files) throws IOException, InterruptedException {
+        Map<Attempt, Arrival> arrivals = new ConcurrentHashMap<>();
         Map<FilePath, Digest> atSite = new ConcurrentHashMap<>();
         try (Crew crew = new Crew()) {
             // NB: equal digests prove equal content, whichever side was read first.
@@ -111,20 +111,20 @@ final class Fetch {
                     files.stream()
                             .mapToLong(wanted -> wanted.file.facts().sizeBytes())
                             .sum())));
-            for (Wanted wanted : files) {
+            for (Attempt wanted : files) {
                 crew.start(() -> arrivals.put(wanted, arrival(wanted)));
             }
             crew.join();
         }
-        List<Wanted> again = new ArrayList<>();
-        for (Wanted wanted : files) {
+        List<Attempt> again = new ArrayList<>();
+        for (Attempt wanted : files) {
             settle(wanted, arrivals.get(wanted), atSite.get(wanted.file.remote()))
                     .ifPresent(again::add);
         }
         return again;
     }
 
-    private Arrival arrival(Wanted wanted) throws IOException, InterruptedException {
+    private Arrival arrival(Attempt wanted) throws IOException, InterruptedException {
         Found file = wanted.file;
         try {
             local.checkWay(file.local());
@@ -142,7 +142,7 @@ final class Fetch {
         }
     }
 
-    private Arrival fetch(Wanted wanted) throws IOException, InterruptedException {
+    private Arrival fetch(Attempt wanted) throws IOException, InterruptedException {
         Found file = wanted.file;
         Optional<Digest> standing = wanted.mayStand ? local.standing(file) : Optional.empty();
         if (standing.isPresent()) {
@@ -177,7 +177,7 @@ final class Fetch {
     }
 
     /** Settles what can be; what is worth another try is given back. */
-    private Optional<Wanted> settle(Wanted wanted, @Nullable Arrival arrival, @Nullable Digest atSite)
+    private Optional<Attempt> settle(Attempt wanted, @Nullable Arrival arrival, @Nullable Digest atSite)
             throws IOException {
         switch (arrival) {
             case null -> throw new IllegalStateException("nothing came of " + wanted.file.path());
@@ -219,14 +219,14 @@ final class Fetch {
         }
     }
 
-    private Optional<Wanted> unequal(Wanted wanted, Arrived arrived, @Nullable Digest atSite) {
+    private Optional<Attempt> unequal(Attempt wanted, Arrived arrived, @Nullable Digest atSite) {
         FilePath path = wanted.file.path();
         if (atSite == null) {
             outcomes.failed(wanted.file, Problem.UNPROVEN, path + ": the site gave no digest for it");
             return Optional.empty();
         }
         if (arrived.temporary == null) {
-            return Optional.of(new Wanted(wanted.file, wanted.fetched, wanted.changed, false));
+            return Optional.of(new Attempt(wanted.file, wanted.fetched, wanted.changed, false));
         }
         if (wanted.fetched + 1 < TRIES) {
             return Optional.of(wanted.again());

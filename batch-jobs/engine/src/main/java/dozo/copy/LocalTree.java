@@ -122,7 +122,7 @@ final class LocalTree {
     void checkFolders(FilePath folder) throws Refused {
         for (FilePath above = folder; !above.isRoot(); above = above.parent()) {
             if (!Files.isDirectory(destination.path(above), LinkOption.NOFOLLOW_LINKS)) {
-                throw new Refused("%s: cannot be made here: %s is no folder".formatted(folder, above));
+                throw new Refused("%s: cannot be created here: %s is not a folder".formatted(folder, above));
             }
         }
     }
@@ -214,7 +214,7 @@ final class LocalTree {
     /** Makes sure that nothing has a name. */
     void checkFree(FilePath name) throws Refused {
         if (Files.exists(destination.path(name), LinkOption.NOFOLLOW_LINKS)) {
-            throw new Refused(name + ": something else has this name here, and nothing is overwritten");
+            throw new Refused(name + ": another file has this name here; nothing is overwritten");
         }
     }
 

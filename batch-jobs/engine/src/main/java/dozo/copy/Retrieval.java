@@ -51,7 +51,7 @@ public final class Retrieval implements AutoCloseable {
     private final Lanes lanes;
     private final Throttle throttle;
     private final Tally tally = new Tally();
-    private final Units<Wanted> units = new Units<>(UNDER_WAY_MAX, this::fetch);
+    private final Units<Expected> units = new Units<>(UNDER_WAY_MAX, this::fetch);
 
     /** Entries that can never come to stand there: their paths would be too long. */
     private final LongAdder tooLong = new LongAdder();
@@ -64,7 +64,7 @@ public final class Retrieval implements AutoCloseable {
     /** The folder last looked at: entries of a folder come together. */
     private FilePath checked = FilePath.ROOT;
 
-    private record Wanted(Found file, Digest digest) {}
+    private record Expected(Found file, Digest digest) {}
 
     /** Why a place does not give the file. */
     private record Miss(Problem problem, String message) {}
@@ -140,7 +140,7 @@ public final class Retrieval implements AutoCloseable {
         Found[] wanted = new Found[1];
         inFolder(entry, place, file -> wanted[0] = file);
         if (wanted[0] != null) {
-            units.add(new Wanted(wanted[0], digest), entry.facts().sizeBytes());
+            units.add(new Expected(wanted[0], digest), entry.facts().sizeBytes());
         }
     }
 
@@ -234,16 +234,16 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    private void fetch(List<Wanted> files) throws IOException, InterruptedException {
+    private void fetch(List<Expected> files) throws IOException, InterruptedException {
         try (Crew crew = new Crew()) {
-            for (Wanted file : files) {
+            for (Expected file : files) {
                 crew.start(() -> fetch(file));
             }
             crew.join();
         }
     }
 
-    private void fetch(Wanted wanted) throws IOException, InterruptedException {
+    private void fetch(Expected wanted) throws IOException, InterruptedException {
         Found file = wanted.file;
         try {
             local().checkWay(file.local());
@@ -262,7 +262,7 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    private boolean isElsewhere(Wanted wanted) throws IOException, InterruptedException, Refused {
+    private boolean isElsewhere(Expected wanted) throws IOException, InterruptedException, Refused {
         for (FilePath place : otherPlaces(wanted.file.path())) {
             if (!place.equals(wanted.file.remote()) && tryPlace(wanted, place).isEmpty()) {
                 return true;
@@ -291,7 +291,7 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /** Fetches what lies in a place, and keeps it if it is the file. Empty: it is. */
-    private Optional<Miss> tryPlace(Wanted wanted, FilePath place) throws IOException, InterruptedException, Refused {
+    private Optional<Miss> tryPlace(Expected wanted, FilePath place) throws IOException, InterruptedException, Refused {
         Found file = wanted.file.at(place);
         SiteFiles from = requireNonNull(site);
         try (LocalFile temporary = local().incoming().create(file)) {

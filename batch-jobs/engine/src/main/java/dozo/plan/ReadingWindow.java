@@ -18,16 +18,16 @@ public record ReadingWindow(LocalTime from, LocalTime until) {
 
     public static final ReadingWindow WHOLE_DAY = new ReadingWindow(LocalTime.MIDNIGHT, LocalTime.MIDNIGHT);
 
-    /** What is accepted, for messages. */
-    public static final String ACCEPTED =
-            "two different times of the day as 20:00-06:00 are accepted, 00:00-24:00 for the whole day";
+    /** For messages: the form of a window. */
+    public static final String EXPECTED =
+            "expected two different times of the day such as 20:00-06:00; 00:00-24:00 for the whole day";
 
     private static final Pattern TYPED =
             Pattern.compile("([01]\\d|2[0-3]):([0-5]\\d)-(?:([01]\\d|2[0-3]):([0-5]\\d)|24:00)");
 
     public ReadingWindow {
         if (from.equals(until) && !from.equals(LocalTime.MIDNIGHT)) {
-            throw new IllegalArgumentException(ACCEPTED);
+            throw new IllegalArgumentException(EXPECTED);
         }
     }
 
@@ -37,12 +37,12 @@ public record ReadingWindow(LocalTime from, LocalTime until) {
     /**
      * Typed as {@code 20:00-06:00}.
      *
-     * @throws IllegalArgumentException with {@link #ACCEPTED} otherwise
+     * @throws IllegalArgumentException with {@link #EXPECTED} otherwise
      */
     public static ReadingWindow of(String typed) {
         Matcher parts = TYPED.matcher(typed.strip());
         if (!parts.matches() || typed.strip().equals("00:00-00:00")) {
-            throw new IllegalArgumentException(ACCEPTED);
+            throw new IllegalArgumentException(EXPECTED);
         }
         LocalTime from = time(parts.group(1), parts.group(2));
         return new ReadingWindow(

@@ -188,7 +188,7 @@ public final class Sftp {
                 var _ = mkdir(folder, 0700);
             } else if (there.get().kind() != Kind.DIRECTORY) {
                 throw new RemoteException(
-                        Reason.EXISTS, "cannot make folder " + path + ": " + folder + " is there and is no folder");
+                        Reason.EXISTS, "cannot make folder " + path + ": " + folder + " exists and is not a folder");
             }
         }
     }

@@ -12,6 +12,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -214,7 +215,7 @@ final class SiteProbe {
     /** Nothing that can be known before: what was answered once must not be right again. */
     private static byte[] noise(int bytes) {
         byte[] noise = new byte[bytes];
-        RANDOM.nextBytes(noise);
+        new SplittableRandom(RANDOM.nextLong()).nextBytes(noise);
         return noise;
     }
 

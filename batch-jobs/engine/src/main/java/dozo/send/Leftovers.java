@@ -116,7 +116,7 @@ final class Leftovers {
         try {
             return removal.isWhole()
                     ? Optional.empty()
-                    : Optional.of(folder + ": something is there that is not ours; remove it at the site");
+                    : Optional.of(folder + ": Dozo did not create this; remove it at the site");
         } catch (RemoteException e) {
             return switch (e.reason()) {
                 case EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED, NO_SUCH_FILE ->

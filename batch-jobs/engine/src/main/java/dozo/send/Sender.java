@@ -678,7 +678,7 @@ public final class Sender implements AutoCloseable {
             return failure.apply(new Failed(
                     entry,
                     Problem.SITE_REFUSED,
-                    entry.path() + ": the site does not keep names that are no UTF-8; use an OpenSSH server there"));
+                    entry.path() + ": the site cannot store names that are not UTF-8; use an OpenSSH server there"));
         }
         try {
             return lanes.over(work);

@@ -289,7 +289,7 @@ public final class SiteReader {
                     ? new Seen.AsProven(copy)
                     : new Seen.Unknown(
                             copy,
-                            "the site told two digests of it, by %s %s and then by %s the right one; do not trust its command"
+                            "the site reported two digests of it: %2$s by %1$s, and then the right one by %3$s; do not trust its command"
                                     .formatted(digest.method(), first, second.method()));
         }
         DamageKind kind = sizeBytes < copy.sizeBytes() ? DamageKind.TRUNCATED : DamageKind.ALTERED;

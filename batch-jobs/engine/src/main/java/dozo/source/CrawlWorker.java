@@ -57,8 +57,7 @@ final class CrawlWorker {
         }
         Opened here = new Opened(folder.above(), kernel.device(), kernel.inode());
         if (here.isCycle()) {
-            listings.problem(
-                    folder.path(), Problem.CYCLE, "is a folder that it lies in (mounted into itself); not followed");
+            listings.problem(folder.path(), Problem.CYCLE, "directory loop (mounted into itself); not followed");
             return Names.none();
         }
         Names found = new Names(folder.path(), here);
@@ -127,7 +126,7 @@ final class CrawlWorker {
 
     private void notSeen(FilePath folder, byte[] name, int error) throws IOException, InterruptedException {
         if (Errno.of(error) != Errno.GONE) {
-            listings.problem(folder.resolve(name), Problem.UNREADABLE, "cannot be looked at: " + Errno.reason(error));
+            listings.problem(folder.resolve(name), Problem.UNREADABLE, "cannot be read: " + Errno.reason(error));
         }
     }
 

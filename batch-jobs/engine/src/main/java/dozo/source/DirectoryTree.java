@@ -117,7 +117,7 @@ public final class DirectoryTree {
             visitor.problem(path, Problem.SPECIAL, "a socket, device or fifo; nothing of it is copied");
             return;
         } catch (FileSystemException e) {
-            visitor.problem(path, Problem.UNREADABLE, "cannot be looked at: " + reason(e));
+            visitor.problem(path, Problem.UNREADABLE, "cannot be read: " + reason(e));
             return;
         }
         visitor.entry(path, facts);

@@ -43,7 +43,7 @@ enum Errno {
     static String reason(int error) {
         return switch (error) {
             case ENOENT -> "it is gone";
-            case ENOTDIR, ELOOP -> "it is no folder any more";
+            case ENOTDIR, ELOOP -> "it is not a folder any more";
             case EPERM, EACCES -> "permission denied";
             case EIO -> "I/O error";
             case ESTALE -> "stale file handle";

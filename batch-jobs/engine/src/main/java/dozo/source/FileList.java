@@ -103,7 +103,7 @@ public final class FileList {
                     lines.number() + 1,
                     null,
                     Problem.UNPARSED,
-                    "the list has no end mark: it is cut short, or what made it failed");
+                    "the list has no end mark: it is truncated, or the program that wrote it failed");
         }
     }
 
@@ -155,7 +155,7 @@ public final class FileList {
             return;
         } catch (IOException e) {
             listed.problem(
-                    lines.number(), path, Problem.UNREADABLE, message(lines, "cannot be looked at: " + e.getMessage()));
+                    lines.number(), path, Problem.UNREADABLE, message(lines, "cannot be read: " + e.getMessage()));
             return;
         }
         listed.entry(path, facts);

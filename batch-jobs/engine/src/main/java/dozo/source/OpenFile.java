@@ -40,7 +40,7 @@ public final class OpenFile implements AutoCloseable {
         private static final long serialVersionUID = 1L;
 
         NoFile(FilePath path) {
-            super(path.toString(), null, "it is no file any more, or lies in no folder any more");
+            super(path.toString(), null, "it is no longer a file, or is no longer in this folder");
         }
     }
 

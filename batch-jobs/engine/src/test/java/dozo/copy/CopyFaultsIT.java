@@ -45,7 +45,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What goes wrong under a copy: it is proven in the end or a finding, and never are there wrong bytes under a final name. */
+/**
+ * What goes wrong under a copy: it is proven in the end or a finding, and never are there wrong bytes under a final name. Takes over a minute:
+ * links and servers that hang are noticed by real heartbeats.
+ */
 @Timeout(300)
 class CopyFaultsIT extends CopyTest {
 

@@ -296,7 +296,7 @@ class CrawlIT {
                 .singleElement()
                 .asString()
                 .startsWith("UNREADABLE swapped: ")
-                .contains("no folder any more");
+                .contains("not a folder any more");
     }
 
     @Test
@@ -319,7 +319,7 @@ class CrawlIT {
                         "end ",
                         "end blind",
                         "UNREADABLE locked: folder cannot be read: permission denied; let the service's user read it",
-                        "UNREADABLE blind/file: cannot be looked at: permission denied");
+                        "UNREADABLE blind/file: cannot be read: permission denied");
         assertThat(ended.exitCode()).isZero();
     }
 

@@ -124,8 +124,7 @@ public class RestoreQueue implements SmartLifecycle {
                 throw unfit.get();
             }
         } catch (IOException e) {
-            throw new Refusal(
-                    "folder", "%s cannot be looked at: %s".formatted(shown(target), String.valueOf(e.getMessage())));
+            throw new Refusal("folder", "%s cannot be read: %s", shown(target), String.valueOf(e.getMessage()));
         }
         KeptRestore added = restores.add(experiment, manifest, site, target, actor);
         look();
@@ -191,7 +190,7 @@ public class RestoreQueue implements SmartLifecycle {
         }
         try {
             if (!ended.awaitTermination(LEAVING_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("a restore does not let go; the next start goes on with it");
+                LOG.warn("a restore does not stop; the next start continues it");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -271,7 +270,7 @@ public class RestoreQueue implements SmartLifecycle {
     private Progress bring(KeptRestore kept, UnderWay now) throws IOException, InterruptedException {
         Path target = kept.folder();
         if (!places.find(kept.project(), target).equals(target)) {
-            throw new Refusal("folder", "a link leads from %s to another folder now".formatted(shown(target)));
+            throw new Refusal("folder", "%s now leads through a link to another folder", shown(target));
         }
         try (OpenFolder folder = opened(target)) {
             try {
@@ -309,18 +308,17 @@ public class RestoreQueue implements SmartLifecycle {
             return Optional.empty();
         }
         if (!held && !Files.isDirectory(place, LinkOption.NOFOLLOW_LINKS)) {
-            return Optional.of(new Refusal("folder", "%s is no folder".formatted(shown(target))));
+            return Optional.of(new Refusal("folder", "%s is not a folder", shown(target)));
         }
         if (!Files.getAttribute(place, OWNER).equals(Files.getAttribute(OURSELVES, OWNER))) {
             return Optional.of(new Refusal(
                     "folder",
-                    "%s belongs to another user than the service's: name a folder that is not there yet"
-                            .formatted(shown(target))));
+                    "%s belongs to another user than the service's: choose a folder that does not exist yet",
+                    shown(target)));
         }
         if (!begun && !restore.mayFill(place)) {
             return Optional.of(new Refusal(
-                    "folder",
-                    "%s is not empty: name a folder that is empty or not there yet".formatted(shown(target))));
+                    "folder", "%s is not empty: choose a folder that is empty or does not exist yet", shown(target)));
         }
         return Optional.empty();
     }
@@ -351,6 +349,6 @@ public class RestoreQueue implements SmartLifecycle {
             return String.valueOf(e.getMessage()).replace("\0", "\\0");
         }
         LOG.error("restore {} failed", kept.id(), e);
-        return "a defect of Dozo; the log says more: " + e;
+        return "a defect of Dozo; see the log: " + e;
     }
 }

@@ -139,16 +139,16 @@ public class Restores {
                 .query(RESTORE)
                 .list();
         if (open.size() >= OPEN_MAX) {
-            throw Refusal.taken("restore", "%d restores wait already: ask again later".formatted(OPEN_MAX));
+            throw Refusal.conflict("restore", "%d restores are waiting already; try again later", OPEN_MAX);
         }
         open.stream()
                 .filter(other -> other.folder().startsWith(folder) || folder.startsWith(other.folder()))
                 .findFirst()
                 .ifPresent(other -> {
-                    throw Refusal.taken(
+                    throw Refusal.conflict(
                             "folder",
-                            "restore %d fills this folder, one in it or one that it is in: wait until it has ended"
-                                    .formatted(other.id()));
+                            "restore %d writes to this folder, or to one inside or above it: wait until it has ended",
+                            other.id());
                 });
         long id = jdbc.sql("""
                         insert into restore (experiment_id, manifest_no, site_id, folder, requested_by, requested_at)
@@ -230,7 +230,7 @@ public class Restores {
     @Transactional
     void stopping(long id, String actor) {
         KeptRestore going = find(id).filter(kept -> kept.state().goesOn())
-                .orElseThrow(() -> new Refusal("restore", "restore %d has ended".formatted(id)));
+                .orElseThrow(() -> Refusal.conflict("restore", "restore %d has ended", id));
         ledger.append(actor, "restore.stopping", going.experiment(), Map.of("restore", id));
     }
 

@@ -39,7 +39,7 @@ public class Acknowledgements {
     public void add(KeptFinding finding, String reason, String by) {
         String text = checked(reason);
         if (!findings.acknowledge(finding.id(), new Acknowledgement(by, clock.instant(), text))) {
-            throw new Refusal("finding", "finding %d is acknowledged already".formatted(finding.id()));
+            throw Refusal.conflict("finding", "finding %d has already been acknowledged", finding.id());
         }
         ledger.append(
                 by,
@@ -53,8 +53,8 @@ public class Acknowledgements {
         if (text.isEmpty() || text.codePointCount(0, text.length()) > REASON_LENGTH_MAX || !Code.isText(text)) {
             throw new Refusal(
                     "reason",
-                    "why nothing is to be done, in one line of 1 to %d characters without control characters"
-                            .formatted(REASON_LENGTH_MAX));
+                    "expected a reason: one line of 1 to %d characters without control characters",
+                    REASON_LENGTH_MAX);
         }
         return text;
     }

@@ -120,7 +120,7 @@ class BagExamination {
                     experiment.id(),
                     Problem.UNEXPECTED,
                     path,
-                    "%s: lies in the bag at the site, and was not put there by a backup; look who did, it is left alone"
+                    "%s: unexpected file in the bag at the site, not written by a backup; it is left alone. Find out who wrote it"
                             .formatted(path)));
         }
         if (unexpected.size() > UNEXPECTED_MAX) {
@@ -128,7 +128,7 @@ class BagExamination {
                     experiment.id(),
                     Problem.UNEXPECTED,
                     null,
-                    "and more than " + UNEXPECTED_MAX + " of them are not told"));
+                    "and more than " + UNEXPECTED_MAX + " of them are not listed"));
         }
         findings.add(runId, told);
     }
@@ -189,7 +189,7 @@ class BagExamination {
                         experiment.id(),
                         Problem.UNEXPECTED,
                         null,
-                        path + " lies in the bag at the site, and was not put there by a backup; it is left alone"));
+                        path + " is unexpected in the bag at the site, not written by a backup; it is left alone"));
             }
         }
         if (altered) {

@@ -72,7 +72,7 @@ class Executions {
             operator.start(job(run.kind()), parameters(run));
         } catch (JobExecutionException | RuntimeException e) {
             LOG.error("run {} could not be started", run.id(), e);
-            runs.close(run.id(), RunState.FAILED, "could not be started: " + e.getMessage());
+            runs.close(run.id(), RunState.FAILED, "could not start: " + e.getMessage());
         }
     }
 
@@ -116,7 +116,7 @@ class Executions {
     private void goOn(Run run, boolean cutOff) {
         JobExecution last = last(run);
         if (last == null) {
-            LOG.info("run {} had not begun; it begins now", run.id());
+            LOG.info("run {} had not started; it starts now", run.id());
             launch(run);
             return;
         }
@@ -124,14 +124,14 @@ class Executions {
             runs.close(run.id(), RunState.COMPLETE, "");
             return;
         }
-        LOG.info("run {} was {}; it goes on where it was", run.id(), cutOff ? "cut off" : "paused");
+        LOG.info("run {} was {}; it continues", run.id(), cutOff ? "cut off" : "paused");
         if (cutOff) {
             ledger.append(Ledger.SYSTEM, "run.recovered", String.valueOf(run.id()), Map.of());
         }
         try {
             operator.restart(restartable(last));
         } catch (JobExecutionException e) {
-            runs.close(run.id(), RunState.FAILED, "could not be gone on with: " + e.getMessage());
+            runs.close(run.id(), RunState.FAILED, "could not continue: " + e.getMessage());
         }
     }
 

@@ -2,6 +2,7 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.file.Message;
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
@@ -110,7 +111,7 @@ public class Operations implements SmartLifecycle {
                 return started.get();
             }
             // Not under the lock: whoever else asks meanwhile is told that a night is going on, once it is.
-            awaitUntil(end, "a scrub was asked to stop and has not ended yet: it finishes what it reads; ask again");
+            awaitUntil(end, Message.of("the scrub was asked to stop and still finishes what it reads; try again"));
         }
     }
 
@@ -136,7 +137,7 @@ public class Operations implements SmartLifecycle {
     public synchronized void stop(long runId, String requestedBy) {
         Run running = runs.find(runId)
                 .filter(Run::goesOn)
-                .orElseThrow(() -> new Refusal("run", "run %d is not running".formatted(runId)));
+                .orElseThrow(() -> Refusal.conflict("run", "run %d is not running", runId));
         ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
         if (executions.idle()) {
             // It was paused, or a dead process left it and it was not gone on with yet: there is nothing to wait for.
@@ -157,7 +158,7 @@ public class Operations implements SmartLifecycle {
     public synchronized void pause(long runId, String requestedBy) {
         find(runId);
         if (runEnd.stops(runId) && !executions.idle()) {
-            throw new Refusal("run", "run %d is being stopped".formatted(runId));
+            throw Refusal.conflict("run", "run %d is stopping", runId);
         }
         runs.pause(runId, requestedBy);
         if (!executions.idle()) {
@@ -178,7 +179,7 @@ public class Operations implements SmartLifecycle {
     Run resume(long runId, String requestedBy, Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
         while (!resumeUnlessBusy(runId, requestedBy)) {
-            awaitUntil(end, "run %d still finishes what it had under way; ask again".formatted(runId));
+            awaitUntil(end, Message.of("run %d still finishes what it had under way; try again", runId));
         }
         return find(runId);
     }
@@ -246,19 +247,19 @@ public class Operations implements SmartLifecycle {
 
     private void refuseWhilePaused() {
         runs.goingOn().filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> {
-            throw new Refusal("run", "%s; resume it or stop it first".formatted(Runs.pausedWords(run)));
+            throw Refusal.conflict("run", "%s; resume it or stop it first", Runs.pausedWords(run));
         });
     }
 
     /** False: what it had under way when it was paused has not ended yet. */
     private synchronized boolean resumeUnlessBusy(long runId, String requestedBy) {
         if (!alive) {
-            throw new Refusal("run", "the service is being stopped");
+            throw Refusal.conflict("run", "the service is stopping");
         }
         Run run = find(runId);
         boolean paused = run.state() == RunState.PAUSED;
         if (paused && runEnd.stops(runId) && !executions.idle()) {
-            throw new Refusal("run", "run %d is being stopped".formatted(runId));
+            throw Refusal.conflict("run", "run %d is stopping", runId);
         }
         if (paused && !executions.idle()) {
             return false;
@@ -279,19 +280,19 @@ public class Operations implements SmartLifecycle {
     private void windUp(Run paused, Duration limit) {
         executions.askToStop(paused);
         if (clock.instant().isAfter(requireNonNull(paused.pausedAt()).plus(limit))) {
-            LOG.info("run {} is paused; what it still had under way is cut off", paused.id());
+            LOG.info("run {} is paused; what it still had under way is interrupted", paused.id());
             senders.close(paused.id());
         }
     }
 
     private Run find(long runId) {
-        return runs.find(runId).orElseThrow(() -> new Refusal("run", "there is no run %d".formatted(runId)));
+        return runs.find(runId).orElseThrow(() -> Refusal.conflict("run", "there is no run %d", runId));
     }
 
     private void makeWay(Run scrub, String requestedBy) {
         if (!alive) {
             // What is going on is left for the next start, which must find it as it is.
-            throw new Refusal("run", "the service is being stopped");
+            throw Refusal.conflict("run", "the service is stopping");
         }
         if (scrub.id() == makingWay && !executions.idle()) {
             return;
@@ -305,15 +306,15 @@ public class Operations implements SmartLifecycle {
         }
     }
 
-    private static void awaitUntil(long end, String tooLate) {
+    private static void awaitUntil(long end, Message tooLate) {
         if (System.nanoTime() >= end) {
-            throw new Refusal("run", tooLate);
+            throw Refusal.conflict("run", tooLate);
         }
         try {
             Thread.sleep(POLL);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new Refusal("run", "interrupted while another run was to end");
+            throw Refusal.conflict("run", "interrupted while waiting for another run to end");
         }
     }
 
@@ -330,7 +331,7 @@ public class Operations implements SmartLifecycle {
 
     private Site site(@Nullable String name) {
         if (name != null) {
-            return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"".formatted(name)));
+            return sites.find(name).orElseThrow(() -> new Refusal("site", "there is no site \"%s\"", name));
         }
         return sites.only().orElseThrow(() -> new Refusal("site", "there is no site yet; register one first"));
     }

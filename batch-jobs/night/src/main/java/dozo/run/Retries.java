@@ -39,8 +39,7 @@ public class Retries {
                 .query((row, n) -> row.getBoolean(1))
                 .single();
         if (!any) {
-            throw new Refusal(
-                    "run", "run %d has no open findings of an experiment: there is nothing to try again".formatted(of));
+            throw Refusal.conflict("run", "run %d has no open findings of experiments: there is nothing to retry", of);
         }
     }
 

@@ -26,7 +26,7 @@ import org.springframework.stereotype.Component;
 class RunEnd implements JobExecutionListener {
 
     /** What is said of a run that was stopped. */
-    static final String STOPPED = "stopped; the next run goes on where it was";
+    static final String STOPPED = "stopped; the next run continues where this one ended";
 
     /** A run that ends the database again and again would do so for ever. */
     private static final int LOSSES_MAX = 3;
@@ -82,7 +82,7 @@ class RunEnd implements JobExecutionListener {
         } else if (paused || (stops(run) && (obeyed(execution) || lostDatabase(execution)))) {
             runs.close(run, RunState.STOPPED, STOPPED);
         } else if (lostDatabase(execution) && mayGoOn(run)) {
-            LOG.warn("run {} lost the database; it is gone on with within a minute", run);
+            LOG.warn("run {} lost the database; it continues within a minute", run);
         } else {
             Throwable failure = telling(execution.getAllFailureExceptions());
             RemoteException site = cause(failure, RemoteException.class);
@@ -136,8 +136,9 @@ class RunEnd implements JobExecutionListener {
         }
         SQLException database = cause(failure, SQLException.class);
         return database == null
-                ? "a defect of Dozo; the log says more: " + failure
-                : "the database failed: %s; the next run goes on where this one was".formatted(database.getMessage());
+                ? "a defect of Dozo; see the log: " + failure
+                : "the database failed: %s; the next run continues where this one ended"
+                        .formatted(database.getMessage());
     }
 
     /** What lies at the bottom of it, however deep the framework has wrapped it. */

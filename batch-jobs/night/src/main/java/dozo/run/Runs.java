@@ -1,5 +1,6 @@
 package dozo.run;
 
+import dozo.file.Message;
 import dozo.ledger.Findings;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
@@ -19,6 +20,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DuplicateKeyException;
@@ -191,7 +193,7 @@ public class Runs {
             ledger.append(requestedBy, "run.started", String.valueOf(id), detail);
             return find(id).orElseThrow();
         } catch (DuplicateKeyException e) {
-            throw new Refusal("run", "a run is going on; one runs at a time");
+            throw Refusal.conflict("run", "another run is active; only one can run at a time");
         }
     }
 
@@ -236,7 +238,11 @@ public class Runs {
                 .param("run", id)
                 .update();
         if (paused == 0) {
-            throw new Refusal("run", whyNot(id, "run %d is not running".formatted(id)));
+            throw Refusal.conflict(
+                    "run",
+                    find(id).filter(run -> run.state() == RunState.PAUSED)
+                            .map(Runs::pausedWords)
+                            .orElseGet(() -> Message.of("run %d is not running", id)));
         }
         ledger.append(
                 requestedBy,
@@ -257,7 +263,7 @@ public class Runs {
                         where run_id = :run and state = 'PAUSED'
                         """).param("run", id).update();
         if (resumed == 0) {
-            throw new Refusal("run", "run %d is not paused".formatted(id));
+            throw Refusal.conflict("run", "run %d is not paused", id);
         }
         ledger.append(
                 requestedBy,
@@ -266,15 +272,11 @@ public class Runs {
                 Map.of("before", RunState.PAUSED, "after", RunState.RUNNING));
     }
 
-    private String whyNot(long id, String otherwise) {
-        return find(id).filter(run -> run.state() == RunState.PAUSED)
-                .map(Runs::pausedWords)
-                .orElse(otherwise);
-    }
-
     /** Says that a run is paused, by whom and since when. */
-    static String pausedWords(Run run) {
-        return "run %d is paused by %s since %s".formatted(run.id(), run.pausedBy(), run.pausedAt());
+    static Message pausedWords(Run run) {
+        return Message.of(
+                "run %d was paused by %s at %s",
+                run.id(), Objects.requireNonNull(run.pausedBy()), Objects.requireNonNull(run.pausedAt()));
     }
 
     /**

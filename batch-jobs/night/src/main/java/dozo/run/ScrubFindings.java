@@ -74,7 +74,7 @@ class ScrubFindings {
                             experiment.id(),
                             Problem.UNPROVEN,
                             copy.name(),
-                            "%s: the copy at the site, %s, %s; nothing is known of it, and it is read again"
+                            "%s: the copy at the site, %s, %s; its state is unknown, and it will be read again"
                                     .formatted(copy.name(), copy.path(), message)));
             }
         }
@@ -100,8 +100,7 @@ class ScrubFindings {
                     experimentId,
                     reason,
                     null,
-                    "and more than %d of them are not told; all damage is in the view open_damage"
-                            .formatted(TOLD_MAX)));
+                    "and more than %d are not listed; the view open_damage has all damage".formatted(TOLD_MAX)));
         }
         findings.add(runId, told);
     }
@@ -123,7 +122,7 @@ class ScrubFindings {
             return "the next night sends it again, if the source still has what was proven";
         }
         return copy.standing()
-                ? "the source has it no more, so it cannot be sent again"
+                ? "the source no longer has it, so it cannot be sent again"
                 : "it is of an earlier manifest, so it cannot be sent again";
     }
 }

@@ -28,10 +28,10 @@ public record ScrubRequest(
 
     public ScrubRequest {
         if (maxAge.toSeconds() < 1 || maxAge.compareTo(MAX_AGE_MOST) > 0) {
-            throw new Refusal("maxAge", "a maximum age of %s; one second to 100 years is allowed".formatted(maxAge));
+            throw new Refusal("maxAge", "maximum age %s: expected 1 second to 100 years", maxAge);
         }
         if (bytesPerSecond < 0) {
-            throw new Refusal("bytesPerSecond", "a budget of %d bytes a second".formatted(bytesPerSecond));
+            throw new Refusal("bytesPerSecond", "expected a rate above 0, not %d bytes a second", bytesPerSecond);
         }
     }
 

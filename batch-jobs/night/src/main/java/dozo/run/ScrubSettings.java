@@ -14,7 +14,7 @@ import org.springframework.util.unit.DataSize;
 /** The age that is promised for every site's copies, and what reading them again may take. */
 @ConfigurationProperties("dozo.scrub")
 public record ScrubSettings(
-        @Setting(value = "the age that is promised: no copy's last reading is to be older", min = "1h", max = "3660d")
+        @Setting(value = "the promised maximum age of each copy's last reading", min = "1h", max = "3660d")
         @DefaultValue("90d")
         Duration maxAge,
 
@@ -29,7 +29,7 @@ public record ScrubSettings(
         @DefaultValue("0B")
         DataSize limit,
 
-        @Setting("whether the site's disk is to answer, and not its memory, where that can be had")
+        @Setting("whether copies are read from the site's disk instead of its memory, where possible")
         @DefaultValue("true")
         boolean cold) {
 

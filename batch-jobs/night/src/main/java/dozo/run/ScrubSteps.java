@@ -23,7 +23,7 @@ import dozo.verify.Damages;
 import dozo.verify.Damages.OpenDamages;
 import dozo.verify.Readings;
 import dozo.verify.Readings.Due;
-import dozo.verify.Readings.Place;
+import dozo.verify.Readings.Position;
 import dozo.verify.Readings.Reading;
 import java.time.Duration;
 import java.time.Instant;
@@ -258,15 +258,15 @@ class ScrubSteps {
         return damaged.size();
     }
 
-    private static Place place(ExecutionContext context) {
+    private static Position place(ExecutionContext context) {
         return context.containsKey(RECEIPT)
-                ? new Place(Instant.EPOCH.plus(context.getLong(LAST_READ), MICROS), context.getLong(RECEIPT))
-                : Place.BEGIN;
+                ? new Position(Instant.EPOCH.plus(context.getLong(LAST_READ), MICROS), context.getLong(RECEIPT))
+                : Position.BEGIN;
     }
 
     /** Where the partition goes on, and how many receipts are about what one transaction reads. */
     private static void keep(ExecutionContext context, List<Due> dues) {
-        Place last = dues.getLast().place();
+        Position last = dues.getLast().place();
         context.putLong(LAST_READ, MICROS.between(Instant.EPOCH, last.lastReadAt()));
         context.putLong(RECEIPT, last.receiptId());
         long files = dues.stream().mapToLong(Due::files).sum();

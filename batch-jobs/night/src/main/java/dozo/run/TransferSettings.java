@@ -71,7 +71,7 @@ public record TransferSettings(
 
         @Setting(
                 value =
-                        "of so many files whose digest the site computed one, drawn by lot, is also read back and compared"
+                        "of this many files whose digest the site computed, one chosen at random is also read back and compared"
                                 + " ([ADR 0027](../adr/0027-what-a-digest-at-the-site-proves.md)); 1: all, 0: none",
                 min = "0",
                 max = "1000000000")

@@ -93,7 +93,7 @@ class MakeWayIT {
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("one runs at a time");
+                .hasMessageContaining("only one can run at a time");
         assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
         assertThat(night.count("select count(*) from ledger where action = 'run.stopping'"))
                 .as("the scrub is asked once")
@@ -120,7 +120,7 @@ class MakeWayIT {
 
         assertThatThrownBy(() -> operations().start("dr", "operator", Duration.ZERO))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("ask again");
+                .hasMessageContaining("try again");
 
         assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.STOPPED);
         night.complete();

@@ -150,7 +150,7 @@ class RestoreQueueIT {
 
         night.get(RestorePlaces.class).setRoots("p", List.of(), "admin");
         assertThatThrownBy(() -> request(allowed.resolve("new")))
-                .hasMessage("project p has no restore folder yet: an administrator sets them");
+                .hasMessage("project p has no restore folder yet; ask an administrator");
     }
 
     @Test
@@ -171,7 +171,7 @@ class RestoreQueueIT {
         for (Path refused : List.of(allowed, folder, back, Files.createDirectory(allowed.resolve("below")))) {
             assertThatThrownBy(() -> projects.setRoots("q", List.of(refused), "admin"))
                     .as(refused.toString())
-                    .hasMessageContaining("overlaps with a folder that experiments are restored into");
+                    .hasMessageContaining("overlaps with a restore folder");
         }
         assertThat(projects.find("p").orElseThrow().restoreRoots()).containsExactly(allowed);
     }
@@ -256,7 +256,7 @@ class RestoreQueueIT {
             assertThatThrownBy(() -> request(allowed.resolve("second")))
                     .isInstanceOfSatisfying(
                             Refusal.class,
-                            refusal -> assertThat(refusal.isTaken()).isTrue());
+                            refusal -> assertThat(refusal.isConflict()).isTrue());
 
             queue.stop(waiting, "lab");
             queue.stop(running, "lab");

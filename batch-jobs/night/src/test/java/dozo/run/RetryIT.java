@@ -88,7 +88,7 @@ class RetryIT {
         assertThat(finding(second).open()).isTrue();
         assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("nothing to try again");
+                .hasMessageContaining("nothing to retry");
         assertThat(night.get(Runs.class).latest().orElseThrow().id())
                 .as("nothing was opened")
                 .isEqualTo(second.id());
@@ -106,7 +106,7 @@ class RetryIT {
         assertThat(finding(first).acknowledgement().reason()).isEqualTo("it was deleted on purpose");
         assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("nothing to try again");
+                .hasMessageContaining("nothing to retry");
         assertThat(night.coverage().safe()).isFalse();
         assertThat(night.get(Runs.class).find(first.id()).orElseThrow().state()).isEqualTo(RunState.FINDINGS);
 
@@ -158,7 +158,7 @@ class RetryIT {
         Run scrub = operations().startScrub(slow, "test");
         assertThatThrownBy(() -> operations().retry(scrub.id(), "operator"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("nothing to try again");
+                .hasMessageContaining("nothing to retry");
         assertThat(night.count("select count(*) from ledger where action = 'run.stopping'"))
                 .isZero();
 
@@ -178,7 +178,7 @@ class RetryIT {
                 .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
         assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("one runs at a time");
+                .hasMessageContaining("only one can run at a time");
         operations().stop(opened.id(), "test");
     }
 

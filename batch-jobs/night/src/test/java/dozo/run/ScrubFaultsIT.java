@@ -118,7 +118,7 @@ class ScrubFaultsIT {
                 assertThat(refused).hasSize(1);
                 assertThat(refused.getFirst().exceptionNow())
                         .isInstanceOf(Refusal.class)
-                        .hasMessageContaining("one runs at a time");
+                        .hasMessageContaining("only one can run at a time");
                 Night winner = started.getFirst() == refused.getFirst() ? other : night;
                 long run = night.get(Runs.class).running().orElseThrow().id();
                 winner.get(Operations.class).stop(run, "test");

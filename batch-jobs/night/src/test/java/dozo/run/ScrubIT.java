@@ -281,7 +281,7 @@ class ScrubIT {
 
         assertThatThrownBy(() -> operations().startScrub(request(true, 0), "test"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("one runs at a time");
+                .hasMessageContaining("only one can run at a time");
     }
 
     @Test

@@ -184,22 +184,23 @@ public class Arrivals {
 
     private Experiment accept(Sight sight, Arrival arrival, Acceptance wanted, String actor) {
         if (arrival.experiment() != null) {
-            throw Refusal.taken(
-                    "arrival",
-                    arrival.project() != null && sight.sees(arrival.project())
-                            ? "%s of %s is experiment %s already"
-                                    .formatted(arrival.item(), arrival.origin(), arrival.experiment())
-                            : "%s of %s is an experiment already".formatted(arrival.item(), arrival.origin()));
+            throw arrival.project() != null && sight.sees(arrival.project())
+                    ? Refusal.conflict(
+                            "arrival",
+                            "%s of %s is experiment %s already",
+                            arrival.item(),
+                            arrival.origin(),
+                            arrival.experiment())
+                    : Refusal.conflict(
+                            "arrival", "%s of %s is an experiment already", arrival.item(), arrival.origin());
         }
         if (arrival.dismissal() != null) {
-            throw Refusal.taken(
-                    "arrival",
-                    "%s of %s is dismissed; take that back first".formatted(arrival.item(), arrival.origin()));
+            throw Refusal.conflict(
+                    "arrival", "%s of %s is dismissed; undo that first", arrival.item(), arrival.origin());
         }
         String project = or(wanted.project(), arrival.project());
         if (project == null) {
-            throw new Refusal(
-                    "project", "nobody has said into which project %s goes; name one".formatted(arrival.item()));
+            throw new Refusal("project", "%s has no project yet; choose one", arrival.item());
         }
         Origin origin = origins.find(arrival.origin()).orElseThrow();
         OriginKind kind = origin.terms().kind();
@@ -258,7 +259,7 @@ public class Arrivals {
     }
 
     /** At most {@code limit} arrivals of all origins with an id above {@code after}, by id. */
-    public List<Arrival> page(Sight sight, Wanted wanted, long after, int limit) {
+    public List<Arrival> page(Sight sight, Filter wanted, long after, int limit) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id > :after
                           and in_sight(:seen, p.code)
@@ -285,13 +286,13 @@ public class Arrivals {
      * @param proposed whether nobody has made an experiment of it yet, or dismissed it
      * @param dismissed whether somebody does not want it
      */
-    public record Wanted(
+    public record Filter(
             @Nullable String origin,
             @Nullable String project,
             @Nullable Boolean proposed,
             @Nullable Boolean dismissed) {
 
-        public static final Wanted ALL = new Wanted(null, null, null, null);
+        public static final Filter ALL = new Filter(null, null, null, null);
     }
 
     /** How many are dismissed, of what is seen. */

@@ -17,7 +17,8 @@ public record CollectSettings(
         @DefaultValue("4h")
         Duration limit,
 
-        @Setting(value = "so many files of an item are brought side by side", min = "1", max = "16") @DefaultValue("4")
+        @Setting(value = "the number of files of an item that are downloaded in parallel", min = "1", max = "16")
+        @DefaultValue("4")
         int atOnce,
 
         @Setting(
@@ -28,14 +29,15 @@ public record CollectSettings(
         Duration firstWait,
 
         @Setting(
-                value = "within each such time some of an answer has to arrive, else it is asked for again",
+                value = "the maximum time without any part of an answer; then the request is repeated",
                 min = "100ms",
                 max = "10m")
         @DefaultValue("1m")
         Duration stall,
 
         @Setting(
-                value = "so much of a spool's file system stays free: what does not fit is not brought, and said",
+                value =
+                        "the space on a spool's file system that stays free: what does not fit is not downloaded, and reported",
                 min = "0B",
                 max = "100TB")
         @DefaultValue("1GB")

@@ -108,7 +108,7 @@ public class Collection implements Collecting {
                 runId,
                 origin,
                 State.LATE,
-                "the time for collecting was over (dozo.collect.limit); known to wait: %d items. The next night goes on"
+                "the time limit for collecting was reached (dozo.collect.limit); %d items are known to wait. The next night continues"
                         .formatted(arrivals.waiting(runId, origin)));
     }
 
@@ -165,10 +165,10 @@ public class Collection implements Collecting {
     /** More likely a key that lost its rights, or a system that lost its data, than so many that somebody removed. */
     private static Remark manyGone(Origin origin, int gone, int told) {
         return new Remark(
-                "what it told of until now",
+                "what it listed so far",
                 origin.name(),
                 "MANY_GONE",
-                "%d items are told of no more, and %d still are: may its user still see all, and is all still there?"
+                "%d items are no longer listed, %d still are: has the user lost permissions, or has data been deleted?"
                         .formatted(gone, told));
     }
 
@@ -177,7 +177,7 @@ public class Collection implements Collecting {
                 arrival.title(),
                 arrival.item(),
                 "NOT_TOLD",
-                "the origin tells of it no more: deleted, moved to where we cannot see it, or hidden; what is here stays");
+                "the origin no longer lists this item: deleted, moved or hidden; local files are kept");
     }
 
     private void nextItem(long runId, Origin origin) throws InterruptedException {
@@ -220,7 +220,7 @@ public class Collection implements Collecting {
                     arrival.title(),
                     arrival.item(),
                     "NOT_ACCEPTED",
-                    "it cannot become an experiment by itself: " + refusal.getMessage());
+                    "could not be registered automatically: " + refusal.getMessage());
             transactions.executeWithoutResult(transaction -> {
                 arrivals.described(runId, arrival, told, true);
                 keep(runId, origin, arrival, told, false);
@@ -269,7 +269,7 @@ public class Collection implements Collecting {
             why = "what came could not be kept in the spool: " + e;
         } catch (RuntimeException e) {
             LOG.error("origin {} cannot be collected from", origin.name(), e);
-            why = "a defect of Dozo; the log says more: " + e;
+            why = "a defect of Dozo; see the log: " + e;
         }
         if (Thread.interrupted()) {
             throw new InterruptedException();

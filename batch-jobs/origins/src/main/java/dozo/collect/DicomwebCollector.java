@@ -4,6 +4,7 @@ import dozo.collect.Arrivals.Arrival;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
 import dozo.file.FilePath;
+import dozo.file.Malformed;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -176,7 +177,7 @@ class DicomwebCollector implements Collector {
         if (told.stable() || told.isArriving(clock.instant())) {
             return List.of();
         }
-        String message = "not stable for %d hours; what is there is brought"
+        String message = "not stable for %d hours; what exists is downloaded"
                 .formatted(told.age(clock.instant()).toHours());
         return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
     }
@@ -321,10 +322,9 @@ class DicomwebCollector implements Collector {
                     : Server.at(terms.address().toString(), login);
         } catch (IOException e) {
             throw new Refusal(
-                    "secretFile",
-                    "the login's file %s cannot be read".formatted(FilePath.render(FilePath.rawText(login))));
-        } catch (IllegalArgumentException e) {
-            throw new Refusal("address", String.valueOf(e.getMessage()));
+                    "secretFile", "the login file %s cannot be read", FilePath.render(FilePath.rawText(login)));
+        } catch (Malformed e) {
+            throw new Refusal("address", e.message());
         }
     }
 

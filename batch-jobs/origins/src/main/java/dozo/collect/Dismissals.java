@@ -50,16 +50,20 @@ public class Dismissals {
         }
         Arrival arrival = found.get();
         if (arrival.experiment() != null) {
-            throw Refusal.taken(
+            throw Refusal.conflict(
                     "arrival",
-                    "%s of %s is an experiment already, and is not dismissed"
-                            .formatted(arrival.item(), arrival.origin()));
+                    "%s of %s is an experiment already and cannot be dismissed",
+                    arrival.item(),
+                    arrival.origin());
         }
         Dismissal before = arrival.dismissal();
         if (before != null) {
-            throw Refusal.taken(
+            throw Refusal.conflict(
                     "arrival",
-                    "%s of %s is dismissed already, by %s".formatted(arrival.item(), arrival.origin(), before.by()));
+                    "%s of %s has already been dismissed by %s",
+                    arrival.item(),
+                    arrival.origin(),
+                    before.by());
         }
         jdbc.sql("""
                         update arrival
@@ -89,7 +93,7 @@ public class Dismissals {
         }
         Arrival arrival = found.get();
         if (arrival.dismissal() == null) {
-            throw Refusal.taken("arrival", "%s of %s is not dismissed".formatted(arrival.item(), arrival.origin()));
+            throw Refusal.conflict("arrival", "%s of %s is not dismissed", arrival.item(), arrival.origin());
         }
         jdbc.sql("""
                         update arrival
@@ -113,8 +117,8 @@ public class Dismissals {
         if (text.isEmpty() || text.codePointCount(0, text.length()) > REASON_LENGTH_MAX || !Code.isText(text)) {
             throw new Refusal(
                     "reason",
-                    "why nobody wants it, in one line of 1 to %d characters without control characters"
-                            .formatted(REASON_LENGTH_MAX));
+                    "expected a reason for the dismissal: one line of 1 to %d characters without control characters",
+                    REASON_LENGTH_MAX);
         }
         return text;
     }

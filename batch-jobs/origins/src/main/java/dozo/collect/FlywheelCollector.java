@@ -15,8 +15,8 @@ import dozo.source.flywheel.Changes;
 import dozo.source.flywheel.Changes.Seen;
 import dozo.source.flywheel.Container;
 import dozo.source.flywheel.Flywheel;
+import dozo.source.flywheel.ListedSession;
 import dozo.source.flywheel.Spool;
-import dozo.source.flywheel.Told;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -75,7 +75,7 @@ class FlywheelCollector implements Collector {
     @Override
     public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
         try (Flywheel flywheel = open(origin)) {
-            Told told = Told.of(flywheel, offer.item());
+            ListedSession told = ListedSession.of(flywheel, offer.item());
             checkAnswers(flywheel, told.missing());
             Offer known = told.session() == null
                     ? offer
@@ -135,23 +135,24 @@ class FlywheelCollector implements Collector {
     private static ApiKey key(Terms terms) {
         Path file = terms.secretFile();
         if (file == null) {
-            throw new Refusal("secretFile", "a Flywheel asks for a key: the file that it is in is accepted");
+            throw new Refusal("secretFile", "Flywheel requires an API key: expected the file that contains it");
         }
         ApiKey key;
         try {
             key = ApiKey.inFile(file);
         } catch (IOException e) {
-            throw new Refusal("secretFile", "the key's file %s cannot be read".formatted(shown(file)));
+            throw new Refusal("secretFile", "the key file %s cannot be read", shown(file));
         } catch (IllegalArgumentException e) {
-            throw new Refusal("secretFile", "the key in %s cannot be used: %s".formatted(shown(file), e.getMessage()));
+            throw new Refusal(
+                    "secretFile", "the key in %s cannot be used: %s", shown(file), String.valueOf(e.getMessage()));
         }
         // An http:// address asks for plain HTTP as clearly as __force_insecure in the key.
         ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
         if (!isOf(sent.base(), terms.address())) {
             throw new Refusal(
                     "address",
-                    "the key in %s is for another address; https://HOST or https://HOST:PORT of the key is accepted"
-                            .formatted(shown(file)));
+                    "the key in %s is for another address; expected its https://HOST or https://HOST:PORT",
+                    shown(file));
         }
         return sent;
     }

@@ -1,6 +1,6 @@
 package dozo.collect;
 
-import dozo.collect.Offer.Place;
+import dozo.collect.Offer.Folder;
 import dozo.file.FilePath;
 import dozo.source.tree.FoundFolder;
 import java.io.IOException;
@@ -35,7 +35,7 @@ final class KnownFolders {
      * @param theirs the origin's own project that it was in
      * @param gone whether it was not there at the last look
      */
-    record Known(String item, Place place, @Nullable String theirs, String title, boolean gone) {}
+    record Known(String item, Folder place, @Nullable String theirs, String title, boolean gone) {}
 
     /** How a folder was known. */
     enum How {

@@ -25,7 +25,7 @@ public record Offer(
         Acquisition acquisition,
         @Nullable Long files,
         @Nullable Long bytes,
-        @Nullable Place place) {
+        @Nullable Folder place) {
 
     private static final int TITLE_LENGTH_MAX = 200;
 
@@ -34,14 +34,14 @@ public record Offer(
      *
      * @param seen what was seen in it at the last look into it; null: nobody looked
      */
-    record Place(
+    record Folder(
             FilePath path,
             long inode,
             @Nullable Long bornNanos,
             @Nullable Seen seen) {
 
-        Place with(@Nullable Seen now) {
-            return new Place(path, inode, bornNanos, now);
+        Folder with(@Nullable Seen now) {
+            return new Folder(path, inode, bornNanos, now);
         }
     }
 

@@ -3,6 +3,7 @@ package dozo.collect;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.FilePath;
+import dozo.file.Malformed;
 import dozo.ledger.Ledger;
 import dozo.ledger.Rows;
 import dozo.registry.Code;
@@ -195,7 +196,8 @@ public class Origins {
                     || Set.copyOf(patterns).size() < patterns.size()) {
                 throw new Refusal(
                         "patterns",
-                        "1 to %d different patterns are accepted, as {project}/{date}_{label}".formatted(PATTERNS_MAX));
+                        "expected 1 to %d different patterns, such as {project}/{date}_{label}",
+                        PATTERNS_MAX);
             }
             List<FolderPattern> folders = refused(
                     "patterns", () -> patterns.stream().map(FolderPattern::of).toList());
@@ -215,8 +217,8 @@ public class Origins {
         private static <T> T refused(String field, Supplier<T> said) {
             try {
                 return said.get();
-            } catch (IllegalArgumentException e) {
-                throw new Refusal(field, String.valueOf(e.getMessage()));
+            } catch (Malformed e) {
+                throw new Refusal(field, e.message());
             }
         }
     }
@@ -284,8 +286,7 @@ public class Origins {
     @Transactional
     public Origin register(String name, Terms wanted, String actor) {
         if (find(name).isPresent()) {
-            throw Refusal.taken(
-                    "name", "there is an origin %s already; change that one, or take another name".formatted(name));
+            throw Refusal.conflict("name", "origin %s exists already; change it, or choose another name", name);
         }
         return save(name, wanted, actor);
     }
@@ -300,7 +301,7 @@ public class Origins {
     public Origin change(String name, Instant seen, Terms wanted, String actor) {
         lock(name);
         if (!find(name).map(Origin::updatedAt).equals(Optional.of(seen))) {
-            throw Refusal.taken("seen", "somebody has changed it since: load the page again, and decide anew");
+            throw Refusal.conflict("seen", "it was changed after you loaded the page: load it again");
         }
         return save(name, wanted, actor);
     }
@@ -323,7 +324,7 @@ public class Origins {
             // Refused below.
         }
         throw new Refusal(
-                "address", "an address as https://flywheel.example.org is accepted, without name and password");
+                "address", "expected an address such as https://flywheel.example.org, without user name and password");
     }
 
     /** Has others wait who would change the origin, until the transaction is over. */
@@ -360,20 +361,22 @@ public class Origins {
 
     private Terms checked(Terms wanted) {
         if ((wanted.kind() == OriginKind.TREE) != (wanted.tree() != null)) {
-            throw new Refusal("patterns", "a tree has patterns, as {project}/{date}_{label}, and nothing else has");
+            throw new Refusal(
+                    "patterns",
+                    "patterns such as {project}/{date}_{label} belong to a tree, and to no other kind of origin");
         }
         String folder = wanted.tree() == null ? "spool" : "root";
         Path spool = checkedSpool(folder, wanted.spool());
         Path secret = wanted.secretFile() == null ? null : Experiments.checkedPath("secretFile", wanted.secretFile());
         if (wanted.projects().size() > PROJECTS_MAX) {
-            throw new Refusal("projects", "at most %d are accepted".formatted(PROJECTS_MAX));
+            throw new Refusal("projects", "expected at most %d", PROJECTS_MAX);
         }
         if (wanted.storageHosts().size() > HOSTS_MAX) {
-            throw new Refusal("storageHosts", "at most %d are accepted".formatted(HOSTS_MAX));
+            throw new Refusal("storageHosts", "expected at most %d", HOSTS_MAX);
         }
         for (String host : wanted.storageHosts()) {
             if (!host.matches("[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")) {
-                throw new Refusal("storageHosts", "names of hosts are accepted, as store.example.org");
+                throw new Refusal("storageHosts", "expected host names such as store.example.org");
             }
         }
         wanted.projects().forEach(Origins::checkTheirs);
@@ -399,8 +402,9 @@ public class Origins {
         if (theirs.isEmpty() || theirs.length() > THEIRS_LENGTH_MAX || !Code.isText(theirs)) {
             throw new Refusal(
                     "projects",
-                    "for %s: the id of a project of the origin's is accepted, 1 to %d characters"
-                            .formatted(ours, THEIRS_LENGTH_MAX));
+                    "for %s: expected the id of a project at the origin, 1 to %d characters",
+                    ours,
+                    THEIRS_LENGTH_MAX);
         }
     }
 
@@ -409,13 +413,13 @@ public class Origins {
         try {
             Path real = FOLDER.about(field, plain, FileQuestion.PERSON);
             if (FilePath.rawBytes(real).length > SPOOL_LENGTH_BYTES_MAX) {
-                throw new Refusal(field, "a path of at most %d bytes is accepted".formatted(SPOOL_LENGTH_BYTES_MAX));
+                throw new Refusal(field, "expected a path of at most %d bytes", SPOOL_LENGTH_BYTES_MAX);
             }
             return real;
         } catch (NotDirectoryException e) {
-            throw new Refusal(field, "%s is no folder".formatted(shown(plain)));
+            throw new Refusal(field, "%s is not a folder", shown(plain));
         } catch (IOException e) {
-            throw new Refusal(field, "there is no folder %s on the service's machine".formatted(shown(plain)));
+            throw new Refusal(field, "there is no folder %s on the service's machine", shown(plain));
         }
     }
 
@@ -430,8 +434,9 @@ public class Origins {
             if (spool.startsWith(theirs) || theirs.startsWith(spool)) {
                 throw new Refusal(
                         terms.tree() == null ? "spool" : "root",
-                        "origin %s has its %s there; a folder of its own is accepted"
-                                .formatted(other.name(), other.terms().tree() == null ? "spool" : "root"));
+                        "origin %s already uses this folder as its %s; choose another one",
+                        other.name(),
+                        other.terms().tree() == null ? "spool" : "root");
             }
         }
     }
@@ -442,8 +447,8 @@ public class Origins {
         if (!same && any(before.id())) {
             throw new Refusal(
                     before.terms().kind() != terms.kind() ? "kind" : terms.tree() == null ? "spool" : "root",
-                    "what was collected lies in %s and stays; register another origin"
-                            .formatted(shown(before.terms().spool())));
+                    "the collected data is in %s and stays there; register another origin",
+                    shown(before.terms().spool()));
         }
     }
 
@@ -513,7 +518,7 @@ public class Origins {
     private int project(String field, String code) {
         return projects.find(code)
                 .map(Project::id)
-                .orElseThrow(() -> new Refusal(field, "there is no project \"%s\"; create it first".formatted(code)));
+                .orElseThrow(() -> new Refusal(field, "there is no project \"%s\"; create it first", code));
     }
 
     private static Terms terms(ResultSet row) throws SQLException {

@@ -64,7 +64,8 @@ class Room {
         Spool spool = SPOOL.about("spool", origin.terms().spool(), most);
         if (spool.empty && wasFilled(origin)) {
             throw new OriginException(
-                    "its spool is empty, and was not: nothing is brought until its file system is mounted again", null);
+                    "its spool is empty, but was not before: nothing is downloaded until its file system is mounted again",
+                    null);
         }
         return spool.usableBytes - settings.roomLeft().toBytes();
     }
@@ -85,7 +86,7 @@ class Room {
             return Optional.empty();
         }
         String message =
-                "%s are told of, and its spool has room for %s; %s of its file system stay free (dozo.collect.room-left)"
+                "%s are listed, but the spool has room for %s; %s of its file system stay free (dozo.collect.room-left)"
                         .formatted(
                                 shown(told),
                                 shown(Math.max(0, left)),
@@ -126,6 +127,6 @@ class Room {
     }
 
     private static String shown(@Nullable Long bytes) {
-        return bytes == null ? "bytes nobody has counted" : Size.text(bytes);
+        return bytes == null ? "an unknown number of bytes" : Size.text(bytes);
     }
 }

@@ -28,7 +28,7 @@ public class Standings {
 
     /** What an origin calls for; of several, the first. */
     public enum Next {
-        /** Nights do not look at it. */
+        /** Nights skip it. */
         INACTIVE,
         /** Its spool is not there, does not answer, or is empty though something was brought into it. */
         NO_SPOOL,

@@ -3,7 +3,7 @@ package dozo.collect;
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.KnownFolders.Known;
 import dozo.collect.KnownFolders.Recognised;
-import dozo.collect.Offer.Place;
+import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
 import dozo.collect.Origins.Tree;
@@ -79,7 +79,7 @@ class TreeCollector implements Collector {
     @Override
     public void check(Terms terms) {
         if (terms.spool().getNameCount() == 0 || !Files.isReadable(terms.spool())) {
-            throw new Refusal("root", "a folder below / that the service's user can read is accepted");
+            throw new Refusal("root", "expected a folder below / that the service's user can read");
         }
     }
 
@@ -123,7 +123,7 @@ class TreeCollector implements Collector {
         Path root = origin.terms().spool();
         try {
             if (!REAL.about("folder", root, Room.NIGHT).equals(root)) {
-                throw new OriginException("a link lies on the way to %s now".formatted(TreeFolders.shown(root)), null);
+                throw new OriginException("a link is now on the path to %s".formatted(TreeFolders.shown(root)), null);
             }
             return FolderSearch.look(root, tree(origin).patterns());
         } catch (FileSystemException e) {
@@ -157,7 +157,7 @@ class TreeCollector implements Collector {
     private Offer offer(String item, FoundFolder folder, @Nullable Known known) {
         Captured captured = folder.captured();
         Acquisition acquisition = acquisition(captured);
-        Place place = new Place(
+        Folder place = new Folder(
                 folder.path(),
                 folder.inode(),
                 folder.bornNanos(),
@@ -265,7 +265,7 @@ class TreeCollector implements Collector {
             }
             case REPLACED ->
                 Optional.of(
-                        new Remark(name, item, "REPLACED", "another folder lies there now; it is taken for the same"));
+                        new Remark(name, item, "REPLACED", "another folder is there now; it is treated as the same"));
             case PERHAPS_MOVED ->
                 Optional.of(new Remark(
                         name,
@@ -293,7 +293,7 @@ class TreeCollector implements Collector {
     /** Counts what is in it, and asks its files for what its name does not say of the acquisition. */
     @Override
     public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
-        Place place = place(origin, offer.item());
+        Folder place = place(origin, offer.item());
         try {
             Observed now = observed(origin, place.path(), NONE);
             List<Remark> missing = remarks(offer, now.unreadable());
@@ -314,7 +314,7 @@ class TreeCollector implements Collector {
 
     @Override
     public Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException {
-        Place place = place(origin, offer.item());
+        Folder place = place(origin, offer.item());
         try {
             Rules rules = tree(origin).ready();
             Observed now = observed(origin, place.path(), rules);
@@ -337,7 +337,7 @@ class TreeCollector implements Collector {
         }
     }
 
-    private static Offer counted(Offer offer, Acquisition acquisition, Observed now, Place place) {
+    private static Offer counted(Offer offer, Acquisition acquisition, Observed now, Folder place) {
         return new Offer(
                 offer.item(),
                 offer.theirs(),
@@ -349,7 +349,7 @@ class TreeCollector implements Collector {
                 place);
     }
 
-    private static Delivery gone(Offer offer, Place place, FileSystemException e) {
+    private static Delivery gone(Offer offer, Folder place, FileSystemException e) {
         Remark missing = new Remark(
                 place.path().toString(),
                 offer.item(),
@@ -367,7 +367,7 @@ class TreeCollector implements Collector {
 
     @Override
     public void kept(long runId, Arrival arrival, Delivery came) {
-        Place place = came.offer().place();
+        Folder place = came.offer().place();
         if (place != null && place.seen() != null) {
             folders.saw(arrival, place.seen());
         }
@@ -385,7 +385,7 @@ class TreeCollector implements Collector {
         return place(origin, item).path().under(origin.terms().spool());
     }
 
-    private Place place(Origin origin, String item) {
+    private Folder place(Origin origin, String item) {
         return folders.find(origin, item).orElseThrow().place();
     }
 

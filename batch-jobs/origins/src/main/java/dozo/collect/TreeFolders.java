@@ -2,7 +2,7 @@ package dozo.collect;
 
 import dozo.collect.Arrivals.Arrival;
 import dozo.collect.KnownFolders.Known;
-import dozo.collect.Offer.Place;
+import dozo.collect.Offer.Folder;
 import dozo.collect.Origins.Origin;
 import dozo.file.FilePath;
 import dozo.ledger.Ledger;
@@ -51,7 +51,7 @@ class TreeFolders {
                         at.toInstant());
         return new Known(
                 row.getString("item"),
-                new Place(
+                new Folder(
                         FilePath.of(row.getBytes("path")),
                         row.getLong("inode"),
                         row.getObject("born_ns", Long.class),
@@ -111,7 +111,7 @@ class TreeFolders {
         List<Offer> changed = new ArrayList<>();
         for (Offer offer : offers) {
             Known known = before.get(offer.item());
-            Place place = offer.place();
+            Folder place = offer.place();
             if (place != null && (known == null || !known.place().with(null).equals(place.with(null)))) {
                 changed.add(offer);
             }
@@ -123,7 +123,7 @@ class TreeFolders {
                 """, changed, BATCH, (statement, each) -> {
             statement.setInt(1, origin.id());
             statement.setString(2, each.item());
-            Place place = Objects.requireNonNull(each.place());
+            Folder place = Objects.requireNonNull(each.place());
             statement.setBytes(3, place.path().bytes());
             statement.setLong(4, place.inode());
             statement.setObject(5, place.bornNanos(), Types.BIGINT);

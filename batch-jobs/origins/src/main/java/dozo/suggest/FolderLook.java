@@ -67,7 +67,7 @@ final class FolderLook {
     }
 
     /** @throws IOException when the folder itself cannot be read */
-    Evidence look() throws IOException {
+    FolderFacts look() throws IOException {
         see(folders.removeFirst());
         while (!folders.isEmpty() && mayGoOn()) {
             FilePath folder = folders.removeFirst();

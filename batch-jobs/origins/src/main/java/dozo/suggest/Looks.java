@@ -29,12 +29,13 @@ final class Looks {
     private final Semaphore turns = new Semaphore(AT_ONCE, true);
 
     /** @throws Refusal when the folder cannot be read or does not answer, or there is no turn to be had */
-    Evidence into(Path root, PseudonymousCode codes, ZoneId zone) {
+    FolderFacts into(Path root, PseudonymousCode codes, ZoneId zone) {
         try {
             if (!turns.tryAcquire(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw Refusal.taken("source", "too many folders are being looked into now: ask again in a minute");
+                throw Refusal.conflict("source", "too many folders are being read now; try again in a minute");
             }
-            FutureTask<Evidence> look = new FutureTask<>(() -> new FolderLook(root, Limits.USUAL, codes, zone).look());
+            FutureTask<FolderFacts> look =
+                    new FutureTask<>(() -> new FolderLook(root, Limits.USUAL, codes, zone).look());
             Thread.ofPlatform().name("look").daemon().start(() -> {
                 try {
                     look.run();
@@ -45,20 +46,19 @@ final class Looks {
             return evidence(root, look);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw Refusal.taken("source", "interrupted while the folder was looked into");
+            throw Refusal.conflict("source", "interrupted while the folder was read");
         }
     }
 
-    private static Evidence evidence(Path root, FutureTask<Evidence> look) throws InterruptedException {
+    private static FolderFacts evidence(Path root, FutureTask<FolderFacts> look) throws InterruptedException {
         try {
             return look.get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException hangs) {
             look.cancel(true);
-            throw new Refusal(
-                    "source", "%s does not answer within %d s".formatted(shown(root), ANSWER_MAX.toSeconds()));
+            throw new Refusal("source", "%s does not answer within %d s", shown(root), ANSWER_MAX.toSeconds());
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException) {
-                throw new Refusal("source", "%s cannot be read: let the service's user read it".formatted(shown(root)));
+                throw new Refusal("source", "the service's user cannot read %s", shown(root));
             }
             throw new IllegalStateException(e.getCause());
         }

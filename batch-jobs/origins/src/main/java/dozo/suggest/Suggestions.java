@@ -13,7 +13,7 @@ import dozo.registry.Hint.Kind;
 import dozo.registry.Refusal;
 import dozo.registry.Scanners;
 import dozo.registry.SourcePlaces;
-import dozo.registry.SourcePlaces.Place;
+import dozo.registry.SourcePlaces.SourceFolder;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.source.dicomweb.Spool;
 import dozo.source.dicomweb.Uid;
@@ -90,8 +90,8 @@ public class Suggestions {
      *     looked into now
      */
     public Suggestion of(Sight sight, Path source) {
-        Place place = places.find(sight, source);
-        Evidence evidence = looks.into(place.opened(), codes, zone);
+        SourceFolder place = places.find(sight, source);
+        FolderFacts evidence = looks.into(place.opened(), codes, zone);
         List<Hint> hints = new ArrayList<>(known(sight, place));
         hints.addAll(duplicates(sight, place.path(), evidence.studies()));
         String project = project(sight, place, evidence, hints);
@@ -122,7 +122,7 @@ public class Suggestions {
     /** How the files of a folder were acquired, as far as they agree; nothing is known where it cannot be looked into now. */
     public Acquisition acquisition(Path folder) {
         try {
-            Evidence evidence = looks.into(folder, codes, zone);
+            FolderFacts evidence = looks.into(folder, codes, zone);
             List<Hint> nobodyAsks = new ArrayList<>();
             return new Acquisition(
                     one(evidence.mainModalities(), Kind.SEVERAL_MODALITIES, nobodyAsks),
@@ -175,7 +175,7 @@ public class Suggestions {
                 .update();
     }
 
-    private List<Hint> known(Sight sight, Place place) {
+    private List<Hint> known(Sight sight, SourceFolder place) {
         return experiments
                 .withSource(place.path())
                 .map(known ->
@@ -223,7 +223,7 @@ public class Suggestions {
     }
 
     /** What the booking says and what the folder's place says; where they differ, neither. */
-    private @Nullable String project(Sight sight, Place place, Evidence evidence, List<Hint> hints) {
+    private @Nullable String project(Sight sight, SourceFolder place, FolderFacts evidence, List<Hint> hints) {
         List<Booked> booked = booked(sight, evidence);
         if (booked.stream().anyMatch(each -> each.project == null)) {
             hints.add(Hint.of(Kind.BOOKED_ELSEWHERE));
@@ -243,7 +243,7 @@ public class Suggestions {
         return one(said, Kind.SEVERAL_PROJECTS, hints);
     }
 
-    private List<Booked> booked(Sight sight, Evidence evidence) {
+    private List<Booked> booked(Sight sight, FolderFacts evidence) {
         return jdbc.sql("""
                         select distinct case when in_sight(:seen, p.code) then p.code end as project
                         from booking b join project p using (project_id)
@@ -256,7 +256,7 @@ public class Suggestions {
                 .list();
     }
 
-    private @Nullable String scanner(Evidence evidence, List<Hint> hints) {
+    private @Nullable String scanner(FolderFacts evidence, List<Hint> hints) {
         List<String> stations = evidence.mainStations();
         if (stations.isEmpty()) {
             return scannerByModel(evidence.mainModels(), hints);
@@ -330,7 +330,7 @@ public class Suggestions {
         return said.size() > NAMED_MAX ? first + ", …" : first;
     }
 
-    private static List<Hint> remarks(Evidence evidence) {
+    private static List<Hint> remarks(FolderFacts evidence) {
         List<Hint> remarks = new ArrayList<>();
         if (evidence.damaged() > 0) {
             remarks.add(new Hint(Kind.DAMAGED, String.valueOf(evidence.damaged())));

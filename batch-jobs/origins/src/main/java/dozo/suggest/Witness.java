@@ -127,8 +127,8 @@ final class Witness {
         }
     }
 
-    Evidence evidence(int filesSeen, int filesRead, int unreadable, boolean whole) {
-        return new Evidence(
+    FolderFacts evidence(int filesSeen, int filesRead, int unreadable, boolean whole) {
+        return new FolderFacts(
                 studies,
                 subjects,
                 days,

@@ -46,28 +46,27 @@ public record Booking(
     /** Refuses what has not the form of what it should be. */
     public Booking {
         if (!ACCESSION.matcher(accession).matches()) {
-            throw new Refusal("accession", "1 to 64 letters, digits and signs of ASCII without space are accepted");
+            throw new Refusal("accession", "expected 1 to 64 printable ASCII characters without spaces");
         }
         if (project != null) {
             Code.checked("project", project);
         }
         if (studyUid != null
                 && (studyUid.length() > UID_LENGTH_MAX || !UID.matcher(studyUid).matches())) {
-            throw new Refusal("studyUid", "\"%s\" is no UID: digits with dots are accepted".formatted(studyUid));
+            throw new Refusal("studyUid", "\"%s\": expected a UID of digits and dots", studyUid);
         }
         if (aeTitle != null) {
             Scanners.checkedAeTitle("aeTitle", aeTitle);
         }
         new Acquisition(modality, null, null);
         if (on.isBefore(EARLIEST) || on.isAfter(LATEST)) {
-            throw new Refusal("date", "%s: a day from %s to %s is accepted".formatted(on, EARLIEST, LATEST));
+            throw new Refusal("date", "%s: expected a date from %s to %s", on, EARLIEST, LATEST);
         }
         if (procedure.length() > PROCEDURE_LENGTH_MAX || !Code.isText(procedure)) {
-            throw new Refusal(
-                    "procedure", "one line of at most %d characters is accepted".formatted(PROCEDURE_LENGTH_MAX));
+            throw new Refusal("procedure", "expected one line of at most %d characters", PROCEDURE_LENGTH_MAX);
         }
         if (seriesExpected != null && (seriesExpected < 1 || seriesExpected > SERIES_MAX)) {
-            throw new Refusal("series", "%d: 1 to %,d is accepted".formatted(seriesExpected, SERIES_MAX));
+            throw new Refusal("series", "%d: expected 1 to %,d", seriesExpected, SERIES_MAX);
         }
     }
 

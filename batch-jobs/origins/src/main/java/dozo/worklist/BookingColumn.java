@@ -2,7 +2,6 @@ package dozo.worklist;
 
 import dozo.registry.CsvFile;
 import java.util.List;
-import java.util.Locale;
 
 /** A column of a booking system's export, by the names that its heading may have. */
 enum BookingColumn implements CsvFile.Column {
@@ -43,11 +42,6 @@ enum BookingColumn implements CsvFile.Column {
 
     BookingColumn(String... others) {
         this.others = List.of(others);
-    }
-
-    @Override
-    public String field() {
-        return name().toLowerCase(Locale.ROOT);
     }
 
     @Override

@@ -3,7 +3,7 @@ package dozo.worklist;
 import static java.util.Objects.requireNonNull;
 
 import dozo.ledger.Ledger;
-import dozo.ledger.Ledger.Told;
+import dozo.ledger.Ledger.Subject;
 import dozo.ledger.Rows;
 import dozo.ledger.Sight;
 import dozo.registry.CsvFile;
@@ -53,7 +53,7 @@ public class Bookings {
     private final TransactionTemplate transaction;
 
     /** Who told of bookings. */
-    public enum Origin {
+    public enum BookingSource {
         CSV,
         WORKLIST;
 
@@ -100,20 +100,20 @@ public class Bookings {
     public Answer keep(Sight sight, InputStream csv, @Nullable String encoding, boolean dryRun, String actor)
             throws IOException {
         CsvFile<JudgedBooking> file = CsvFile.read(csv, encoding, List.of(BookingColumn.values()), row -> judged(row));
-        List<JudgedBooking> lines = keep(sight, file.lines(), Origin.CSV, dryRun, actor);
+        List<JudgedBooking> lines = keep(sight, file.lines(), BookingSource.CSV, dryRun, actor);
         return new Answer(file.encoding(), file.separator(), lines);
     }
 
     /** Keeps the bookings of a worklist; those that are refused keep no other from being kept. */
     List<JudgedBooking> keep(List<JudgedBooking> told, String actor) {
         List<JudgedBooking> good = told.stream().filter(line -> !line.refused()).toList();
-        Map<Integer, JudgedBooking> kept = keep(Sight.EVERYTHING, good, Origin.WORKLIST, false, actor).stream()
+        Map<Integer, JudgedBooking> kept = keep(Sight.EVERYTHING, good, BookingSource.WORKLIST, false, actor).stream()
                 .collect(Collectors.toMap(JudgedBooking::line, line -> line));
         return told.stream().map(line -> kept.getOrDefault(line.line(), line)).toList();
     }
 
     private List<JudgedBooking> keep(
-            Sight sight, List<JudgedBooking> told, Origin origin, boolean dryRun, String actor) {
+            Sight sight, List<JudgedBooking> told, BookingSource origin, boolean dryRun, String actor) {
         return requireNonNull(transaction.execute(status -> {
             List<JudgedBooking> judged = against(sight, told);
             if (!dryRun && judged.stream().noneMatch(JudgedBooking::refused)) {
@@ -154,18 +154,18 @@ public class Bookings {
             Sight sight, Set<String> projects, JudgedBooking line, @Nullable Booking before, Set<String> seen) {
         Booking told = requireNonNull(line.booking());
         if (!seen.add(told.accession())) {
-            throw new Refusal("accession", "%s is in a line before".formatted(told.accession()));
+            throw new Refusal("accession", "%s is in an earlier line", told.accession());
         }
         if (before != null && !sight.ofEverything() && !sees(sight, before.project())) {
-            throw new Refusal("accession", "%s is booked for another project".formatted(told.accession()));
+            throw new Refusal("accession", "%s is booked for another project", told.accession());
         }
         Booking after = before == null ? told : told.over(before);
         String project = after.project();
         if (project != null && !(projects.contains(project) && sight.sees(project))) {
-            throw new Refusal("project", "there is no project \"%s\"; create it first".formatted(project));
+            throw new Refusal("project", "there is no project \"%s\"; create it first", project);
         }
         if (project == null && !sight.ofEverything()) {
-            throw new Refusal("project", "a project of yours is needed");
+            throw new Refusal("project", "expected one of your projects");
         }
         if (before == null) {
             return line.with(Outcome.BOOKED, after);
@@ -214,10 +214,10 @@ public class Bookings {
                 .list());
     }
 
-    private void write(List<JudgedBooking> judged, Origin origin, String actor) {
+    private void write(List<JudgedBooking> judged, BookingSource origin, String actor) {
         Map<String, Booking> before = known(judged);
-        List<Told> made = new ArrayList<>();
-        List<Told> changed = new ArrayList<>();
+        List<Subject> made = new ArrayList<>();
+        List<Subject> changed = new ArrayList<>();
         for (JudgedBooking line : judged) {
             Booking booking = requireNonNull(line.booking());
             if (line.outcome() == Outcome.UNCHANGED) {
@@ -226,9 +226,9 @@ public class Bookings {
             write(booking, origin, actor);
             Booking was = before.get(booking.accession());
             if (was == null) {
-                made.add(new Told(booking.accession(), List.of(origin.word(), booking.told())));
+                made.add(new Subject(booking.accession(), List.of(origin.word(), booking.told())));
             } else {
-                changed.add(new Told(booking.accession(), List.of(origin.word(), was.told(), booking.told())));
+                changed.add(new Subject(booking.accession(), List.of(origin.word(), was.told(), booking.told())));
             }
         }
         // Last of all: the ledger is kept from others from here to the transaction's end.
@@ -240,7 +240,7 @@ public class Bookings {
         }
     }
 
-    private void write(Booking booking, Origin origin, String actor) {
+    private void write(Booking booking, BookingSource origin, String actor) {
         jdbc.sql("""
                         insert into booking (accession, project_id, study_uid, ae_title, modality, scheduled_on, scheduled_time,
                                              procedure, series_expected, subject, origin, booked_at, booked_by)
@@ -312,9 +312,9 @@ public class Bookings {
                 return LocalTime.of(Integer.parseInt(time.group(1)), Integer.parseInt(time.group(2)), second);
             }
         } catch (DateTimeException noSuchTime) {
-            throw new Refusal("time", "there is no time \"%s\"".formatted(written));
+            throw new Refusal("time", "\"%s\": there is no such time", written);
         }
-        throw new Refusal("time", "\"%s\" is no time: 9:30, 09:30:00 and 093000 are accepted".formatted(written));
+        throw new Refusal("time", "\"%s\": expected a time such as 9:30, 09:30:00 or 093000", written);
     }
 
     private static @Nullable Integer number(@Nullable String written) {
@@ -322,8 +322,7 @@ public class Bookings {
             return null;
         }
         if (!NUMBER.matcher(written).matches()) {
-            throw new Refusal(
-                    "series", "\"%s\": a number from 1 to %,d is accepted".formatted(written, Booking.SERIES_MAX));
+            throw new Refusal("series", "\"%s\": expected a number from 1 to %,d", written, Booking.SERIES_MAX);
         }
         return Integer.valueOf(written);
     }

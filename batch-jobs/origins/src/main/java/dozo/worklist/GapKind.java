@@ -42,11 +42,8 @@ public enum GapKind {
                 .findFirst()
                 .orElseThrow(() -> new Refusal(
                         "kind",
-                        "\"%s\": %s are accepted"
-                                .formatted(
-                                        word,
-                                        Arrays.stream(values())
-                                                .map(GapKind::word)
-                                                .collect(Collectors.joining(", ")))));
+                        "\"%s\": expected %s",
+                        word,
+                        Arrays.stream(values()).map(GapKind::word).collect(Collectors.joining(", "))));
     }
 }

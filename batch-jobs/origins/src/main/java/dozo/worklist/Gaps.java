@@ -36,7 +36,7 @@ public class Gaps {
      * @param at as it was then: of bookings that were known, with what had arrived
      * @param all whether lines without a gap are wanted too
      */
-    public record Wanted(
+    public record Filter(
             @Nullable LocalDate from,
             @Nullable LocalDate until,
             Instant at,
@@ -44,9 +44,9 @@ public class Gaps {
             @Nullable GapKind kind,
             boolean all) {
 
-        public Wanted {
+        public Filter {
             if (from != null && until != null && until.isBefore(from)) {
-                throw new Refusal("until", "%s is before %s".formatted(until, from));
+                throw new Refusal("until", "%s is before %s", until, from);
             }
         }
     }
@@ -92,7 +92,7 @@ public class Gaps {
     }
 
     /** At most {@code limit} lines with a key after one (empty: from the first), by day. */
-    public List<Line> page(Sight sight, Wanted wanted, int siteId, String after, int limit) {
+    public List<Line> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
         return jdbc.sql("""
                         with
                         -- Every series that had arrived, with the booking that it belongs to.

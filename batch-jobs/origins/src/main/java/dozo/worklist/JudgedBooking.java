@@ -1,5 +1,6 @@
 package dozo.worklist;
 
+import dozo.file.Message;
 import dozo.registry.Refusal;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param line where it begins in the file; of a worklist, its place in the answer from 1 on
  * @param accession null: it could not be understood
  * @param booking as it is known now; null where it is refused
- * @param field of a refused one: which is at fault; {@code message}: what would be accepted
+ * @param field of a refused one: which is at fault; {@code message}: what is expected
  */
 public record JudgedBooking(
         int line,
@@ -17,7 +18,7 @@ public record JudgedBooking(
         @Nullable String accession,
         @Nullable Booking booking,
         @Nullable String field,
-        @Nullable String message) {
+        @Nullable Message message) {
 
     /** What came of it. */
     public enum Outcome {
@@ -35,7 +36,7 @@ public record JudgedBooking(
     }
 
     static JudgedBooking refused(int line, @Nullable String accession, Refusal refusal) {
-        return new JudgedBooking(line, Outcome.REFUSED, accession, null, refusal.field(), refusal.getMessage());
+        return new JudgedBooking(line, Outcome.REFUSED, accession, null, refusal.field(), refusal.message());
     }
 
     JudgedBooking with(Outcome other, Booking known) {

@@ -159,7 +159,7 @@ public class Studies {
                 .param("uid", uid)
                 .update();
         if (noted == 0) {
-            throw new Refusal("studyInstanceUid", "nothing has arrived of a study %s".formatted(uid));
+            throw new Refusal("studyInstanceUid", "no data of study %s has arrived", uid);
         }
     }
 
@@ -224,7 +224,7 @@ public class Studies {
 
     private static void checkUid(String field, String uid) {
         if (!UID.matcher(uid).matches()) {
-            throw new Refusal(field, "a UID has 1 to 64 characters, digits and dots if it is legal");
+            throw new Refusal(field, "expected a UID of 1 to 64 digits and dots");
         }
     }
 

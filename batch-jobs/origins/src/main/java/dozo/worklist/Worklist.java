@@ -97,7 +97,7 @@ public final class Worklist {
      */
     public Bookings.Answer read(LocalDate from, LocalDate until, String actor) {
         if (until.isBefore(from) || until.isAfter(from.plusDays(DAYS_MAX))) {
-            throw new Refusal("until", "a day from %s to %s is accepted".formatted(from, from.plusDays(DAYS_MAX)));
+            throw new Refusal("until", "expected a date from %s to %s", from, from.plusDays(DAYS_MAX));
         }
         JsonNode answer = ask(query(from, until));
         List<JudgedBooking> told = new ArrayList<>();
@@ -146,7 +146,7 @@ public final class Worklist {
         JsonNode step = item.path(STEPS).path(0);
         String date = text(step, STEP_DATE);
         if (accession == null || date == null) {
-            throw new Refusal(accession == null ? "accession" : "date", "the booking system says none");
+            throw new Refusal(accession == null ? "accession" : "date", "the booking system gives none");
         }
         String procedure = text(item, PROCEDURE);
         if (procedure == null) {
@@ -237,7 +237,7 @@ public final class Worklist {
     private URI place() {
         URI orthanc = address.orthanc;
         if (orthanc == null) {
-            throw new Refusal("worklist", "there is none: dozo.worklist.url says through which Orthanc it is read");
+            throw new Refusal("worklist", "no worklist is configured: set dozo.worklist.url to the address of Orthanc");
         }
         String base = orthanc.toString().replaceFirst("/+$", "");
         return URI.create("%s/modalities/%s/find-worklist"

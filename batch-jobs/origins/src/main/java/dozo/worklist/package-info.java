@@ -1,6 +1,6 @@
 /** What the booking system plans, what the scanners sent of it, and where the two differ: the gap list. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {"ledger", "registry", "setting", "source :: dicom"})
+@ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "setting", "source :: dicom"})
 package dozo.worklist;
 
 import org.jspecify.annotations.NullMarked;

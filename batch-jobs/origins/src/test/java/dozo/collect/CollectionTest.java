@@ -122,7 +122,7 @@ class CollectionTest {
         Report report = night();
 
         assertThat(report.state()).isEqualTo(Reconciliations.State.UNUSABLE);
-        assertThat(report.message()).contains("its spool is empty, and was not");
+        assertThat(report.message()).contains("its spool is empty, but was not before");
         assertThat(spool).isEmptyDirectory();
     }
 

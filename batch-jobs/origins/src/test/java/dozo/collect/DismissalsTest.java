@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dozo.collect.Arrivals.Acceptance;
 import dozo.collect.Arrivals.Arrival;
+import dozo.collect.Arrivals.Filter;
 import dozo.collect.Arrivals.State;
-import dozo.collect.Arrivals.Wanted;
 import dozo.collect.Origins.Origin;
 import dozo.collect.Origins.Terms;
 import dozo.db.TestDatabase;
@@ -82,9 +82,9 @@ class DismissalsTest {
         assertThat(dismissed.state()).isEqualTo(State.DISMISSED);
         assertThat(dismissed.waiting()).isFalse();
         assertThat(dismissed.dismissal()).extracting("by", "reason").containsExactly("lab", WHY);
-        assertThat(items(new Wanted(null, null, true, null))).containsExactly("b");
-        assertThat(items(new Wanted(null, null, null, true))).containsExactly("a");
-        assertThat(items(Wanted.ALL)).containsExactly("a", "b");
+        assertThat(items(new Filter(null, null, true, null))).containsExactly("b");
+        assertThat(items(new Filter(null, null, null, true))).containsExactly("a");
+        assertThat(items(Filter.ALL)).containsExactly("a", "b");
         assertThat(ARRIVALS.dismissed(Sight.EVERYTHING)).isEqualTo(1);
         assertThat(ARRIVALS.dismissed(origin)).isEqualTo(1);
         assertThat(ARRIVALS.nextWaiting(1, origin)).map(Arrival::item).contains("b");
@@ -113,7 +113,7 @@ class DismissalsTest {
         DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");
         assertThatThrownBy(() -> ARRIVALS.accept(Sight.EVERYTHING, id("a"), Acceptance.AS_PROPOSED, "lab"))
                 .isInstanceOf(Refusal.class)
-                .hasMessageContaining("take that back first");
+                .hasMessageContaining("undo that first");
 
         Arrival again = DISMISSALS.takeBack(Sight.EVERYTHING, id("a"), "op").orElseThrow();
 
@@ -133,7 +133,7 @@ class DismissalsTest {
                 .hasMessageContaining("is not dismissed");
         DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "lab");
         assertThatThrownBy(() -> DISMISSALS.dismiss(Sight.EVERYTHING, id("a"), WHY, "op"))
-                .hasMessageContaining("dismissed already, by lab");
+                .hasMessageContaining("has already been dismissed by lab");
     }
 
     @Test
@@ -176,14 +176,14 @@ class DismissalsTest {
         }
     }
 
-    private List<String> items(Wanted wanted) {
+    private List<String> items(Filter wanted) {
         return ARRIVALS.page(Sight.EVERYTHING, wanted, 0, 10).stream()
                 .map(Arrival::item)
                 .toList();
     }
 
     private Arrival find(String item) {
-        return ARRIVALS.page(Sight.EVERYTHING, Wanted.ALL, 0, 10).stream()
+        return ARRIVALS.page(Sight.EVERYTHING, Filter.ALL, 0, 10).stream()
                 .filter(each -> each.item().equals(item))
                 .findFirst()
                 .orElseThrow();

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dozo.collect.KnownFolders.How;
 import dozo.collect.KnownFolders.Known;
 import dozo.collect.KnownFolders.Recognised;
-import dozo.collect.Offer.Place;
+import dozo.collect.Offer.Folder;
 import dozo.file.FilePath;
 import dozo.source.tree.FolderPattern;
 import dozo.source.tree.FolderPattern.Captured;
@@ -85,7 +85,7 @@ class KnownFoldersTest {
     }
 
     private static Known known(String item, String path, long inode, @Nullable Long born) {
-        return new Known(item, new Place(FilePath.of(path), inode, born, null), null, "", false);
+        return new Known(item, new Folder(FilePath.of(path), inode, born, null), null, "", false);
     }
 
     private static FoundFolder found(String path, long inode, @Nullable Long born) {

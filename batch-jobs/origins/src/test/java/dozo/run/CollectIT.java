@@ -385,7 +385,7 @@ class CollectIT {
     }
 
     private List<Arrival> arrivals() {
-        return night.get(Arrivals.class).page(Sight.EVERYTHING, Arrivals.Wanted.ALL, 0, 100);
+        return night.get(Arrivals.class).page(Sight.EVERYTHING, Arrivals.Filter.ALL, 0, 100);
     }
 
     private Arrival arrival(int session) {

@@ -154,7 +154,7 @@ class DicomwebIT {
     }
 
     private List<Arrival> arrivals() {
-        return night.get(Arrivals.class).page(Sight.EVERYTHING, Arrivals.Wanted.ALL, 0, 100);
+        return night.get(Arrivals.class).page(Sight.EVERYTHING, Arrivals.Filter.ALL, 0, 100);
     }
 
     private long dicomFilesAtTheSite() throws IOException {

@@ -190,10 +190,10 @@ class RecordingsTest {
         }
     }
 
-    private Evidence look(Path folder) throws IOException {
+    private FolderFacts look(Path folder) throws IOException {
         Limits limits = new Limits(10_000, 10_000, 100, 1_000, Duration.ofMinutes(5));
         PseudonymousCode codes = new PseudonymousCode("a key for tests, of many bytes".getBytes(US_ASCII));
-        Evidence evidence = new FolderLook(folder, limits, codes, ZONE).look();
+        FolderFacts evidence = new FolderLook(folder, limits, codes, ZONE).look();
         assertThat(evidence.unreadable()).isZero();
         return evidence;
     }

@@ -309,13 +309,13 @@ class SuggestionsTest {
                 new Limits(10_000, 10_000, 5, 1_000, Duration.ofSeconds(60)),
                 new Limits(10_000, 10_000, 100, 50, Duration.ofSeconds(60)),
                 new Limits(10_000, 10_000, 100, 1_000, Duration.ZERO))) {
-            Evidence evidence = look(limits);
+            FolderFacts evidence = look(limits);
             assertThat(evidence.whole()).as("%s", limits).isFalse();
             assertThat(evidence.filesRead()).isLessThanOrEqualTo(300);
         }
     }
 
-    private Evidence look(Limits limits) throws IOException {
+    private FolderFacts look(Limits limits) throws IOException {
         return new FolderLook(visit, limits, codes, ZONE).look();
     }
 

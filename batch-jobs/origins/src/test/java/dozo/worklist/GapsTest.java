@@ -12,8 +12,8 @@ import dozo.registry.Projects;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.source.dicom.PseudonymousCode;
+import dozo.worklist.Gaps.Filter;
 import dozo.worklist.Gaps.Line;
-import dozo.worklist.Gaps.Wanted;
 import dozo.worklist.Studies.Kept;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
@@ -479,7 +479,7 @@ class GapsTest {
         return gaps.page(Sight.EVERYTHING, wanted(at, true), site, "", 10_000);
     }
 
-    private static Wanted wanted(Instant at, boolean all) {
-        return new Wanted(null, null, at, null, null, all);
+    private static Filter wanted(Instant at, boolean all) {
+        return new Filter(null, null, at, null, null, all);
     }
 }

@@ -4,8 +4,8 @@ import dozo.ledger.Sight;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.source.dicom.PseudonymousCode;
+import dozo.worklist.Gaps.Filter;
 import dozo.worklist.Gaps.Line;
-import dozo.worklist.Gaps.Wanted;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -167,7 +167,7 @@ public final class Replay {
 
     /** What the list says of every kind beside what was put in. */
     public Map<GapKind, Score> score(Gaps gaps) {
-        Wanted wanted = new Wanted(null, null, now(), null, null, false);
+        Filter wanted = new Filter(null, null, now(), null, null, false);
         List<Line> lines = gaps.page(Sight.EVERYTHING, wanted, 0, "", Integer.MAX_VALUE);
         Map<GapKind, Score> scores = new EnumMap<>(GapKind.class);
         for (GapKind kind : GapKind.values()) {

@@ -9,8 +9,8 @@ import dozo.ledger.Ledger;
 import dozo.ledger.Sight;
 import dozo.registry.Scanners;
 import dozo.source.dicom.PseudonymousCode;
+import dozo.worklist.Gaps.Filter;
 import dozo.worklist.Gaps.Line;
-import dozo.worklist.Gaps.Wanted;
 import dozo.worklist.ScannerRooms.Mishap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -101,7 +101,7 @@ class SeasonTest {
     private Map<String, Set<GapKind>> found(Instant at) {
         Gaps gaps = new Gaps(jdbc, new Lateness(ScannerRooms.DUE_AFTER, ScannerRooms.ZONE));
         List<Line> lines =
-                gaps.page(Sight.EVERYTHING, new Wanted(null, null, at, null, null, false), 0, "", Integer.MAX_VALUE);
+                gaps.page(Sight.EVERYTHING, new Filter(null, null, at, null, null, false), 0, "", Integer.MAX_VALUE);
         Map<String, Set<GapKind>> found = new TreeMap<>();
         for (Line line : lines) {
             boolean planned = !line.gaps().contains(GapKind.UNPLANNED) && line.accession() != null;

@@ -34,15 +34,15 @@ public final class Delivered implements Closeable {
 
     private final Path tree;
     private final FileChannel channel;
-    private final Map<String, Place> byId = new HashMap<>();
-    private final Map<FilePath, Place> byPath = new TreeMap<>();
+    private final Map<String, Entry> byId = new HashMap<>();
+    private final Map<FilePath, Entry> byPath = new TreeMap<>();
 
     /**
      * Where a file is, and what it was when it came.
      *
      * @param note the origin's own, as it stands in the line
      */
-    public record Place(String id, String mark, long sizeBytes, String note, FilePath path) {
+    public record Entry(String id, String mark, long sizeBytes, String note, FilePath path) {
 
         private String line() {
             return "%s %s %d %s %s\n".formatted(id, mark, sizeBytes, note, new String(path.bytes(), UTF_8));
@@ -93,15 +93,15 @@ public final class Delivered implements Closeable {
         } catch (IllegalArgumentException e) {
             return;
         }
-        note(new Place(line.group(1), line.group(2), Long.parseLong(line.group(3)), line.group(4), path));
+        note(new Entry(line.group(1), line.group(2), Long.parseLong(line.group(3)), line.group(4), path));
     }
 
-    private void note(Place place) {
+    private void note(Entry place) {
         byId.put(place.id(), place);
         byPath.put(place.path(), place);
     }
 
-    public void add(Place place) throws IOException {
+    public void add(Entry place) throws IOException {
         ByteBuffer line = UTF_8.encode(place.line());
         for (long at = channel.size(); line.hasRemaining(); ) {
             at += channel.write(line, at);
@@ -110,8 +110,8 @@ public final class Delivered implements Closeable {
     }
 
     /** Whether the file is there as it is listed now. NB: its bytes were compared when it came; here only its size is. */
-    boolean has(Wanted told) throws IOException {
-        Place place = byId.get(told.id());
+    boolean has(ListedFile told) throws IOException {
+        Entry place = byId.get(told.id());
         if (place == null || !place.mark().equals(told.mark())) {
             return false;
         }
@@ -119,22 +119,22 @@ public final class Delivered implements Closeable {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) == place.sizeBytes();
     }
 
-    public Optional<Place> of(String id) {
+    public Optional<Entry> of(String id) {
         return Optional.ofNullable(byId.get(id));
     }
 
-    public Optional<Place> at(FilePath path) {
+    public Optional<Entry> at(FilePath path) {
         return Optional.ofNullable(byPath.get(path));
     }
 
     /** All, in the order of their paths. */
-    public Collection<Place> places() {
+    public Collection<Entry> places() {
         return byPath.values();
     }
 
     /** What is here and is not listed. */
-    public List<Place> besides(Collection<? extends Wanted> told) {
-        Set<String> ids = told.stream().map(Wanted::id).collect(Collectors.toSet());
+    public List<Entry> besides(Collection<? extends ListedFile> told) {
+        Set<String> ids = told.stream().map(ListedFile::id).collect(Collectors.toSet());
         return byId.values().stream().filter(place -> !ids.contains(place.id())).toList();
     }
 

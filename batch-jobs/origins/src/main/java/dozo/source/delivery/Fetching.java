@@ -3,7 +3,7 @@ package dozo.source.delivery;
 import java.io.IOException;
 
 /** What is an origin's own about bringing files. */
-public interface Fetching<W extends Wanted> {
+public interface Fetching<W extends ListedFile> {
 
     /**
      * Brings a file's bytes and checks them. Safe for several threads.
@@ -20,6 +20,6 @@ public interface Fetching<W extends Wanted> {
     /** A file that has arrived under its temporary name. */
     @FunctionalInterface
     interface Arrived {
-        Delivered.Place name() throws IOException;
+        Delivered.Entry name() throws IOException;
     }
 }

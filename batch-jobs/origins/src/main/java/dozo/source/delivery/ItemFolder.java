@@ -96,7 +96,7 @@ public final class ItemFolder implements Closeable {
      * @param atOnce how many files come side by side
      * @throws DeliveryException when nothing else can be had either: what came by then stays
      */
-    public <W extends Wanted> Came bring(Collection<W> told, int atOnce, Fetching<W> origin)
+    public <W extends ListedFile> Came bring(Collection<W> told, int atOnce, Fetching<W> origin)
             throws DeliveryException, InterruptedException {
         try {
             sweep(told);
@@ -110,7 +110,7 @@ public final class ItemFolder implements Closeable {
         }
     }
 
-    private <W extends Wanted> Came bringAll(Collection<W> told, int atOnce, Fetching<W> origin)
+    private <W extends ListedFile> Came bringAll(Collection<W> told, int atOnce, Fetching<W> origin)
             throws IOException, InterruptedException {
         List<W> asked = new ArrayList<>();
         for (W wanted : told) {
@@ -151,7 +151,7 @@ public final class ItemFolder implements Closeable {
         return new Came(missing, fetched);
     }
 
-    private <W extends Wanted> Fetched<W> fetch(W wanted, Fetching<W> origin, Patience patience)
+    private <W extends ListedFile> Fetched<W> fetch(W wanted, Fetching<W> origin, Patience patience)
             throws InterruptedException {
         Part part = new Part(incoming.resolve(partName(wanted)));
         try {
@@ -161,7 +161,7 @@ public final class ItemFolder implements Closeable {
         }
     }
 
-    private static <W extends Wanted> Arrived look(W wanted, Part part, Fetching<W> origin)
+    private static <W extends ListedFile> Arrived look(W wanted, Part part, Fetching<W> origin)
             throws IOException, InterruptedException {
         for (int look = 1; ; look++) {
             try {
@@ -196,7 +196,7 @@ public final class ItemFolder implements Closeable {
     }
 
     /** Removes parts of what nobody wants any more: of earlier versions, for example. */
-    private void sweep(Collection<? extends Wanted> told) throws IOException {
+    private void sweep(Collection<? extends ListedFile> told) throws IOException {
         if (!Files.isDirectory(incoming)) {
             return;
         }
@@ -210,7 +210,7 @@ public final class ItemFolder implements Closeable {
         }
     }
 
-    private static String partName(Wanted wanted) {
+    private static String partName(ListedFile wanted) {
         return wanted.id() + "." + wanted.mark();
     }
 

@@ -19,7 +19,7 @@ public final class Patience {
     public <T> T ask(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
         if (isOver()) {
             throw new DeliveryException(
-                    last, "not asked for: the %d requests before it failed".formatted(failuresInARow.get()));
+                    last, "not requested: the %d requests before it failed".formatted(failuresInARow.get()));
         }
         try {
             T answer = attempt.once();

@@ -66,7 +66,7 @@ public final class HeaderReader {
         }
     }
 
-    private static Input.Place place(FileChannel channel) {
+    private static Input.Reader place(FileChannel channel) {
         return (into, offset) -> {
             int n = 0;
             for (long at = offset; into.hasRemaining() && n >= 0; at += n) {

@@ -22,7 +22,7 @@ abstract class Input {
     private long offset;
 
     /** Reads at a place, as far as the buffer and the file reach. */
-    interface Place {
+    interface Reader {
         void read(ByteBuffer into, long offset) throws IOException;
     }
 
@@ -34,7 +34,7 @@ abstract class Input {
     }
 
     /** A file of this size. */
-    static Input ofFile(Place file, long sizeBytes, byte[] buffer) {
+    static Input ofFile(Reader file, long sizeBytes, byte[] buffer) {
         return new Input(buffer) {
             @Override
             int read(byte[] into, int at, int length, long from) throws IOException {

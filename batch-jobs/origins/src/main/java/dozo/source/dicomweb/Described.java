@@ -61,7 +61,7 @@ public record Described(String studyUid, boolean stable, int instances, long byt
      */
     public static Described of(Orthanc orthanc, PseudonymousCode codes, String studyUid, Instant now)
             throws IOException, InterruptedException {
-        Told told = Told.of(orthanc, studyUid);
+        ListedStudy told = ListedStudy.of(orthanc, studyUid);
         Map<String, List<Instance>> bySeries = new LinkedHashMap<>();
         for (Instance instance : told.instances()) {
             bySeries.computeIfAbsent(instance.series(), id -> new ArrayList<>()).add(instance);

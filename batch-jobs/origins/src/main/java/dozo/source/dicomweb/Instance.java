@@ -2,8 +2,8 @@ package dozo.source.dicomweb;
 
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
+import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
-import dozo.source.delivery.Wanted;
 
 /**
  * An instance as Orthanc tells of it.
@@ -14,7 +14,7 @@ import dozo.source.delivery.Wanted;
  * @param sizeBytes of the file that Orthanc keeps
  */
 record Instance(String id, String mark, String series, String studyUid, String seriesUid, String sopUid, long sizeBytes)
-        implements Wanted {
+        implements ListedFile {
 
     @Override
     public Item item(DeliveryException why) {

@@ -144,7 +144,7 @@ public final class Orthanc implements AutoCloseable {
             if (search == SEARCHES_MAX) {
                 throw new DeliveryException(
                         Trouble.COUNT_DIFFERS,
-                        "Orthanc counts %d studies, and the search tells of %d".formatted(counted, found.size()));
+                        "Orthanc counts %d studies, but the search lists %d".formatted(counted, found.size()));
             }
         }
     }
@@ -363,7 +363,7 @@ public final class Orthanc implements AutoCloseable {
         }
         taker.take(parts);
         if (parts.next()) {
-            throw new DeliveryException(Trouble.UNPARSED, "more than the one instance that was asked for");
+            throw new DeliveryException(Trouble.UNPARSED, "more than the one requested instance");
         }
         return true;
     }
@@ -412,7 +412,7 @@ public final class Orthanc implements AutoCloseable {
     private static IOException unparsed(String what, JacksonException e) {
         return e.getCause() instanceof HttpFailure failure
                 ? failure
-                : new DeliveryException(Trouble.UNPARSED, what + ": the answer is no JSON");
+                : new DeliveryException(Trouble.UNPARSED, what + ": the answer is not JSON");
     }
 
     private static JsonNode value(JsonNode dataSet, String tag) {

@@ -1,5 +1,6 @@
 package dozo.source.dicomweb;
 
+import dozo.file.Malformed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -32,7 +33,7 @@ public final class Server {
     /**
      * A server that lets everybody in who reaches it.
      *
-     * @throws IllegalArgumentException if it is no address; the message says what would be
+     * @throws Malformed if it is no address; the message says what would be
      */
     public static Server at(String address) {
         return new Server(base(address), null);
@@ -42,17 +43,17 @@ public final class Server {
      * A server that asks for a name and a password.
      *
      * @param login the file in which they stand, as {@code NAME:PASSWORD}; white space around them is left out
-     * @throws IllegalArgumentException if it is no address, or the file has something else in it, of which the message says nothing
+     * @throws Malformed if it is no address, or the file has something else in it, of which the message says nothing
      */
     public static Server at(String address, Path login) throws IOException {
         URI base = base(address);
         if (!base.getScheme().equals("https") && !LOOPBACK.contains(base.getHost())) {
-            throw new IllegalArgumentException("a password goes to https addresses, or to this machine");
+            throw new Malformed("a password is only sent to https addresses, or to this machine");
         }
         try (InputStream in = Files.newInputStream(login)) {
             String text = new String(in.readNBytes(FILE_BYTES_MAX), StandardCharsets.ISO_8859_1).strip();
             if (!LOGIN.matcher(text).matches()) {
-                throw new IllegalArgumentException("the login's file has one line NAME:PASSWORD in ASCII");
+                throw new Malformed("expected a login file with one line NAME:PASSWORD in ASCII");
             }
             byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
             return new Server(base, "Basic " + Base64.getEncoder().encodeToString(bytes));
@@ -64,12 +65,12 @@ public final class Server {
         try {
             uri = URI.create(address.endsWith("/") ? address.substring(0, address.length() - 1) : address);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the address is http(s)://HOST[:PORT][/PATH]", e);
+            throw notAnAddress();
         }
         boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
         boolean more = uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getRawFragment() != null;
         if (!web || uri.getHost() == null || more) {
-            throw new IllegalArgumentException("the address is http(s)://HOST[:PORT][/PATH]");
+            throw notAnAddress();
         }
         return uri;
     }
@@ -86,5 +87,9 @@ public final class Server {
     @Override
     public String toString() {
         return "the DICOM server at " + base;
+    }
+
+    private static Malformed notAnAddress() {
+        return new Malformed("expected an address such as http(s)://HOST[:PORT][/PATH]");
     }
 }

@@ -69,9 +69,9 @@ public final class Spool {
      */
     public Reconciliation deliver(String studyUid) throws IOException, InterruptedException {
         String shown = Uid.shown(studyUid);
-        Told told;
+        ListedStudy told;
         try {
-            told = Told.of(orthanc, studyUid);
+            told = ListedStudy.of(orthanc, studyUid);
         } catch (DeliveryException e) {
             if (Orthanc.endsAll(e.trouble())) {
                 throw e;
@@ -101,7 +101,7 @@ public final class Spool {
         }
     }
 
-    private static List<Item> remarks(Told told, Delivered delivered) {
+    private static List<Item> remarks(ListedStudy told, Delivered delivered) {
         String study = Uid.shown(told.studyUid());
         List<Item> remarks = new ArrayList<>();
         Set<String> named = delivered.places().stream()
@@ -116,7 +116,7 @@ public final class Spool {
                     Trouble.TWO_PATIENTS,
                     "its instances are of %d patients; all are kept".formatted(patients)));
         }
-        for (Delivered.Place place : delivered.places()) {
+        for (Delivered.Entry place : delivered.places()) {
             Note.of(place)
                     .conflict()
                     .ifPresent(conflict -> remarks.add(new Item(
@@ -131,7 +131,7 @@ public final class Spool {
                 remarks.add(instance.item(Trouble.ILLEGAL_UID, "a UID that is none; its code stands for it"));
             }
         }
-        for (Delivered.Place place : delivered.besides(told.instances())) {
+        for (Delivered.Entry place : delivered.besides(told.instances())) {
             remarks.add(new Item(
                     place.path().toString(),
                     study,
@@ -153,7 +153,7 @@ public final class Spool {
         static final String NO_PATIENT = "-";
         static final String FIRST = "FIRST";
 
-        static Note of(Delivered.Place place) {
+        static Note of(Delivered.Entry place) {
             String[] words = place.note().split(" ", 3);
             return new Note(words[0], words[1], words[2]);
         }
@@ -173,7 +173,7 @@ public final class Spool {
         private final ItemFolder folder;
         private final Map<String, Integer> holders = new HashMap<>();
 
-        Bringing(ItemFolder folder, Told told) {
+        Bringing(ItemFolder folder, ListedStudy told) {
             this.folder = folder;
             told.instances().forEach(instance -> holders.merge(instance.sopUid(), 1, Integer::sum));
         }
@@ -186,7 +186,7 @@ public final class Spool {
         }
 
         /** Gives an instance its final name, which nothing else has. */
-        private Delivered.Place name(Download.Came came, Part part) throws IOException {
+        private Delivered.Entry name(Download.Came came, Part part) throws IOException {
             Instance instance = came.instance();
             FilePath path = SpoolName.of(instance);
             String kind = Note.FIRST;
@@ -206,7 +206,7 @@ public final class Spool {
             String patient =
                     came.header().text(Tag.PATIENT_ID).flatMap(codes::of).orElse(Note.NO_PATIENT);
             String note = new Note(came.content().toString(), patient, kind).toString();
-            return new Delivered.Place(instance.id(), instance.mark(), instance.sizeBytes(), note, path);
+            return new Delivered.Entry(instance.id(), instance.mark(), instance.sizeBytes(), note, path);
         }
 
         private boolean exists(FilePath path) {
@@ -218,7 +218,7 @@ public final class Spool {
                 return false;
             }
             Path file = folder.at(path);
-            Delivered.Place known = folder.delivered().at(path).orElse(null);
+            Delivered.Entry known = folder.delivered().at(path).orElse(null);
             if (known != null && known.sizeBytes() == Files.size(file)) {
                 return !Note.of(known).content().equals(content.toString());
             }

@@ -76,7 +76,7 @@ public final class ApiKey {
         String host = parts.getFirst();
         String secret = parts.getLast();
         if (!HOST.matcher(host).matches()) {
-            throw new IllegalArgumentException("what stands before the key's first colon is no host name");
+            throw new IllegalArgumentException("the part of the key before the first colon is not a host name");
         }
         if (!KEY.matcher(secret).matches()) {
             throw new IllegalArgumentException("the last part of a key has 8 to 512 printable ASCII characters");
@@ -92,7 +92,7 @@ public final class ApiKey {
 
     private static int port(String text) {
         if (!text.matches("[1-9][0-9]{0,4}") || Integer.parseInt(text) > 65_535) {
-            throw new IllegalArgumentException("what stands between the key's colons is no port");
+            throw new IllegalArgumentException("the part of the key between the colons is not a port");
         }
         return Integer.parseInt(text);
     }

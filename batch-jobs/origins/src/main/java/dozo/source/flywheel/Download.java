@@ -71,7 +71,7 @@ final class Download {
         String rest = "bytes %d-%d/%d".formatted(had, file.sizeBytes() - 1, file.sizeBytes());
         if (isRest && !rest.equals(answer.header("Content-Range").orElse(""))) {
             part.discard();
-            throw new DeliveryException(Trouble.TRUNCATED, "the server gave another range than the one asked for");
+            throw new DeliveryException(Trouble.TRUNCATED, "the server returned another range than the requested one");
         }
         digest = hash == null ? null : hash.fresh();
         if (digest != null && isRest) {

@@ -50,7 +50,7 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /** @param error the beginning of what was said, where it was no good answer */
-    private record Told(Answer answer, String error) {}
+    private record Reply(Answer answer, String error) {}
 
     /**
      * @param storageHosts where downloads may be sent on to, over TLS and without the key; usually none
@@ -108,7 +108,7 @@ public final class Flywheel implements AutoCloseable {
             try {
                 return JSON.readTree(bytes.toByteArray());
             } catch (JacksonException e) {
-                throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is no JSON");
+                throw new DeliveryException(Trouble.UNPARSED, path + ": the answer is not JSON");
             }
         });
     }
@@ -148,7 +148,7 @@ public final class Flywheel implements AutoCloseable {
     void exchange(String path, @Nullable String range, Receiver receiver) throws IOException, InterruptedException {
         URI uri = URI.create(key.base() + path);
         for (int redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-            Told told = send(uri, path, range, receiver);
+            Reply told = send(uri, path, range, receiver);
             int status = told.answer().status();
             if (status / 100 == 2) {
                 return;
@@ -162,7 +162,7 @@ public final class Flywheel implements AutoCloseable {
                 Trouble.REDIRECTED, "%s: sent on more than %d times".formatted(path, REDIRECTS_MAX));
     }
 
-    private Told send(URI uri, String path, @Nullable String range, Receiver receiver)
+    private Reply send(URI uri, String path, @Nullable String range, Receiver receiver)
             throws IOException, InterruptedException {
         Map<String, String> headers = new HashMap<>();
         if (isOurs(uri)) {
@@ -175,12 +175,12 @@ public final class Flywheel implements AutoCloseable {
         return asking.once(path, new Connections.Request(uri, headers, null), answer -> told(answer, receiver));
     }
 
-    private static Told told(Answer answer, Receiver receiver) throws IOException {
+    private static Reply told(Answer answer, Receiver receiver) throws IOException {
         if (answer.status() / 100 != 2) {
-            return new Told(answer, new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8));
+            return new Reply(answer, new String(whole(answer, ERROR_BYTES_MAX), StandardCharsets.UTF_8));
         }
         receiver.take(answer);
-        return new Told(answer, "");
+        return new Reply(answer, "");
     }
 
     private static byte[] whole(Answer answer, int bytesMax) throws IOException {
@@ -203,7 +203,7 @@ public final class Flywheel implements AutoCloseable {
         return "https".equals(uri.getScheme()) ? 443 : 80;
     }
 
-    private DeliveryException refusal(String path, Told told) {
+    private DeliveryException refusal(String path, Reply told) {
         String message = "%s: %d %s".formatted(path, told.answer().status(), message(told.error()));
         return asking.refusal(message.strip(), told.answer());
     }

@@ -3,8 +3,8 @@ package dozo.source.flywheel;
 import dozo.file.Digest;
 import dozo.source.delivery.DeliveryException;
 import dozo.source.delivery.Item;
+import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
-import dozo.source.delivery.Wanted;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +27,7 @@ public record HeldFile(
         long sizeBytes,
         @Nullable String hash,
         @Nullable String modality)
-        implements Wanted {
+        implements ListedFile {
 
     private static final int MARK_LENGTH = 16;
 

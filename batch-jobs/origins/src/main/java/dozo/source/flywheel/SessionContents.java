@@ -34,16 +34,16 @@ final class SessionContents {
      *
      * @throws DeliveryException when nothing of the session can be read
      */
-    Told read(String session) throws IOException, InterruptedException {
+    ListedSession read(String session) throws IOException, InterruptedException {
         JsonNode node = flywheel.get("/sessions/" + session);
         Container container = Answers.container(Level.SESSION, node);
         if (!container.id().equals(session)) {
-            throw new DeliveryException(Trouble.UNPARSED, "asked for one session, Flywheel tells of another");
+            throw new DeliveryException(Trouble.UNPARSED, "requested one session, Flywheel returned another");
         }
         addFiles(container, node);
         children(container, Level.ACQUISITION);
         children(container, Level.ANALYSIS);
-        return new Told(container, List.copyOf(files), List.copyOf(missing), List.copyOf(remarks));
+        return new ListedSession(container, List.copyOf(files), List.copyOf(missing), List.copyOf(remarks));
     }
 
     private void children(Container above, Level level) throws IOException, InterruptedException {

@@ -66,7 +66,7 @@ public final class Spool {
      * @throws IllegalArgumentException if it is no id
      */
     public Reconciliation deliver(String session) throws IOException, InterruptedException {
-        Told told = Told.of(flywheel, session);
+        ListedSession told = ListedSession.of(flywheel, session);
         Container container = told.session();
         if (container == null) {
             return Reconciliation.unread(session, session, told.missing());
@@ -106,7 +106,7 @@ public final class Spool {
             for (Map.Entry<String, JsonNode> file : files.properties()) {
                 JsonNode told = file.getValue();
                 String hash = told.hasNonNull("hash") ? told.path("hash").asString() : null;
-                delivered.add(new Delivered.Place(
+                delivered.add(new Delivered.Entry(
                         file.getKey(),
                         HeldFile.mark(told.path("version").asLong(), hash),
                         told.path("size").asLong(),
@@ -118,7 +118,7 @@ public final class Spool {
         }
     }
 
-    private static Item notTold(Delivered.Place place) {
+    private static Item notTold(Delivered.Entry place) {
         return new Item(
                 place.path().toString(),
                 place.id(),
@@ -135,7 +135,7 @@ public final class Spool {
             this.home = home;
             Map<FilePath, String> taken = new HashMap<>();
             Map<String, FilePath> folders = new HashMap<>();
-            for (Delivered.Place place : home.delivered().places()) {
+            for (Delivered.Entry place : home.delivered().places()) {
                 FilePath above = place.path().parent();
                 taken.put(place.path(), place.id());
                 folders.put(SpoolName.idOf(above), above);
@@ -143,7 +143,7 @@ public final class Spool {
             for (HeldFile file : files) {
                 FilePath path = home.delivered()
                         .of(file.id())
-                        .map(Delivered.Place::path)
+                        .map(Delivered.Entry::path)
                         .orElseGet(() -> path(file, folders, taken));
                 taken.put(path, file.id());
                 paths.put(file.id(), path);
@@ -180,8 +180,8 @@ public final class Spool {
             };
         }
 
-        private static Delivered.Place place(HeldFile file, long bytes, FilePath path) {
-            return new Delivered.Place(file.id(), file.mark(), bytes, NOTE, path);
+        private static Delivered.Entry place(HeldFile file, long bytes, FilePath path) {
+            return new Delivered.Entry(file.id(), file.mark(), bytes, NOTE, path);
         }
 
         @Override

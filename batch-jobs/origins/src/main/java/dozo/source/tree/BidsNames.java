@@ -60,7 +60,7 @@ final class BidsNames {
     private record Sidecar(FilePath folder, Name name) {}
 
     /** What else a folder and those above it hold that images may need. */
-    private record Wanted(List<Sidecar> sidecars, boolean byCustom) {
+    private record Sidecars(List<Sidecar> sidecars, boolean byCustom) {
 
         boolean isThere(FilePath image, Name name, String extension) {
             return sidecars.stream()
@@ -91,7 +91,7 @@ final class BidsNames {
             return new Said.Silent();
         }
         List<Reason> missing = new ArrayList<>();
-        Wanted wanted = wanted(images, contents);
+        Sidecars wanted = wanted(images, contents);
         images.forEach(image -> besides(image, wanted, missing));
         Set<FilePath> named = scans(contents, missing);
         if (!missing.isEmpty()) {
@@ -100,7 +100,7 @@ final class BidsNames {
         return named.containsAll(images) ? new Said.Done(false) : new Said.Silent();
     }
 
-    private Wanted wanted(List<FilePath> images, Contents contents) throws IOException {
+    private Sidecars wanted(List<FilePath> images, Contents contents) throws IOException {
         List<Sidecar> sidecars = new ArrayList<>();
         for (FilePath path : names) {
             String name = name(path);
@@ -111,14 +111,14 @@ final class BidsNames {
         for (String above : contents.above()) {
             sidecars.add(new Sidecar(FilePath.ROOT, Name.of(above)));
         }
-        Wanted wanted = new Wanted(List.copyOf(sidecars), false);
+        Sidecars wanted = new Sidecars(List.copyOf(sidecars), false);
         boolean byCustom = images.stream()
                 .filter(image -> !WITH_SIDECAR.contains(Name.of(name(image)).suffix()))
                 .anyMatch(image -> wanted.isThere(image, Name.of(name(image)), ".json"));
-        return new Wanted(wanted.sidecars(), byCustom);
+        return new Sidecars(wanted.sidecars(), byCustom);
     }
 
-    private static void besides(FilePath image, Wanted wanted, List<Reason> missing) {
+    private static void besides(FilePath image, Sidecars wanted, List<Reason> missing) {
         Name name = Name.of(name(image));
         List<String> extensions = new ArrayList<>();
         if (wanted.byCustom() || WITH_SIDECAR.contains(name.suffix())) {

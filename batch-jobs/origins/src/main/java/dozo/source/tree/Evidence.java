@@ -1,5 +1,6 @@
 package dozo.source.tree;
 
+import dozo.file.Malformed;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -51,7 +52,7 @@ public sealed interface Evidence {
     /**
      * The evidence that a text says; empty: it says none.
      *
-     * @throws IllegalArgumentException when it says some, and not rightly
+     * @throws Malformed when it says some, and not rightly
      */
     static Optional<Evidence> of(String text) {
         Matcher matcher = WRITTEN.matcher(text);
@@ -71,7 +72,7 @@ public sealed interface Evidence {
     private static int count(String digits) {
         int count = Integer.parseInt(digits);
         if (count < 1 || count > COUNT_MAX) {
-            throw new IllegalArgumentException("%s: a count from 1 to %d is accepted".formatted(digits, COUNT_MAX));
+            throw new Malformed("%s: expected a count from 1 to %d", digits, COUNT_MAX);
         }
         return count;
     }

@@ -1,5 +1,6 @@
 package dozo.source.tree;
 
+import dozo.file.Malformed;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.LocalDate;
@@ -87,9 +88,9 @@ public final class FolderPattern {
             return Arrays.stream(values())
                     .filter(each -> each.form.equals(form))
                     .findFirst()
-                    .orElseThrow(() -> new IllegalArgumentException(
-                            "{date:%s}: of yyyyMMdd, yyyy-MM-dd, yyyy.MM.dd, ".formatted(form)
-                                    + "yyyy_MM_dd and yyMMdd one is accepted"));
+                    .orElseThrow(() -> new Malformed(
+                            "{date:%s}: expected one of yyyyMMdd, yyyy-MM-dd, yyyy.MM.dd, yyyy_MM_dd and yyMMdd",
+                            form));
         }
 
         int length() {
@@ -142,15 +143,15 @@ public final class FolderPattern {
     /**
      * The pattern that a text says.
      *
-     * @throws IllegalArgumentException when it says none; the message says what is accepted
+     * @throws Malformed when it says none; the message says what is accepted
      */
     public static FolderPattern of(String text) {
         if (text.isEmpty() || text.length() > LENGTH_MAX) {
-            throw new IllegalArgumentException("a pattern of 1 to %d characters is accepted".formatted(LENGTH_MAX));
+            throw new Malformed("expected a pattern of 1 to %d characters", LENGTH_MAX);
         }
         String[] names = text.split("/", -1);
         if (names.length > STEPS_MAX) {
-            throw new IllegalArgumentException("at most %d steps are accepted".formatted(STEPS_MAX));
+            throw new Malformed("expected at most %d folder levels", STEPS_MAX);
         }
         Set<Field> said = EnumSet.noneOf(Field.class);
         List<List<Part>> steps = new ArrayList<>();
@@ -162,8 +163,8 @@ public final class FolderPattern {
 
     private static List<Part> step(String name, Set<Field> said) {
         if (name.isEmpty() || name.equals(".") || name.equals("..")) {
-            throw new IllegalArgumentException(
-                    "a path below the root is accepted, as {project}/{date}_{label}: no empty step, no . and no ..");
+            throw new Malformed(
+                    "expected a path below the root, such as {project}/{date}_{label}, without empty names, . and ..");
         }
         List<Part> parts = new ArrayList<>();
         Matcher matcher = PART.matcher(name);
@@ -174,10 +175,10 @@ public final class FolderPattern {
             matcher.region(end, name.length());
         }
         if (end < name.length()) {
-            throw new IllegalArgumentException("in \"%s\" a { or } has no other half".formatted(name));
+            throw new Malformed("\"%s\": unbalanced { or }", name);
         }
         if (parts.size() > PARTS_MAX) {
-            throw new IllegalArgumentException("at most %d parts of a name are accepted".formatted(PARTS_MAX));
+            throw new Malformed("expected at most %d parts in a name", PARTS_MAX);
         }
         return List.copyOf(parts);
     }
@@ -187,15 +188,15 @@ public final class FolderPattern {
         Part part = plain == null ? capture(matcher.group(1), said) : new Part.Text(latin(plain));
         boolean behindOne = !parts.isEmpty() && parts.getLast() instanceof Part.Capture;
         if (behindOne && !(part instanceof Part.Text)) {
-            throw new IllegalArgumentException(
-                    "between two captures some text is needed, as _ or -, or nobody knows where the first one ends");
+            throw new Malformed(
+                    "expected text such as _ or - between two placeholders; otherwise the end of the first is unknown");
         }
         parts.add(part);
     }
 
     private static String latin(String plain) {
         if (plain.indexOf('\0') >= 0) {
-            throw new IllegalArgumentException("no name has a NUL in it");
+            throw new Malformed("a name must not contain NUL");
         }
         return new String(plain.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
@@ -208,17 +209,17 @@ public final class FolderPattern {
         Field field = Arrays.stream(Field.values())
                 .filter(each -> each.word().equals(words[0]))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "{%s}: {project}, {date}, {label}, {session}, {subject}, {scanner} and {modality} are accepted, and *"
-                                .formatted(said)));
+                .orElseThrow(() -> new Malformed(
+                        "{%s}: expected {project}, {date}, {label}, {session}, {subject}, {scanner}, {modality} or *",
+                        said));
         if (!before.add(field)) {
-            throw new IllegalArgumentException("{%s} is there twice".formatted(field.word()));
+            throw new Malformed("{%s} occurs twice", field.word());
         }
         if (field == Field.DATE) {
             return new Part.Day(words.length == 1 ? DayForm.PLAIN : DayForm.of(words[1]));
         }
         if (words.length > 1) {
-            throw new IllegalArgumentException("{%s}: only {date} has a form".formatted(said));
+            throw new Malformed("{%s}: only {date} has a form", said);
         }
         return new Part.Capture(field);
     }

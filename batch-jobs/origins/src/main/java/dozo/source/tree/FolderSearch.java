@@ -253,7 +253,7 @@ public final class FolderSearch {
             dispute(
                     Reason.NESTED,
                     here,
-                    "it lies in %s, which pattern %s claims; this one is claimed by %s. A file can be of one experiment only"
+                    "it is in %s, which matches pattern %s; this folder matches %s. A file can belong to one experiment only"
                             .formatted(above.path(), above.pattern(), first.pattern()));
         }
         FilePath before = byKey.putIfAbsent(facts.fileKey(), here);

@@ -1,6 +1,7 @@
 package dozo.source.tree;
 
 import dozo.file.FilePath;
+import dozo.file.Malformed;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,9 +24,9 @@ record Glob(String text) {
                 && text.indexOf("**") == text.lastIndexOf("**")
                 && (!text.contains("**") || text.startsWith("**/"));
         if (!plain) {
-            throw new IllegalArgumentException(
-                    "\"%s\": a path below the experiment's folder is accepted, with * and ?, and **/ only at its beginning"
-                            .formatted(text));
+            throw new Malformed(
+                    "\"%s\": expected a path below the experiment's folder, with * and ?, and **/ only at the start",
+                    text);
         }
     }
 

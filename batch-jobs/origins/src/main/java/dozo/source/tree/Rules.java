@@ -1,5 +1,6 @@
 package dozo.source.tree;
 
+import dozo.file.Malformed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,23 +33,23 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
     public Rules {
         evidence = List.copyOf(evidence);
         if (evidence.size() > EVIDENCE_MAX) {
-            throw new IllegalArgumentException("at most %d are accepted".formatted(EVIDENCE_MAX));
+            throw new Malformed("expected at most %d", EVIDENCE_MAX);
         }
         if (evidence.isEmpty() && alone == null) {
             alone = quiet;
         }
         if (alone != null && alone.compareTo(quiet) < 0) {
-            throw new IllegalArgumentException("alone: at least the quiet period is accepted");
+            throw new Malformed("alone: expected at least the quiet period");
         }
         if (late.compareTo(alone == null ? quiet : alone) < 0) {
-            throw new IllegalArgumentException("late: at least the other periods are accepted");
+            throw new Malformed("late: expected at least the other periods");
         }
     }
 
     /**
      * The rules that texts say, one each; none at all: the usual ones.
      *
-     * @throws IllegalArgumentException when one of them is no rule; the message says what is accepted
+     * @throws Malformed when one of them is no rule; the message says what is accepted
      */
     public static Rules of(List<String> texts) {
         if (texts.isEmpty()) {
@@ -80,9 +81,9 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
 
     private static Evidence evidence(String text) {
         return Evidence.of(text)
-                .orElseThrow(() -> new IllegalArgumentException(
-                        "\"%s\": quiet 1h, alone 72h, late 7d, marker NAME, expect N NAME, dicom, dicom N and bids are accepted"
-                                .formatted(text)));
+                .orElseThrow(() -> new Malformed(
+                        "\"%s\": expected quiet 1h, alone 72h, late 7d, marker NAME, expect N NAME, dicom, dicom N or bids",
+                        text));
     }
 
     private static Duration duration(String what, String count, String unit) {
@@ -93,8 +94,7 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
             default -> Duration.ofDays(n);
         };
         if ((duration.isZero() && !what.equals("quiet")) || duration.compareTo(TIME_MAX) > 0) {
-            throw new IllegalArgumentException(
-                    "%s %s%s: 1m to 366d are accepted, and quiet 0m".formatted(what, count, unit));
+            throw new Malformed("%s %s%s: expected 1m to 366d, or quiet 0m", what, count, unit);
         }
         return duration;
     }

@@ -209,10 +209,10 @@ public final class Sighting implements Listings {
                 newestNanos == Long.MIN_VALUE ? null : instant(newestNanos),
                 said,
                 unreadable
-                        .reason("UNREADABLE", "it cannot be read: nobody knows what it holds")
+                        .reason("UNREADABLE", "it cannot be read: its content is unknown")
                         .toList(),
                 Stream.concat(
-                                future.reason("CLOCK_AHEAD", "of a time that is yet to come: whose clock is wrong?"),
+                                future.reason("CLOCK_AHEAD", "its time is in the future: whose clock is wrong?"),
                                 dangling.reason("DANGLING", "a link that leads to nothing; it is copied as a link"))
                         .toList());
     }

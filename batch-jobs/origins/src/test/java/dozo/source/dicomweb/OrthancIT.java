@@ -45,7 +45,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What storescu sends to a real Orthanc lies in the spool as Orthanc keeps it, or is named with the reason why it does not. */
+/**
+ * What storescu sends to a real Orthanc lies in the spool as Orthanc keeps it, or is named with the reason why it does not. Takes over a
+ * minute: 34 tests send studies, and Orthanc calls a study stable only after a while.
+ */
 class OrthancIT {
 
     private static final Instant NOW = Instant.parse("2026-04-17T20:00:00Z");

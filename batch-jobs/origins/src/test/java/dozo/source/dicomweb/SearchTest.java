@@ -80,7 +80,7 @@ class SearchTest {
         DeliveryException fewer = catchThrowableOfType(DeliveryException.class, orthanc::allStudies);
 
         assertThat(fewer.trouble()).isEqualTo(Trouble.COUNT_DIFFERS);
-        assertThat(fewer).hasMessage("Orthanc counts 3 studies, and the search tells of 2");
+        assertThat(fewer).hasMessage("Orthanc counts 3 studies, but the search lists 2");
     }
 
     @Test

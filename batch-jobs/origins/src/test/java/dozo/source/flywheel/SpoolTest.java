@@ -242,7 +242,7 @@ class SpoolTest {
                 .extracting(Item::trouble)
                 .containsOnly(Trouble.SERVER_FAULT);
         assertThat(came.missing())
-                .filteredOn(item -> item.message().startsWith("not asked for"))
+                .filteredOn(item -> item.message().startsWith("not requested"))
                 // The two that are well come anywhere among them, and eight in a row begin anew behind each.
                 .hasSizeGreaterThan(10);
         assertThat(emulator.takeRequests()).isLessThan(30 * Readers.LIMITS.tries());

@@ -1,0 +1,89 @@
+package dozo.export;
+
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The columns of a table: those of a record are its components, in their order and with their names, as in JSON. */
+public final class Columns<T> {
+
+    private final List<Column<T>> all;
+
+    private record Column<T>(String name, Function<T, @Nullable Object> value) {}
+
+    private Columns(List<Column<T>> all) {
+        this.all = all;
+    }
+
+    /** Returns a column for each component of a record. */
+    public static <T extends Record> Columns<T> of(Class<T> type) {
+        return new Columns<>(Arrays.stream(type.getRecordComponents())
+                .map(component -> new Column<T>(component.getName(), record -> value(component, record)))
+                .toList());
+    }
+
+    /** Returns a single column. */
+    public static <T> Columns<T> of(String name, Function<T, @Nullable Object> value) {
+        return new Columns<>(List.of(new Column<>(name, value)));
+    }
+
+    /** Returns these and more columns. */
+    public Columns<T> and(Columns<T> more) {
+        return new Columns<>(Stream.concat(all.stream(), more.all.stream()).toList());
+    }
+
+    /** Returns these and one more column. */
+    public Columns<T> and(String name, Function<T, @Nullable Object> value) {
+        return and(of(name, value));
+    }
+
+    /** Returns these columns but some. */
+    public Columns<T> without(String... names) {
+        Set<String> unwanted = Set.of(names);
+        return new Columns<>(
+                all.stream().filter(column -> !unwanted.contains(column.name())).toList());
+    }
+
+    /** Returns these columns of a part of a larger whole; without the part they are empty. */
+    public <R> Columns<R> in(Function<R, ? extends @Nullable T> part) {
+        return new Columns<>(all.stream()
+                .map(column -> new Column<R>(column.name(), whole -> {
+                    T of = part.apply(whole);
+                    return of == null ? null : column.value().apply(of);
+                }))
+                .toList());
+    }
+
+    /** Returns the headings. */
+    public List<String> names() {
+        return all.stream().map(Column::name).toList();
+    }
+
+    /** Returns the cells of a row. */
+    public List<@Nullable Object> line(T row) {
+        return all.stream()
+                .<@Nullable Object>map(column -> column.value().apply(row))
+                .toList();
+    }
+
+    /** Returns one cell of a row; null where there is no such column. */
+    public @Nullable Object cell(T row, String name) {
+        return all.stream()
+                .filter(column -> column.name().equals(name))
+                .findFirst()
+                .map(column -> column.value().apply(row))
+                .orElse(null);
+    }
+
+    private static @Nullable Object value(RecordComponent component, Record record) {
+        try {
+            return component.getAccessor().invoke(record);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("%s cannot be read".formatted(component), e);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+package dozo.people;
+
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The one table of who may what: a line for each method and path that is answered. What has no line is refused to everybody,
+ * and {@code AccessTest} fails for it. A new endpoint gets a line here and nothing else.
+ */
+public final class Permissions {
+
+    /**
+     * The columns are those of {@link Role}, then what a token may: {@code read}, any; {@code write}, one that is not read-only;
+     * {@code -}, none. Words of a role: {@code all}; {@code own}, what belongs to the own projects, whose lists the endpoint
+     * filters by {@link dozo.ledger.Sight}, while a foreign {@code {project}} in the path is not found; {@code self}, one's own
+     * login, for whoever is logged in; {@code -}, nothing.
+     */
+    private static final String TABLE = """
+            method path                                                            LAB_MANAGER OPERATOR AUDITOR ADMIN token
+            GET    /                                                               own         all      all     all   -
+            GET    /experiments                                                    own         all      all     all   -
+            GET    /experiments/{project}/{code}                                   own         all      all     all   -
+            GET    /experiments/{project}/{code}/changes                           own         all      all     all   -
+            GET    /experiments/{project}/{code}/manifests/{number}                own         all      all     all   -
+            GET    /experiments/{project}/{code}/proof                             own         all      all     all   -
+            GET    /experiments/{project}/{code}/release                           -           all      -       all   -
+            POST   /experiments/{project}/{code}/release                           -           all      -       all   -
+            GET    /experiments/{project}/{code}/restore                           own         all      -       all   -
+            POST   /experiments/{project}/{code}/restore                           own         all      -       all   -
+            GET    /register                                                       own         all      -       all   -
+            POST   /register                                                       own         all      -       all   -
+            GET    /register/suggestions                                           own         all      -       all   -
+            GET    /register/csv                                                   own         all      -       all   -
+            POST   /register/csv                                                   own         all      -       all   -
+            GET    /register/csv/preview                                           own         all      -       all   -
+            POST   /register/csv/preview                                           own         all      -       all   -
+            GET    /arrivals                                                       own         all      all     all   -
+            POST   /arrivals                                                       own         all      -       all   -
+            GET    /arrivals/{id}                                                  own         all      all     all   -
+            POST   /arrivals/{id}                                                  own         all      -       all   -
+            POST   /arrivals/{id}/dismiss                                          own         all      -       all   -
+            POST   /arrivals/{id}/takeback                                         own         all      -       all   -
+            GET    /origins                                                                -           all      all     all   -
+            GET    /origins/new                                                            -           -        -       all   -
+            POST   /origins/new                                                            -           -        -       all   -
+            GET    /origins/{name}/change                                                  -           -        -       all   -
+            POST   /origins/{name}/change                                                  -           -        -       all   -
+            GET    /runs                                                            own         all      all     all   -
+            GET    /runs/start                                                      -           all      -       all   -
+            POST   /runs/start                                                      -           all      -       all   -
+            GET    /runs/{id}                                                       own         all      all     all   -
+            GET    /runs/{id}/events                                                own         all      all     all   -
+            GET    /runs/{id}/pause                                                 -           all      -       all   -
+            POST   /runs/{id}/pause                                                 -           all      -       all   -
+            GET    /runs/{id}/reconciliation                                               own         all      all     all   -
+            GET    /runs/{id}/reconciliation.csv                                           own         all      all     all   -
+            GET    /runs/{id}/resume                                                -           all      -       all   -
+            POST   /runs/{id}/resume                                                -           all      -       all   -
+            GET    /runs/{id}/retry                                                 -           all      -       all   -
+            POST   /runs/{id}/retry                                                 -           all      -       all   -
+            GET    /runs/{id}/stop                                                  -           all      -       all   -
+            POST   /runs/{id}/stop                                                  -           all      -       all   -
+            GET    /findings                                                        own         all      all     all   -
+            GET    /findings/{id}/acknowledge                                       own         all      -       all   -
+            POST   /findings/{id}/acknowledge                                       own         all      -       all   -
+            GET    /gaps                                                            own         all      all     all   -
+            GET    /gaps.csv                                                        own         all      all     all   -
+            GET    /gaps/bookings                                                   own         all      -       all   -
+            POST   /gaps/bookings                                                   own         all      -       all   -
+            GET    /audit                                                           own         all      all     all   -
+            GET    /audit/changes.csv                                               own         all      all     all   -
+            GET    /audit/coverage.csv                                              own         all      all     all   -
+            GET    /audit/proof                                                     own         all      all     all   -
+            GET    /audit/waits.csv                                                 own         all      all     all   -
+            GET    /sites                                                           -           all      all     all   -
+            GET    /sites/{name}/check                                              -           all      -       all   -
+            POST   /sites/{name}/check                                              -           all      -       all   -
+            GET    /sites/{name}/remove                                             -           -        -       all   -
+            POST   /sites/{name}/remove                                             -           -        -       all   -
+            GET    /administration                                                  self        self     self    self  -
+            GET    /administration/password                                         self        self     self    self  -
+            POST   /administration/password                                         self        self     self    self  -
+            GET    /administration/tokens                                           self        self     self    self  -
+            POST   /administration/tokens                                           self        self     self    self  -
+            GET    /administration/tokens/{id}/revoke                               self        self     self    self  -
+            POST   /administration/tokens/{id}/revoke                               self        self     self    self  -
+            GET    /administration/users                                            -           -        all     all   -
+            GET    /administration/users/new                                        -           -        -       all   -
+            POST   /administration/users/new                                        -           -        -       all   -
+            GET    /administration/users/{name}                                     -           -        all     all   -
+            POST   /administration/users/{name}                                     -           -        -       all   -
+            POST   /administration/users/{name}/password                            -           -        -       all   -
+            GET    /administration/users/{name}/tokens/{id}/revoke                  -           -        -       all   -
+            POST   /administration/users/{name}/tokens/{id}/revoke                  -           -        -       all   -
+            GET    /administration/projects                                         own         all      all     all   -
+            GET    /administration/projects/new                                     -           -        -       all   -
+            POST   /administration/projects/new                                     -           -        -       all   -
+            GET    /administration/projects/{project}                               own         all      all     all   -
+            POST   /administration/projects/{project}/tripwire                      -           all      -       all   -
+            POST   /administration/projects/{project}/roots                         -           -        -       all   -
+            POST   /administration/projects/{project}/restore-roots                 -           -        -       all   -
+            POST   /administration/projects/{project}/members                       -           -        -       all   -
+            POST   /administration/projects/{project}/members/{name}/remove         -           -        -       all   -
+            POST   /api/v1/bookings/bulk                                           own         all      -       all   write
+            GET    /api/v1/bookings/worklist                                       -           all      all     all   read
+            POST   /api/v1/bookings/worklist                                       -           all      -       all   write
+            GET    /api/v1/arrivals                                                own         all      all     all   read
+            POST   /api/v1/arrivals/accept                                         own         all      -       all   write
+            POST   /api/v1/arrivals/{id}/accept                                    own         all      -       all   write
+            POST   /api/v1/arrivals/{id}/dismiss                                   own         all      -       all   write
+            POST   /api/v1/arrivals/{id}/takeback                                  own         all      -       all   write
+            GET    /api/v1/coverage                                                own         all      all     all   read
+            GET    /api/v1/coverage/changes                                        own         all      all     all   read
+            GET    /api/v1/coverage/experiments                                    own         all      all     all   read
+            GET    /api/v1/coverage/groups                                         own         all      all     all   read
+            GET    /api/v1/coverage/unprotected                                    own         all      all     all   read
+            GET    /api/v1/coverage/waits                                          own         all      all     all   read
+            GET    /api/v1/experiments                                             own         all      all     all   read
+            POST   /api/v1/experiments                                             own         all      -       all   write
+            POST   /api/v1/experiments/bulk                                        own         all      -       all   write
+            GET    /api/v1/experiments/suggestions                                 own         all      -       all   read
+            GET    /api/v1/experiments/{project}/{code}                            own         all      all     all   read
+            PUT    /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
+            DELETE /api/v1/experiments/{project}/{code}/list                       own         all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}/manifests                  own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/manifests/{number}         own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/manifests/{number}/entries own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/manifests/{number}/sha256sums own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/proof                      own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/release                    -           all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}/restores                   own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/restores                   own         all      -       all   write
+            GET    /api/v1/experiments/{project}/{code}/restores/{id}              own         all      all     all   read
+            GET    /api/v1/experiments/{project}/{code}/restores/{id}/findings     own         all      all     all   read
+            POST   /api/v1/experiments/{project}/{code}/restores/{id}/stop         own         all      -       all   write
+            GET    /api/v1/findings                                                own         all      all     all   read
+            POST   /api/v1/findings/{id}/acknowledge                               own         all      -       all   write
+            GET    /api/v1/gaps                                                    own         all      all     all   read
+            GET    /api/v1/ledger                                                  -           -        all     all   read
+            GET    /api/v1/ledger/verification                                     -           -        all     all   read
+            GET    /api/v1/me                                                      self        self     self    self  read
+            PUT    /api/v1/me/password                                             self        self     self    self  -
+            GET    /api/v1/me/tokens                                               self        self     self    self  read
+            POST   /api/v1/me/tokens                                               self        self     self    self  -
+            DELETE /api/v1/me/tokens/{id}                                          self        self     self    self  write
+            GET    /api/v1/openapi                                                 all         all      all     all   read
+            GET    /api/v1/origins                                                 -           all      all     all   read
+            GET    /api/v1/origins/{name}                                          -           all      all     all   read
+            PUT    /api/v1/origins/{name}                                          -           -        -       all   write
+            GET    /api/v1/plan                                                    own         all      all     all   read
+            GET    /api/v1/projects                                                own         all      all     all   read
+            POST   /api/v1/projects                                                -           -        -       all   write
+            GET    /api/v1/projects/{project}                                      own         all      all     all   read
+            GET    /api/v1/projects/{project}/members                              own         all      all     all   read
+            PUT    /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            DELETE /api/v1/projects/{project}/members/{name}                       -           -        -       all   write
+            PUT    /api/v1/projects/{project}/roots                                        -           -        -       all   write
+            PUT    /api/v1/projects/{project}/restore-roots                        -           -        -       all   write
+            PUT    /api/v1/projects/{project}/tripwire                             -           all      -       all   write
+            GET    /api/v1/runs                                                    own         all      all     all   read
+            POST   /api/v1/runs                                                    -           all      -       all   write
+            GET    /api/v1/runs/{id}                                               own         all      all     all   read
+            GET    /api/v1/runs/{id}/findings                                      own         all      all     all   read
+            GET    /api/v1/runs/{id}/origins                                       -           all      all     all   read
+            POST   /api/v1/runs/{id}/pause                                         -           all      -       all   write
+            GET    /api/v1/runs/{id}/reconciliation                                own         all      all     all   read
+            POST   /api/v1/runs/{id}/resume                                        -           all      -       all   write
+            POST   /api/v1/runs/{id}/retry                                         -           all      -       all   write
+            POST   /api/v1/runs/{id}/stop                                          -           all      -       all   write
+            GET    /api/v1/scanners                                                all         all      all     all   read
+            PUT    /api/v1/scanners/{scanner}                                      -           -        -       all   write
+            POST   /api/v1/scrubs                                                  -           all      -       all   write
+            GET    /api/v1/scrubs/plan                                             -           all      all     all   read
+            GET    /api/v1/scrubs/promise                                          own         all      all     all   read
+            GET    /api/v1/scrubs/promise/experiments                              own         all      all     all   read
+            GET    /api/v1/sites                                                   -           all      all     all   read
+            GET    /api/v1/sites/{name}                                            -           all      all     all   read
+            PUT    /api/v1/sites/{name}                                            -           -        -       all   write
+            DELETE /api/v1/sites/{name}                                            -           -        -       all   write
+            POST   /api/v1/sites/{name}/check                                      -           all      -       all   write
+            GET    /api/v1/studies/{studyInstanceUid}                              own         all      all     all   read
+            GET    /api/v1/users                                                   -           -        all     all   read
+            POST   /api/v1/users                                                   -           -        -       all   -
+            GET    /api/v1/users/{name}                                            -           -        all     all   read
+            PATCH  /api/v1/users/{name}                                            -           -        -       all   -
+            GET    /api/v1/users/{name}/tokens                                     -           -        all     all   read
+            DELETE /api/v1/users/{name}/tokens/{id}                                -           -        -       all   write
+            """;
+
+    private static final Map<Endpoint, Line> LINES = read();
+
+    /** A method and a path as it is mapped, variables in braces. */
+    public record Endpoint(String method, String path) {}
+
+    /** How far a role reaches. */
+    public enum Reach {
+        NONE,
+        SELF,
+        OWN,
+        ALL
+    }
+
+    /** What a token has to be. */
+    public enum Token {
+        NONE,
+        WRITE,
+        READ
+    }
+
+    /** A line of the table. */
+    public record Line(Map<Role, Reach> reaches, Token token) {
+
+        /** The farthest of these roles. */
+        public Reach of(Collection<Role> roles) {
+            Reach farthest = reaches.containsValue(Reach.SELF) ? Reach.SELF : Reach.NONE;
+            for (Role role : roles) {
+                Reach reach = reaches.getOrDefault(role, Reach.NONE);
+                farthest = reach.compareTo(farthest) > 0 ? reach : farthest;
+            }
+            return farthest;
+        }
+    }
+
+    private Permissions() {}
+
+    /** All that is answered to somebody. */
+    public static Set<Endpoint> endpoints() {
+        return LINES.keySet();
+    }
+
+    /** Who may use an endpoint; empty: nobody. */
+    public static Optional<Line> of(Endpoint endpoint) {
+        return Optional.ofNullable(LINES.get(endpoint));
+    }
+
+    /** Whether these roles may use an endpoint at all: pages show nothing else. */
+    public static boolean allow(Collection<Role> roles, Endpoint endpoint) {
+        return of(endpoint).filter(line -> line.of(roles) != Reach.NONE).isPresent();
+    }
+
+    private static Map<Endpoint, Line> read() {
+        Map<Endpoint, Line> lines = new LinkedHashMap<>();
+        List<String> headings = words(TABLE.lines().findFirst().orElseThrow());
+        TABLE.lines().skip(1).forEach(text -> {
+            List<String> words = words(text);
+            Map<Role, Reach> reaches = new EnumMap<>(Role.class);
+            for (Role role : Role.values()) {
+                reaches.put(role, value(Reach.class, words.get(headings.indexOf(role.name()))));
+            }
+            Line line = new Line(Map.copyOf(reaches), value(Token.class, words.get(headings.indexOf("token"))));
+            if (lines.put(new Endpoint(words.get(0), words.get(1)), line) != null) {
+                throw new IllegalStateException("twice in the table of permissions: " + text);
+            }
+        });
+        return lines;
+    }
+
+    private static List<String> words(String line) {
+        return List.of(line.split(" +", -1));
+    }
+
+    private static <E extends Enum<E>> E value(Class<E> type, String word) {
+        return Enum.valueOf(type, word.equals("-") ? "NONE" : word.toUpperCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,241 @@
+package dozo.people;
+
+import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
+import dozo.registry.Refusal;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Transactional;
+
+/**
+ * What programs log in with. A secret is shown once and kept as its SHA-256: it has 256 random bits, so nothing slower is
+ * needed. A token may never more than its user may at that moment.
+ */
+@Component
+public class Tokens {
+
+    /** What a secret begins with, so that people and scanners know one when they see it. */
+    public static final String PREFIX = "dozo_";
+
+    public static final int DAYS_USUAL = 90;
+
+    private static final int DAYS_MAX = 366;
+    private static final int EACH_MAX = 50;
+    private static final int SECRET_BYTES = 32;
+    private static final int SECRET_LENGTH_MAX = 100;
+    private static final Duration USE_KEPT_EVERY = Duration.ofHours(1);
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}");
+
+    private static final String SELECT = """
+            select t.*, t.token_id as id, u.name as user from api_token t join dozo_user u using (user_id)
+            """;
+
+    private static final RowMapper<Token> TOKEN = Rows.of(Token.class);
+
+    private final JdbcClient jdbc;
+    private final Users users;
+    private final Ledger ledger;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+
+    /**
+     * A token without its secret.
+     *
+     * @param roles at most these of its user's
+     * @param lastUsedAt to the hour; null: never
+     */
+    public record Token(
+            int id,
+            int userId,
+            String user,
+            String name,
+            SortedSet<Role> roles,
+            boolean readOnly,
+            Scope scope,
+            Instant createdAt,
+            Instant expiresAt,
+            @Nullable Instant revokedAt,
+            @Nullable Instant lastUsedAt) {}
+
+    /** A new token and its secret, which is nowhere else. */
+    public record NewToken(Token token, String secret) {
+
+        /** Without the secret. */
+        @Override
+        public String toString() {
+            return token.toString();
+        }
+    }
+
+    public Tokens(JdbcClient jdbc, Users users, Ledger ledger, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.users = users;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /** Makes a token for who asks, for all that its roles may. */
+    public NewToken create(String user, String name, @Nullable Set<Role> roles, boolean readOnly, int days) {
+        return create(user, name, roles, readOnly, Scope.ALL, days);
+    }
+
+    /**
+     * Makes a token for who asks.
+     *
+     * @param roles null: all that its user has
+     * @param readOnly one that is not for all only reads in any case
+     * @param days until it expires, 1 to 366
+     * @throws Refusal when the name is malformed or taken, a role is not the user's, or there are 50 already
+     */
+    @Transactional
+    public NewToken create(
+            String user, String name, @Nullable Set<Role> roles, boolean readOnly, Scope scope, int days) {
+        Users.User owner = users.locked(user).orElseThrow();
+        Set<Role> limit = roles == null ? owner.roles() : roles;
+        check(owner, name, limit, days);
+        String secret = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(randomBytes());
+        Instant now = clock.instant();
+        try {
+            int id = jdbc.sql("""
+                            insert into api_token (user_id, name, secret_sha256, roles, read_only, scope, created_at, expires_at)
+                            values (:user, :name, :digest, :roles::text[], :readOnly, :scope, :now, :expires) returning token_id
+                            """)
+                    .param("user", owner.id())
+                    .param("name", name)
+                    .param("digest", digest(secret))
+                    .param("roles", limit.stream().map(Role::name).toArray(String[]::new))
+                    .param("readOnly", readOnly || scope != Scope.ALL)
+                    .param("scope", scope.name())
+                    .param("now", Timestamp.from(now))
+                    .param("expires", Timestamp.from(now.plus(Duration.ofDays(days))))
+                    .query((row, n) -> row.getInt(1))
+                    .single();
+            Token token = find(id).orElseThrow();
+            ledger.append(user, "token.created", user + "/" + name, facts(token));
+            return new NewToken(token, secret);
+        } catch (DuplicateKeyException e) {
+            throw Refusal.conflict("name", "you already have a token \"%s\": revoke it first", name);
+        }
+    }
+
+    /** A user's tokens that are not revoked, by id; at most 50. */
+    public List<Token> of(String user) {
+        return jdbc.sql(SELECT + "where u.name = :user and t.revoked_at is null order by t.token_id")
+                .param("user", user)
+                .query(TOKEN)
+                .list();
+    }
+
+    /**
+     * Revokes a user's token; it works no more from the next request on.
+     *
+     * @return whether there was one
+     */
+    @Transactional
+    public boolean revoke(String user, int id, String actor) {
+        Optional<Token> token = find(id).filter(found -> found.user().equals(user));
+        int revoked = jdbc.sql("""
+                        update api_token set revoked_at = :now
+                        where token_id = :id and revoked_at is null
+                          and user_id = (select user_id from dozo_user where name = :user)
+                        """)
+                .param("now", Timestamp.from(clock.instant()))
+                .param("id", id)
+                .param("user", user)
+                .update();
+        if (revoked > 0) {
+            Token before = token.orElseThrow();
+            ledger.append(actor, "token.revoked", user + "/" + before.name(), facts(before));
+        }
+        return revoked > 0;
+    }
+
+    private static Map<String, Object> facts(Token token) {
+        return Map.of(
+                "roles", token.roles(),
+                "read_only", token.readOnly(),
+                "scope", token.scope(),
+                "expires", token.expiresAt());
+    }
+
+    /** The token with this secret, whether it still counts or not; that it was used is kept once an hour. */
+    public Optional<Token> use(String secret) {
+        if (!secret.startsWith(PREFIX) || secret.length() > SECRET_LENGTH_MAX) {
+            return Optional.empty();
+        }
+        Optional<Token> token = jdbc.sql(SELECT + "where t.secret_sha256 = :digest")
+                .param("digest", digest(secret))
+                .query(TOKEN)
+                .optional();
+        token.ifPresent(this::keepUse);
+        return token;
+    }
+
+    private void keepUse(Token token) {
+        Instant now = clock.instant();
+        Instant last = token.lastUsedAt();
+        if (last == null || last.isBefore(now.minus(USE_KEPT_EVERY))) {
+            jdbc.sql("update api_token set last_used_at = :now where token_id = :id")
+                    .param("now", Timestamp.from(now))
+                    .param("id", token.id())
+                    .update();
+        }
+    }
+
+    private Optional<Token> find(int id) {
+        return jdbc.sql(SELECT + "where t.token_id = :id")
+                .param("id", id)
+                .query(TOKEN)
+                .optional();
+    }
+
+    private void check(Users.User owner, String name, Set<Role> limit, int days) {
+        if (!NAME.matcher(name).matches()) {
+            throw new Refusal("name", "expected 1 to 64 letters, digits, spaces, ., _, @ and -");
+        }
+        if (days < 1 || days > DAYS_MAX) {
+            throw new Refusal("days", "%d: expected 1 to %d", days, DAYS_MAX);
+        }
+        if (owner.roles().isEmpty()) {
+            throw new Refusal("roles", "you have no role that a token could have");
+        }
+        if (limit.isEmpty() || !owner.roles().containsAll(limit)) {
+            throw new Refusal("roles", "expected one or more of your own roles: %s", owner.roles());
+        }
+        if (of(owner.name()).size() >= EACH_MAX) {
+            throw new Refusal("name", "you have %d tokens, the maximum: revoke one", EACH_MAX);
+        }
+    }
+
+    private byte[] randomBytes() {
+        byte[] bytes = new byte[SECRET_BYTES];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private static byte[] digest(String secret) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(secret.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,471 @@
+package dozo.people;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+import dozo.ledger.Ledger;
+import dozo.ledger.Rows;
+import dozo.registry.Refusal;
+import java.nio.charset.StandardCharsets;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.security.crypto.password.PasswordEncoder;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+/** Who may log in, with their roles and projects. Every change is in the ledger; passwords and their hashes are not. */
+@Component
+public class Users {
+
+    /** The user that the password file is for. */
+    public static final String ADMINISTRATOR = "admin";
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._@-]{0,63}");
+
+    /** Who acts in the ledger without being a user. */
+    private static final Set<String> TAKEN = Set.of(Ledger.SYSTEM, "demo");
+
+    private static final int PASSWORD_LENGTH_MIN = 12;
+
+    /** What bcrypt takes. */
+    private static final int PASSWORD_BYTES_MAX = 72;
+
+    private static final String SELECT = """
+            select u.*, u.user_id as id, u.password_hash as hash,
+                   array(select role from user_role r where r.user_id = u.user_id) as roles,
+                   array(select distinct p.code from membership m join project p using (project_id)
+                         where m.user_id = u.user_id) as projects
+            from dozo_user u
+            """;
+
+    private static final RowMapper<User> USER = Rows.of(User.class);
+
+    private final JdbcClient jdbc;
+    private final Ledger ledger;
+    private final PasswordEncoder encoder;
+    private final InstantSource clock;
+
+    /** Where a user's password is checked. */
+    public enum Realm {
+        LOCAL,
+        DIRECTORY
+    }
+
+    /**
+     * A user.
+     *
+     * @param hash of the password; null: the directory checks it
+     * @param gone the directory knows this user no more
+     * @param projects codes of those that are a lab manager's own
+     * @param confirmedAt when the directory last knew this user; null for a local one
+     */
+    public record User(
+            int id,
+            String name,
+            Realm origin,
+            @Nullable String hash,
+            boolean disabled,
+            boolean gone,
+            int stamp,
+            SortedSet<Role> roles,
+            SortedSet<String> projects,
+            Instant createdAt,
+            @Nullable Instant confirmedAt) {
+
+        /** Whether logging in is possible at all. */
+        public boolean active() {
+            return !disabled && !gone;
+        }
+
+        /** Without the hash. */
+        @Override
+        public String toString() {
+            return name;
+        }
+
+        private String standing() {
+            return "%s; projects %s; %s"
+                    .formatted(
+                            roles.isEmpty() ? "no role" : roleNames(roles),
+                            projects.isEmpty() ? "none" : String.join(", ", projects),
+                            disabled ? "disabled" : gone ? "not in the directory" : "enabled");
+        }
+    }
+
+    public Users(JdbcClient jdbc, Ledger ledger, PasswordEncoder encoder, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.ledger = ledger;
+        this.encoder = encoder;
+        this.clock = clock;
+    }
+
+    /**
+     * Creates a local user.
+     *
+     * @throws Refusal when the name is malformed or taken, or the password is too short or too long
+     */
+    @Transactional
+    public User create(String name, String password, Set<Role> roles, String actor) {
+        if (!NAME.matcher(name).matches()) {
+            throw new Refusal(
+                    "name",
+                    "\"%s\": expected a name of 1 to 64 characters a-z, 0-9, ., _, @ and -, starting with a letter or digit",
+                    name);
+        }
+        if (TAKEN.contains(name)) {
+            throw new Refusal("name", "\"%s\" is reserved: the ledger uses it for the program itself", name);
+        }
+        int inserted = insert(name, Realm.LOCAL, encoder.encode(checked(name, password)));
+        if (inserted == 0) {
+            throw Refusal.conflict("name", "user %s exists already", name);
+        }
+        User created = find(name).orElseThrow();
+        setRoles(created.id(), roles);
+        ledger.append(actor, "user.created", name, Map.of("origin", Realm.LOCAL, "roles", roleNames(roles)));
+        return find(name).orElseThrow();
+    }
+
+    /**
+     * Changes what is not null.
+     *
+     * @return the user as it is now, nothing if there is none of this name
+     * @throws Refusal when the administrator of the password file would be locked out, or a user of the directory be given
+     *     roles or a password
+     */
+    @Transactional
+    public Optional<User> change(
+            String name,
+            @Nullable Set<Role> roles,
+            @Nullable Boolean disabled,
+            @Nullable String password,
+            String actor) {
+        // Locked, so that the ledger's "before" is what this change replaces.
+        Optional<User> found = locked(name);
+        if (found.isEmpty()) {
+            return found;
+        }
+        User before = found.get();
+        refuseLockout(before, roles, disabled, password);
+        if (password != null) {
+            setPassword(before, password, actor);
+        }
+        if (disabled != null && disabled != before.disabled()) {
+            jdbc.sql("update dozo_user set disabled = :disabled, stamp = stamp + 1 where user_id = :id")
+                    .param("disabled", disabled)
+                    .param("id", before.id())
+                    .update();
+        }
+        if (roles != null) {
+            setRoles(before.id(), roles);
+        }
+        User after = find(name).orElseThrow();
+        if (!after.standing().equals(before.standing())) {
+            ledger.append(actor, "user.changed", name, Map.of("before", before.standing(), "after", after.standing()));
+        }
+        return Optional.of(after);
+    }
+
+    /**
+     * Sets a user's own password.
+     *
+     * @throws Refusal when the present one is wrong or the new one is not accepted
+     */
+    @Transactional
+    public void changeOwnPassword(String name, String present, String fresh) {
+        User user = locked(name).orElseThrow();
+        refuseLockout(user, null, null, fresh);
+        if (user.hash() == null || !encoder.matches(present, user.hash())) {
+            throw new Refusal("present", "the current password is wrong");
+        }
+        setPassword(user, fresh, name);
+    }
+
+    /**
+     * Makes a project a user's own.
+     *
+     * @return whether there are such a user and such a project
+     */
+    @Transactional
+    public boolean join(String project, String name, String actor) {
+        Optional<User> user = locked(name);
+        if (user.isEmpty() || !isProject(project)) {
+            return false;
+        }
+        int joined = jdbc.sql("""
+                        insert into membership (user_id, project_id)
+                        select :user, project_id from project where code = :project
+                        on conflict do nothing
+                        """)
+                .param("user", user.get().id())
+                .param("project", project)
+                .update();
+        if (joined > 0) {
+            ledger.append(actor, "project.joined", project, Map.of("user", name));
+        }
+        return true;
+    }
+
+    /**
+     * Makes a project not a user's own any more; what a group of the directory gives stays.
+     *
+     * @return whether an administrator had made it so
+     */
+    @Transactional
+    public boolean leave(String project, String name, String actor) {
+        int left = jdbc.sql("""
+                        delete from membership m using dozo_user u, project p
+                        where m.user_id = u.user_id and m.project_id = p.project_id and not m.by_directory
+                          and u.name = :name and p.code = :project
+                        """).param("name", name).param("project", project).update();
+        if (left > 0) {
+            ledger.append(actor, "project.left", project, Map.of("user", name));
+        }
+        return left > 0;
+    }
+
+    /** The user of the password file is there, with that password and every right. */
+    @Transactional
+    public void keepAdministrator(String password) {
+        Optional<User> known = find(ADMINISTRATOR);
+        if (known.isEmpty()) {
+            insert(ADMINISTRATOR, Realm.LOCAL, encoder.encode(password));
+            User made = find(ADMINISTRATOR).orElseThrow();
+            setRoles(made.id(), Set.of(Role.ADMIN));
+            ledger.append(
+                    Ledger.SYSTEM, "user.created", ADMINISTRATOR, Map.of("origin", Realm.LOCAL, "roles", Role.ADMIN));
+        } else if (!encoder.matches(password, known.get().hash())) {
+            replaceHash(known.get(), encoder.encode(password), Ledger.SYSTEM);
+        }
+    }
+
+    /**
+     * Keeps what the directory says of a user; makes the user who logs in for the first time.
+     *
+     * @param projects codes; those that are no project yet are passed over
+     */
+    @Transactional
+    public User confirm(String name, Set<Role> roles, Set<String> projects) {
+        if (insert(name, Realm.DIRECTORY, null) > 0) {
+            ledger.append(Ledger.SYSTEM, "user.created", name, Map.of("origin", Realm.DIRECTORY));
+        }
+        User before =
+                locked(name).filter(user -> user.origin() == Realm.DIRECTORY).orElseThrow();
+        jdbc.sql("update dozo_user set confirmed_at = :now, gone = false where user_id = :id")
+                .param("now", Timestamp.from(clock.instant()))
+                .param("id", before.id())
+                .update();
+        setRoles(before.id(), roles);
+        setProjects(before.id(), projects);
+        User after = find(name).orElseThrow();
+        keepChange(Ledger.SYSTEM, before, after);
+        return after;
+    }
+
+    /** The directory knows a user no more: nothing that was given counts until it does again. */
+    @Transactional
+    public void gone(String name) {
+        Optional<User> before = locked(name).filter(user -> user.origin() == Realm.DIRECTORY && !user.gone());
+        if (before.isPresent()) {
+            jdbc.sql("update dozo_user set gone = true, stamp = stamp + 1 where user_id = :id")
+                    .param("id", before.get().id())
+                    .update();
+            keepChange(Ledger.SYSTEM, before.get(), find(name).orElseThrow());
+        }
+    }
+
+    /** Whether a user could have this name. */
+    public static boolean isName(String name) {
+        return NAME.matcher(name).matches() && !TAKEN.contains(name);
+    }
+
+    /** Has others wait who would change the user, until the transaction is over. */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void lock(String name) {
+        locked(name);
+    }
+
+    /** The user of this name. */
+    public Optional<User> find(String name) {
+        return jdbc.sql(SELECT + "where u.name = :name")
+                .param("name", name)
+                .query(USER)
+                .optional();
+    }
+
+    public Optional<User> find(int id) {
+        return jdbc.sql(SELECT + "where u.user_id = :id")
+                .param("id", id)
+                .query(USER)
+                .optional();
+    }
+
+    /** At most {@code limit} users whose name comes after {@code after}, by name. */
+    public List<User> page(String after, int limit) {
+        return jdbc.sql(SELECT + "where u.name > :after order by u.name limit :limit")
+                .param("after", after)
+                .param("limit", limit)
+                .query(USER)
+                .list();
+    }
+
+    /** At most {@code limit} users whose own a project is, after the one of name {@code after}, by name. */
+    public List<User> members(String project, String after, int limit) {
+        return jdbc.sql(SELECT + """
+                        where u.name > :after and u.user_id in (
+                            select m.user_id from membership m join project p using (project_id) where p.code = :project)
+                        order by u.name limit :limit
+                        """)
+                .param("project", project)
+                .param("after", after)
+                .param("limit", limit)
+                .query(USER)
+                .list();
+    }
+
+    Optional<User> locked(String name) {
+        return jdbc.sql(SELECT + "where u.name = :name for no key update of u")
+                .param("name", name)
+                .query(USER)
+                .optional();
+    }
+
+    private void keepChange(String actor, User before, User after) {
+        if (!after.standing().equals(before.standing())) {
+            ledger.append(
+                    actor,
+                    "user.changed",
+                    after.name(),
+                    Map.of("before", before.standing(), "after", after.standing()));
+        }
+    }
+
+    private void setProjects(int id, Set<String> projects) {
+        String[] codes = projects.toArray(String[]::new);
+        jdbc.sql("""
+                        delete from membership
+                        where user_id = :id and by_directory
+                          and project_id not in (select project_id from project where code = any(:codes::text[]))
+                        """).param("id", id).param("codes", codes).update();
+        jdbc.sql("""
+                        insert into membership (user_id, project_id, by_directory)
+                        select :id, project_id, true from project where code = any(:codes::text[])
+                        on conflict do nothing
+                        """).param("id", id).param("codes", codes).update();
+    }
+
+    private boolean isProject(String code) {
+        return jdbc.sql("select exists (select from project where code = :code)")
+                .param("code", code)
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
+    private int insert(String name, Realm origin, @Nullable String hash) {
+        Timestamp now = Timestamp.from(clock.instant());
+        return jdbc.sql("""
+                        insert into dozo_user (name, origin, password_hash, created_at, confirmed_at)
+                        values (:name, :origin, :hash, :now, case when :origin = 'DIRECTORY' then :now::timestamptz end)
+                        on conflict do nothing
+                        """)
+                .param("name", name)
+                .param("origin", origin.name())
+                .param("hash", hash, java.sql.Types.VARCHAR)
+                .param("now", now)
+                .update();
+    }
+
+    private void setRoles(int id, Set<Role> roles) {
+        String[] names = roles.stream().map(Role::name).toArray(String[]::new);
+        jdbc.sql("delete from user_role where user_id = :id and role <> all(:roles::text[])")
+                .param("id", id)
+                .param("roles", names)
+                .update();
+        jdbc.sql("insert into user_role (user_id, role) select :id, unnest(:roles::text[]) on conflict do nothing")
+                .param("id", id)
+                .param("roles", names)
+                .update();
+    }
+
+    private void setPassword(User user, String password, String actor) {
+        replaceHash(user, encoder.encode(checked(user.name(), password)), actor);
+    }
+
+    private void replaceHash(User user, @Nullable String hash, String actor) {
+        jdbc.sql("update dozo_user set password_hash = :hash, stamp = stamp + 1 where user_id = :id")
+                .param("hash", hash)
+                .param("id", user.id())
+                .update();
+        ledger.append(actor, "password.changed", user.name(), Map.of());
+    }
+
+    private static void refuseLockout(
+            User user, @Nullable Set<Role> roles, @Nullable Boolean disabled, @Nullable String password) {
+        if (user.origin() == Realm.DIRECTORY) {
+            refuseIf(
+                    roles != null,
+                    "roles",
+                    "%s is a directory user: the directory's groups define the roles",
+                    user.name());
+            refuseIf(
+                    password != null,
+                    "password",
+                    "%s is a directory user: change the password in the directory",
+                    user.name());
+        }
+        if (user.name().equals(ADMINISTRATOR)) {
+            refuseIf(
+                    password != null,
+                    "password",
+                    "the password of %s is in the password file: change it there and restart the service",
+                    user.name());
+            refuseIf(
+                    disabled != null && disabled,
+                    "disabled",
+                    "%s is the emergency login and cannot be disabled",
+                    user.name());
+            refuseIf(
+                    roles != null && !roles.contains(Role.ADMIN),
+                    "roles",
+                    "%s is the emergency login and keeps the role ADMIN",
+                    user.name());
+        }
+    }
+
+    @FormatMethod
+    private static void refuseIf(boolean wrong, String field, @FormatString String format, String user) {
+        if (wrong) {
+            throw new Refusal(field, format, user);
+        }
+    }
+
+    private static String checked(String name, String password) {
+        if (password.codePointCount(0, password.length()) < PASSWORD_LENGTH_MIN
+                || password.getBytes(StandardCharsets.UTF_8).length > PASSWORD_BYTES_MAX) {
+            throw new Refusal(
+                    "password",
+                    "expected a password of at least %d characters and at most %d bytes",
+                    PASSWORD_LENGTH_MIN,
+                    PASSWORD_BYTES_MAX);
+        }
+        if (password.toLowerCase(java.util.Locale.ROOT).contains(name)) {
+            throw new Refusal("password", "the password must not contain the user name");
+        }
+        return password;
+    }
+
+    private static String roleNames(Collection<Role> roles) {
+        return roles.stream().sorted().map(Role::name).collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,26 @@
+package dozo.file;
+
+import com.google.errorprone.annotations.FormatMethod;
+import com.google.errorprone.annotations.FormatString;
+
+/** A text that a person wrote does not have the form that it must have. The message says which form is expected. */
+public final class Malformed extends IllegalArgumentException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient Message message;
+
+    @FormatMethod
+    public Malformed(@FormatString String format, Object... values) {
+        this(Message.of(format, values));
+    }
+
+    private Malformed(Message message) {
+        super(message.toString());
+        this.message = message;
+    }
+
+    public Message message() {
+        return message;
+    }
+}

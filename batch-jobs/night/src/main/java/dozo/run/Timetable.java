@@ -1,0 +1,62 @@
+package dozo.run;
+
+import dozo.setting.WrongSetting;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.scheduling.support.CronExpression;
+
+/**
+ * When the nightly backup is due.
+ *
+ * @param cron null: never
+ * @param zone whose clocks the times are of
+ */
+public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
+
+    private static final String OFF = "-";
+
+    /**
+     * The timetable that the settings give.
+     *
+     * @param zone empty: this machine's
+     * @throws WrongSetting when one of them is none
+     */
+    public static Timetable of(String cron, String zone) {
+        return new Timetable(OFF.equals(cron.strip()) ? null : cron(cron), zone(zone));
+    }
+
+    /** The first time after a moment; empty if there is none. */
+    public Optional<Instant> next(Instant after) {
+        return Optional.ofNullable(cron)
+                .map(times -> times.next(after.atZone(zone)))
+                .map(java.time.ZonedDateTime::toInstant);
+    }
+
+    /**
+     * Whether a run is due, on time or because its night was missed: the first time after the last start is not in the future.
+     *
+     * @param last the last run's start, or the first registration while there was none
+     */
+    public boolean due(Instant last, Instant now) {
+        return next(last).filter(time -> !time.isAfter(now)).isPresent();
+    }
+
+    private static CronExpression cron(String text) {
+        try {
+            return CronExpression.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new WrongSetting("cron");
+        }
+    }
+
+    private static ZoneId zone(String text) {
+        try {
+            return text.isBlank() ? ZoneId.systemDefault() : ZoneId.of(text.strip());
+        } catch (DateTimeException e) {
+            throw new WrongSetting("zone");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package dozo.api;
+
+import dozo.api.http.Sheet;
+import dozo.ledger.Dimension;
+import dozo.ledger.Sight;
+import dozo.worklist.GapKind;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * REST's sheets for who has logged in to the pages: REST knows no session, so a link of a page cannot lead there. They are the
+ * same, written by the same code, whatever the browser says it accepts. A parameter without a value is as one that is missing.
+ */
+@RestController
+@RequestMapping(produces = MediaType.ALL_VALUE)
+class Downloads {
+
+    private final CoverageApi coverage;
+    private final GapApi gaps;
+    private final ReconciliationApi reconciliations;
+
+    Downloads(CoverageApi coverage, GapApi gaps, ReconciliationApi reconciliations) {
+        this.coverage = coverage;
+        this.gaps = gaps;
+        this.reconciliations = reconciliations;
+    }
+
+    @GetMapping("/audit/coverage.csv")
+    void coverage(
+            @RequestParam(defaultValue = "project") Dimension by,
+            @RequestParam(required = false) @Nullable String site,
+            @RequestParam(required = false) @Nullable String asOf,
+            Sight sight,
+            Sheet sheet) {
+        coverage.groups(by, given(site), given(asOf), "", 1, sight, sheet);
+    }
+
+    @GetMapping("/audit/changes.csv")
+    void changes(
+            @RequestParam String from,
+            @RequestParam String until,
+            @RequestParam(defaultValue = "project") Dimension by,
+            @RequestParam(required = false) @Nullable String site,
+            Sight sight,
+            Sheet sheet) {
+        coverage.changes(from, until, by, given(site), sight, sheet);
+    }
+
+    @GetMapping("/audit/waits.csv")
+    void waits(
+            @RequestParam String from,
+            @RequestParam String until,
+            @RequestParam(defaultValue = "project") Dimension by,
+            @RequestParam(required = false) @Nullable String site,
+            Sight sight,
+            Sheet sheet) {
+        coverage.waits(from, until, by, given(site), sight, sheet);
+    }
+
+    @GetMapping("/gaps.csv")
+    void gaps(
+            @RequestParam(required = false) @Nullable String from,
+            @RequestParam(required = false) @Nullable String until,
+            @RequestParam(required = false) @Nullable String asOf,
+            @RequestParam(required = false) @Nullable String project,
+            @RequestParam(required = false) @Nullable String kind,
+            @RequestParam(defaultValue = "false") boolean all,
+            @RequestParam(required = false) @Nullable String site,
+            Sight sight,
+            Sheet sheet) {
+        String word = given(kind);
+        gaps.list(
+                ExperimentApi.day("plannedFrom", given(from)),
+                ExperimentApi.day("plannedUntil", given(until)),
+                given(asOf),
+                given(project),
+                word == null ? null : GapKind.of(word),
+                all,
+                given(site),
+                "",
+                1,
+                sight,
+                sheet);
+    }
+
+    @GetMapping("/runs/{id}/reconciliation.csv")
+    void reconciliation(
+            @PathVariable long id,
+            @RequestParam(required = false) @Nullable Boolean missing,
+            Sight sight,
+            Sheet sheet) {
+        reconciliations.lines(id, missing, 0, 1, sight, sheet);
+    }
+
+    private static @Nullable String given(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
+    }
+}

@@ -1,0 +1,53 @@
+package dozo.command;
+
+import java.io.PrintWriter;
+import java.util.List;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * An answer of the service.
+ *
+ * @param value the record that REST shows
+ * @param sent the JSON as it came
+ */
+record Answer<T>(T value, JsonNode sent) {
+
+    /**
+     * Reads the value.
+     *
+     * @throws Failure if the JSON is none of this type
+     */
+    static <T> Answer<T> of(JsonNode sent, JavaType type) {
+        try {
+            return new Answer<>(Connection.JSON.treeToValue(sent, type), sent);
+        } catch (JacksonException e) {
+            throw new Failure(
+                    Exit.UNAVAILABLE,
+                    Connection.visible("the service's answer cannot be understood: " + e.getOriginalMessage()));
+        }
+    }
+
+    /** Reads the items of a list. */
+    static <T> Answer<List<T>> of(List<JsonNode> sent, Class<T> item) {
+        return of(
+                Connection.JSON.createArrayNode().addAll(sent),
+                Connection.JSON.getTypeFactory().constructCollectionType(List.class, item));
+    }
+
+    /** The first item of a list that has one. */
+    static <T> Answer<T> first(Answer<List<T>> list) {
+        return new Answer<>(list.value().getFirst(), list.sent().get(0));
+    }
+
+    /** The JSON with line breaks. */
+    String json() {
+        return Connection.JSON.writeValueAsString(sent);
+    }
+
+    /** Prints the JSON of each item in a line. */
+    void printLines(PrintWriter out) {
+        sent.forEach(item -> out.println(item.toString()));
+    }
+}

@@ -1,0 +1,28 @@
+package dozo.command;
+
+import org.jspecify.annotations.Nullable;
+
+/** An address of REST with the parameters that were given. */
+final class Query {
+
+    private final StringBuilder address;
+    private char next = '?';
+
+    Query(String path) {
+        this.address = new StringBuilder(path);
+    }
+
+    /** Adds a parameter, unless it is null. */
+    Query with(String name, @Nullable Object value) {
+        if (value != null) {
+            address.append(next).append(name).append('=').append(Connection.encoded(value.toString()));
+            next = '&';
+        }
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return address.toString();
+    }
+}

@@ -1,0 +1,210 @@
+package dozo.ui;
+
+import dozo.file.FilePath;
+import dozo.file.Message;
+import dozo.ledger.Sight;
+import dozo.people.Users;
+import dozo.people.Users.User;
+import dozo.registry.Projects;
+import dozo.registry.Projects.Project;
+import dozo.registry.Projects.Threshold;
+import dozo.registry.Refusal;
+import dozo.registry.RestorePlaces;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.Principal;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.springframework.stereotype.Controller;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+
+/** Projects: whose own they are, below which folders their sources lie and restores go, and when the tripwire holds. */
+@Controller
+@RequestMapping("/administration/projects")
+class ProjectsPage {
+
+    private static final int SHOWN = 100;
+    private static final int MEMBERS_SHOWN = 500;
+
+    private final Projects projects;
+    private final RestorePlaces restorePlaces;
+    private final Users users;
+
+    ProjectsPage(Projects projects, RestorePlaces restorePlaces, Users users) {
+        this.projects = projects;
+        this.restorePlaces = restorePlaces;
+        this.users = users;
+    }
+
+    @GetMapping
+    String list(@RequestParam(defaultValue = "") String after, Sight sight, Model model) {
+        model.addAttribute("projects", Cut.of(SHOWN, most -> projects.page(sight, after, most), Project::code));
+        model.addAttribute("first", after.isEmpty() ? null : "");
+        return "projects";
+    }
+
+    @GetMapping("/new")
+    String askCreate(Model model) {
+        model.addAttribute("form", Form.EMPTY);
+        return "newproject";
+    }
+
+    @PostMapping("/new")
+    String create(
+            @RequestParam(defaultValue = "") String code,
+            @RequestParam(defaultValue = "") String title,
+            Principal actor,
+            Model model) {
+        try {
+            return to(projects.create(code.strip(), title.strip(), actor.getName())
+                    .code());
+        } catch (Refusal refused) {
+            model.addAttribute("form", Form.refused(Map.of("code", code, "title", title), refused));
+            return "newproject";
+        }
+    }
+
+    @GetMapping("/{project}")
+    String one(@PathVariable String project, Model model) {
+        return shown(find(project), Map.of(), Map.of(), model);
+    }
+
+    @PostMapping("/{project}/tripwire")
+    String setTripwire(
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String percent,
+            @RequestParam(defaultValue = "") String entries,
+            Principal actor,
+            Model model) {
+        Project before = find(project);
+        try {
+            Threshold threshold = new Threshold(Numbers.whole("percent", percent), Numbers.whole("entries", entries));
+            return to(projects.setTripwire(project, threshold, actor.getName())
+                    .orElseThrow(() -> noProject(project))
+                    .code());
+        } catch (Refusal refused) {
+            return shown(before, Map.of("percent", percent, "entries", entries), refused, model);
+        }
+    }
+
+    /** One folder a line. */
+    @PostMapping("/{project}/roots")
+    String setRoots(@PathVariable String project, @RequestParam String roots, Principal actor, Model model) {
+        return set(find(project), "roots", roots, paths -> projects.setRoots(project, paths, actor.getName()), model);
+    }
+
+    /** One folder a line. */
+    @PostMapping("/{project}/restore-roots")
+    String setRestoreRoots(
+            @PathVariable String project, @RequestParam String restoreRoots, Principal actor, Model model) {
+        return set(
+                find(project),
+                "restoreRoots",
+                restoreRoots,
+                paths -> restorePlaces.setRoots(project, paths, actor.getName()),
+                model);
+    }
+
+    private String set(
+            Project before, String field, String folders, Function<List<Path>, Optional<Project>> set, Model model) {
+        try {
+            List<Path> paths = folders.lines()
+                    .map(String::strip)
+                    .filter(line -> !line.isEmpty())
+                    .map(ProjectsPage::path)
+                    .toList();
+            return to(
+                    set.apply(paths).orElseThrow(() -> noProject(before.code())).code());
+        } catch (Refusal refused) {
+            // Both lists are refused as roots; the form has a field for each.
+            return shown(before, Map.of(field, folders), Map.of(field, refused.message()), model);
+        }
+    }
+
+    @PostMapping("/{project}/members")
+    String join(
+            @PathVariable String project,
+            @RequestParam(defaultValue = "") String member,
+            Principal actor,
+            Model model) {
+        Project found = find(project);
+        try {
+            if (!users.join(project, member.strip(), actor.getName())) {
+                throw new Refusal("member", "there is no user \"%s\"", member);
+            }
+            return to(project);
+        } catch (Refusal refused) {
+            return shown(found, Map.of("member", member), refused, model);
+        }
+    }
+
+    @PostMapping("/{project}/members/{name}/remove")
+    String leave(@PathVariable String project, @PathVariable String name, Principal actor) {
+        find(project);
+        if (!users.leave(project, name, actor.getName())) {
+            throw new Refusal("name", "no administrator has made %s a member of %s", project, name);
+        }
+        return to(project);
+    }
+
+    private String shown(Project project, Map<String, String> typed, Refusal refused, Model model) {
+        return shown(project, typed, Form.refused(typed, refused).errors(), model);
+    }
+
+    private String shown(Project project, Map<String, String> typed, Map<String, Message> errors, Model model) {
+        Map<String, String> values = new HashMap<>();
+        values.put("percent", String.valueOf(project.tripwire().percent()));
+        values.put("entries", String.valueOf(project.tripwire().entries()));
+        values.put("roots", String.join("\n", shown(project.roots())));
+        values.put("restoreRoots", String.join("\n", shown(project.restoreRoots())));
+        values.putAll(typed);
+        model.addAttribute("project", project);
+        model.addAttribute("roots", shown(project.roots()));
+        model.addAttribute("plainRoots", project.roots().stream().allMatch(ProjectsPage::isText));
+        model.addAttribute("restoreRoots", shown(project.restoreRoots()));
+        model.addAttribute("plainRestoreRoots", project.restoreRoots().stream().allMatch(ProjectsPage::isText));
+        model.addAttribute("members", users.members(project.code(), "", MEMBERS_SHOWN));
+        model.addAttribute(
+                "names", users.page("", MEMBERS_SHOWN).stream().map(User::name).toList());
+        model.addAttribute("form", new Form(values, errors));
+        return "project";
+    }
+
+    private static List<String> shown(List<Path> roots) {
+        return roots.stream()
+                .map(root -> FilePath.render(FilePath.rawBytes(root)))
+                .toList();
+    }
+
+    /** Whether what is shown of it would be the same folder when it is sent again. */
+    private static boolean isText(Path root) {
+        return root.equals(path(FilePath.render(FilePath.rawBytes(root))));
+    }
+
+    private static Path path(String text) {
+        if (text.startsWith("/") && text.indexOf('\0') < 0) {
+            return FilePath.pathOf(text.getBytes(StandardCharsets.UTF_8));
+        }
+        throw new Refusal("roots", "\"%s\": expected absolute paths on the service's machine, one on each line", text);
+    }
+
+    private Project find(String code) {
+        return projects.find(code).orElseThrow(() -> noProject(code));
+    }
+
+    private static Refusal noProject(String code) {
+        return new Refusal("project", "there is no project \"%s\"", code);
+    }
+
+    private static String to(String code) {
+        return "redirect:/administration/projects/" + code;
+    }
+}

@@ -12,12 +12,14 @@ import org.springframework.batch.infrastructure.item.ItemReader;
  */
 class ClaimReader implements ItemReader<Claim> {
 
+    private final Runs runs;
     private final TransferUnits units;
     private final long run;
     private final int partition;
     private long last;
 
-    ClaimReader(TransferUnits units, long run, int partition) {
+    ClaimReader(Runs runs, TransferUnits units, long run, int partition) {
+        this.runs = runs;
         this.units = units;
         this.run = run;
         this.partition = partition;
@@ -25,6 +27,7 @@ class ClaimReader implements ItemReader<Claim> {
 
     @Override
     public @Nullable Claim read() {
+        runs.enter(run);
         Optional<Claim> next = units.claim(run, partition, last);
         next.ifPresent(claim -> last = claim.unitId());
         return next.orElse(null);

@@ -4,9 +4,11 @@ import dozo.ledger.Ledger;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +32,11 @@ class Executions {
 
     /** The job writes its own state twice, so it can come between us twice. */
     private static final int STOP_TRIES = 3;
+
+    /** How long a killed process's transactions are waited for; afterwards it is left for the next look. */
+    private static final Duration LEFT_LIMIT = Duration.ofSeconds(5);
+
+    private static final Duration LEFT_POLL = Duration.ofMillis(20);
 
     private static final Logger LOG = LoggerFactory.getLogger(Executions.class);
 
@@ -114,6 +121,10 @@ class Executions {
     }
 
     private void goOn(Run run, boolean cutOff) {
+        if (!awaitLeft(run.id())) {
+            LOG.warn("run {} waits: the database still has a transaction of the process that worked on it", run.id());
+            return;
+        }
         JobExecution last = last(run);
         if (last == null) {
             LOG.info("run {} had not started; it starts now", run.id());
@@ -133,6 +144,17 @@ class Executions {
         } catch (JobExecutionException e) {
             runs.close(run.id(), RunState.FAILED, "could not continue: " + e.getMessage());
         }
+    }
+
+    private boolean awaitLeft(long run) {
+        long end = System.nanoTime() + LEFT_LIMIT.toNanos();
+        while (!runs.isLeft(run)) {
+            if (System.nanoTime() >= end) {
+                return false;
+            }
+            LockSupport.parkNanos(LEFT_POLL.toNanos());
+        }
+        return true;
     }
 
     /**

@@ -157,10 +157,11 @@ class NightlyBackupJob {
     @Bean
     @StepScope
     ClaimReader toSend(
+            Runs runs,
             TransferUnits units,
             @Value("#{jobParameters['run']}") long run,
             @Value("#{stepExecutionContext['partition']}") int partition) {
-        return new ClaimReader(units, run, partition);
+        return new ClaimReader(runs, units, run, partition);
     }
 
     /** Sends while no statement runs: the engine knows no database. */

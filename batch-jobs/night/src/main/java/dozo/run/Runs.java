@@ -27,11 +27,15 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
+import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The runs: who asked for them, how far they are, how they ended. */
 @Component
 public class Runs {
+
+    /** The first half of the advisory lock's key; the second is the run. */
+    private static final int WORKS_ON_RUN = "dozo.run".hashCode();
 
     private static final RowMapper<Run> RUN = (row, n) -> new Run(
             row.getLong("run_id"),
@@ -304,6 +308,32 @@ public class Runs {
             // Without the message: an error's text may quote a file's name.
             ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));
         }
+    }
+
+    /**
+     * Marks this transaction as one that works on a run, until it ends. Whoever claims rows and passes over those that are locked
+     * has to call it first: see {@link #isLeft}.
+     */
+    @Transactional(propagation = Propagation.MANDATORY)
+    public void enter(long id) {
+        jdbc.sql("select pg_advisory_xact_lock_shared(:lock, :run)")
+                .param("lock", WORKS_ON_RUN)
+                .param("run", (int) id)
+                .query()
+                .listOfRows();
+    }
+
+    /**
+     * Whether no transaction works on a run. The server keeps those of a killed process for a moment, and those of one that hangs
+     * or is cut off for hours; what they have claimed would be passed over, and the run would end without it.
+     */
+    @Transactional
+    public boolean isLeft(long id) {
+        return jdbc.sql("select pg_try_advisory_xact_lock(:lock, :run)")
+                .param("lock", WORKS_ON_RUN)
+                .param("run", (int) id)
+                .query(Boolean.class)
+                .single();
     }
 
     public Optional<Run> find(long id) {

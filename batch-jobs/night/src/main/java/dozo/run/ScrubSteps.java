@@ -128,6 +128,7 @@ class ScrubSteps {
         if (!budget.await(PATIENCE)) {
             return true;
         }
+        runs.enter(runId);
         List<Due> claimed =
                 readings.claim(siteId, scrub.dueBefore(), place(context), context.getInt(RECEIPTS, RECEIPTS_FIRST));
         List<Due> dues = asMuchAsFits(claimed, scrub.bytesPerSecond());

@@ -96,6 +96,35 @@ class ScrubFaultsIT {
                 .isEqualTo(receipts);
     }
 
+    /** What it has claimed would be passed over, and the scrub would end without it. */
+    @Test
+    void aScrubWhoseProcessHangsIsNotGoneOnWithBeforeItIsDead() throws Exception {
+        writeMegabytes(4);
+        protect();
+        long receipts = night.count("select count(*) from receipt");
+        Run scrub = night.get(Runs.class)
+                .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(MEGABYTE, false), "test");
+        Path answer = folder.resolve("answer");
+        Path asked = folder.resolve("asked");
+        tools.are("case \"$*\" in *probe-*) ;; *) touch %s; while [ ! -e %s ]; do sleep 0.1; done ;; esac; real \"$@\""
+                .formatted(asked, answer));
+        try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
+            Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> Files.exists(asked) || !child.isAlive());
+            child.assertAlive();
+
+            night.get(Operations.class).recover();
+
+            assertThat(night.get(Runs.class).running()).map(Run::id).contains(scrub.id());
+            assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
+                    .isZero();
+        }
+        Files.createFile(answer);
+        night.get(Operations.class).recover();
+
+        assertThat(night.await(scrub.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(night.count("select count(*) from reading")).isEqualTo(receipts);
+    }
+
     @Test
     void ofTwoServicesThatStartAScrubAtOnceOneIsRefused() throws Exception {
         writeMegabytes(4);

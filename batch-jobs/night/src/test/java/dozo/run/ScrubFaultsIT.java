@@ -106,8 +106,9 @@ class ScrubFaultsIT {
                 .openScrub(night.get(Sites.class).find("dr").orElseThrow(), request(MEGABYTE, false), "test");
         Path answer = folder.resolve("answer");
         Path asked = folder.resolve("asked");
-        tools.are("case \"$*\" in *probe-*) ;; *) touch %s; while [ ! -e %s ]; do sleep 0.1; done ;; esac; real \"$@\""
-                .formatted(asked, answer));
+        tools.are(
+                "case \"$*\" in *probe-*) ;; *) touch %1$s; while [ -e %1$s ] && [ ! -e %2$s ]; do sleep 0.1; done ;; esac; real \"$@\""
+                        .formatted(asked, answer));
         try (ChildProcess child = NightProcess.start(256, folder.resolve("log"), site.address(), database)) {
             Awaitility.await().atMost(Duration.ofMinutes(5)).until(() -> Files.exists(asked) || !child.isAlive());
             child.assertAlive();

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.batch.core.job.Job;
 import org.springframework.batch.core.job.builder.JobBuilder;
+import org.springframework.batch.core.listener.StepExecutionListener;
 import org.springframework.batch.core.partition.Partitioner;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.batch.core.step.Step;
@@ -78,10 +79,22 @@ class ScrubJob {
                 .build();
     }
 
-    /** Partitions differ in nothing but what they claim: they keep the site and us busy at the same time. */
+    /**
+     * Partitions differ in nothing but what they claim: they keep the site and us busy at the same time. Each life of the run goes
+     * through the queue from its begin: what another partition had claimed and did not read lies behind everybody's place in it, and
+     * there may be fewer partitions now.
+     */
     private Step read() {
+        StepExecutionListener fromTheBegin = new StepExecutionListener() {
+            @Override
+            public void beforeStep(StepExecution step) {
+                step.setExecutionContext(new ExecutionContext());
+            }
+        };
         Step worker = new StepBuilder("readCopies", repository)
+                .listener(fromTheBegin)
                 .tasklet(repeating(steps::readNext), transactions)
+                .allowStartIfComplete(true)
                 .build();
         Partitioner partitioner = gridSize -> {
             Map<String, ExecutionContext> partitions = new HashMap<>();

@@ -1,5 +1,6 @@
 package dozo.start;
 
+import dozo.remote.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,11 +21,9 @@ final class Relay implements AutoCloseable {
     private volatile boolean through = true;
     private @Nullable ServerSocket listening;
 
-    Relay(int server) throws IOException {
+    Relay(int server) {
         this.server = server;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
-            port = free.getLocalPort();
-        }
+        this.port = Ports.free();
     }
 
     int port() {

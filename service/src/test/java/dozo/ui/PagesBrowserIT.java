@@ -32,6 +32,7 @@ import dozo.registry.Projects;
 import dozo.registry.Scanners;
 import dozo.registry.Scanners.Scanner;
 import dozo.registry.Sites;
+import dozo.remote.Ports;
 import dozo.run.Operations;
 import dozo.run.Runs;
 import dozo.run.Runs.RunKind;
@@ -41,7 +42,6 @@ import dozo.worklist.Studies;
 import dozo.worklist.Studies.ReceivedSeries;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,10 +141,7 @@ class PagesBrowserIT {
     }
 
     private static void serve() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        int port = Ports.free();
         service = RunningService.start(folder.resolve("work"));
         site = LoopbackSite.start(folder.resolve("sshd"), Files.createDirectories(folder.resolve("site")), port);
         service.bean(Sites.class).save("dr", site.address(), "test");

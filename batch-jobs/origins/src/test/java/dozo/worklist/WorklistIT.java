@@ -10,12 +10,12 @@ import com.sun.net.httpserver.HttpServer;
 import dozo.db.TestDatabase;
 import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
+import dozo.remote.Ports;
 import dozo.source.dicom.PseudonymousCode;
 import dozo.worklist.JudgedBooking.Outcome;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -72,11 +72,11 @@ class WorklistIT {
         write(worklists, 3, "", procedure.getBytes(UTF_8), "20260417");
         write(worklists, 4, "ISO_IR 100", procedure.getBytes(Charset.forName("windows-31j")), "20260417");
         write(worklists, 5, "ISO_IR 192", "another day".getBytes(UTF_8), "20260420");
-        int serverPort = freePort();
-        bareServerPort = freePort();
+        int serverPort = Ports.free();
+        bareServerPort = Ports.free();
         start(folder, "wlmscpfs", "-csk", "-dfp", folder.resolve("wl").toString(), "" + serverPort);
         start(folder, "wlmscpfs", "-dfp", folder.resolve("wl").toString(), "" + bareServerPort);
-        orthancPort = freePort();
+        orthancPort = Ports.free();
         Path orthanc = Files.createDirectories(folder.resolve("orthanc"));
         Files.writeString(
                 orthanc.resolve("orthanc.json"), """
@@ -300,11 +300,5 @@ class WorklistIT {
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("log-" + PROCESSES.size()).toFile())
                 .start());
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 }

@@ -3,9 +3,8 @@ package dozo.source.dicomweb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dozo.remote.Ports;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -46,8 +45,8 @@ public final class OrthancServer implements AutoCloseable {
      */
     public OrthancServer(Path folder, int stableSeconds, boolean overwrites) throws IOException {
         this.folder = folder;
-        this.httpPort = freePort();
-        this.dicomPort = freePort();
+        this.httpPort = Ports.free();
+        this.dicomPort = Ports.free();
         Files.writeString(folder.resolve("orthanc.json"), """
                 {
                   "Name": "test", "StorageDirectory": "db", "IndexDirectory": "db", "Plugins": ["%s"],
@@ -70,12 +69,6 @@ public final class OrthancServer implements AutoCloseable {
                 .orElseThrow(() -> new AssertionError("install the packages orthanc, orthanc-dicomweb and dcmtk"));
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {
-            return socket.getLocalPort();
-        }
-    }
-
     public String address() {
         return "http://127.0.0.1:" + httpPort;
     }
@@ -88,7 +81,11 @@ public final class OrthancServer implements AutoCloseable {
                 .redirectOutput(
                         ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
                 .start());
-        await().atMost(LIMIT).ignoreExceptions().until(() -> !get("/system").isEmpty());
+        Process started = process.get();
+        await().atMost(LIMIT)
+                .failFast("it has ended; see its log in " + folder, () -> !started.isAlive())
+                .ignoreExceptions()
+                .until(() -> !get("/system").isEmpty());
     }
 
     private static String program() {

@@ -1,0 +1,104 @@
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.platform.launcher.Launcher;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+import org.junit.platform.launcher.listeners.TestExecutionSummary;
+
+/**
+ * Runs test classes of one module for as long as its queue has some; {@code ./dozo test} starts as many of these as there are
+ * processors. Maven would run one module after the other, and wait at the end of each for its longest class.
+ *
+ * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: whoever deletes it runs the class. What
+ * came of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED}, and one with what failed.
+ */
+public final class TestWorker {
+
+    private static final int STACK_LINES = 40;
+
+    private TestWorker() {}
+
+    /** Arguments: the queue, the folder for results, the folder for failures, the pipe to tell progress to. */
+    public static void main(String[] arguments) throws IOException {
+        Path queue = Path.of(arguments[0]);
+        Path results = Path.of(arguments[1]);
+        Path failures = Path.of(arguments[2]);
+        try (LauncherSession session = LauncherFactory.openSession();
+                PrintWriter progress = new PrintWriter(arguments[3])) {
+            for (String name : names(queue)) {
+                if (claim(queue.resolve(name))) {
+                    run(session.getLauncher(), name.substring(name.indexOf('-') + 1), results, failures, progress);
+                }
+            }
+        }
+        // Whatever a test has left running does not keep the suite.
+        System.exit(0);
+    }
+
+    private static List<String> names(Path queue) throws IOException {
+        try (Stream<Path> files = Files.list(queue)) {
+            return files.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private static boolean claim(Path file) throws IOException {
+        try {
+            Files.delete(file);
+            return true;
+        } catch (NoSuchFileException another) {
+            return false;
+        }
+    }
+
+    private static boolean isAbstract(String name) {
+        try {
+            return Modifier.isAbstract(Class.forName(name, false, TestWorker.class.getClassLoader()).getModifiers());
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static void run(Launcher launcher, String name, Path results, Path failures, PrintWriter progress)
+            throws IOException {
+        if (isAbstract(name)) {
+            Files.writeString(results.resolve(name), "0 0 0 0%n".formatted());
+            return;
+        }
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                .selectors(selectClass(name))
+                // A test that hangs fails, with all threads' stacks.
+                .configurationParameter("junit.jupiter.execution.timeout.default", "10 m")
+                .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
+                .build();
+        SummaryGeneratingListener listener = new SummaryGeneratingListener();
+        launcher.execute(request, listener);
+        TestExecutionSummary summary = listener.getSummary();
+        double seconds = (summary.getTimeFinished() - summary.getTimeStarted()) / 1e3;
+        long tests = summary.getTestsFoundCount();
+        long failed = summary.getTotalFailureCount();
+        long skipped = summary.getTestsSkippedCount()
+                + summary.getTestsAbortedCount()
+                + summary.getContainersSkippedCount()
+                + summary.getContainersAbortedCount();
+        if (failed > 0 || tests + skipped == 0) {
+            try (PrintWriter text = new PrintWriter(Files.newBufferedWriter(failures.resolve(name)))) {
+                text.println(tests + skipped == 0 ? name + " has no test" : name);
+                summary.printFailuresTo(text, STACK_LINES);
+            }
+        }
+        progress.printf("%6.1f s %4d tests %s %s%n", seconds, tests, failed > 0 ? "FAILED" : "ok    ", name);
+        progress.flush();
+        Files.writeString(results.resolve(name), "%.1f %d %d %d%n".formatted(seconds, tests, failed, skipped));
+    }
+}

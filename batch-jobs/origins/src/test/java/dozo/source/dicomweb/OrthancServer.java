@@ -73,8 +73,8 @@ public final class OrthancServer implements AutoCloseable {
         return "http://127.0.0.1:" + httpPort;
     }
 
-    /** Starts it again where it was. */
-    public void start() throws IOException {
+    /** Starts it again where it was; waits for one that another thread is stopping. */
+    public synchronized void start() throws IOException {
         process = Optional.of(new ProcessBuilder(program(), "orthanc.json")
                 .directory(folder.toFile())
                 .redirectErrorStream(true)
@@ -96,7 +96,7 @@ public final class OrthancServer implements AutoCloseable {
     }
 
     /** Stops it, as its package does. */
-    public void stop() throws InterruptedException {
+    public synchronized void stop() throws InterruptedException {
         Process running = process.orElseThrow();
         running.destroy();
         if (!running.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {

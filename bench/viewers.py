@@ -60,7 +60,8 @@ class Viewers:
         self.address = ('127.0.0.1', port)
         self.requests = [
             f'GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nAccept-Encoding: gzip\r\n'
-            f'Accept-Language: en\r\nCookie: {cookies[number % len(cookies)]}\r\n\r\n'
+            # Else one whose run is over keeps its connection, and nothing says that no more comes.
+            f'Accept-Language: en\r\nConnection: close\r\nCookie: {cookies[number % len(cookies)]}\r\n\r\n'
             for number in range(count)
         ]
         self.selector = selectors.DefaultSelector()

@@ -189,6 +189,7 @@ def addresses(run, tokens):
         '/audit': ['/audit', '/audit?asOf=2024-10-01&by=scanner', '/audit?by=month&from=2016-01-01&until=2025-12-31'],
         '/audit/proof': ['/audit/proof?experiment=P003/S2&path=folder1/scan1.dcm'],
         '/sites/{name}/check': ['/sites/dr/check'],
+        '/sites/{name}/remove': ['/sites/dr/remove'],
         '/administration/tokens/{id}/revoke': [f'/administration/tokens/{tokens[EVERYBODY]}/revoke'],
         '/administration/users/{name}': ['/administration/users/lab0'],
         '/administration/users/{name}/tokens/{id}/revoke': [f'/administration/users/lab0/tokens/{tokens[LAB]}/revoke'],

@@ -390,7 +390,9 @@ class OrthancIT {
             await().ignoreExceptions()
                     .atMost(Duration.ofMinutes(5))
                     .until(() -> !child.isAlive()
-                            || proxy.asked(FaultyProxy.WADO) == 8 && tree(study).size() == 5);
+                            || proxy.asked(FaultyProxy.WADO) == 8
+                                    && tree(study).size() == 5
+                                    && files(incoming).size() == 3);
             child.assertAlive();
         }
         proxy.heal();

@@ -102,9 +102,14 @@ class NightlySchedule {
 
     private boolean due(Site site) {
         Optional<Instant> last = runs.latest(RunKind.NIGHTLY_BACKUP, site.id()).map(Run::startedAt);
-        return last.or(this::firstRegistration)
+        return last.or(() -> firstRegistration().map(first -> later(first, site.changedAt())))
                 .filter(since -> timetable.due(since, clock.instant()))
                 .isPresent();
+    }
+
+    /** A site that comes later waits for the night, as an experiment does: nobody expects a full copy within seconds. */
+    private static Instant later(Instant one, Instant other) {
+        return one.isAfter(other) ? one : other;
     }
 
     private Optional<Instant> firstRegistration() {

@@ -75,6 +75,21 @@ class NightlyScheduleTest {
     }
 
     @Test
+    void aSiteThatComesLaterWaitsForTheNight() throws Exception {
+        register();
+        jdbc("update experiment set registered_at = now() - interval '3 days'");
+
+        lookAt(Instant.now());
+        assertThat(runs().latest())
+                .as("the hour has come since the experiment was registered, but not since the site was")
+                .isEmpty();
+
+        lookAt(tomorrow());
+        assertThat(runs().latest()).isPresent();
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
+    }
+
+    @Test
     void whileARunIsGoingOnNoneIsStarted() throws Exception {
         register();
         Run running = openNight();

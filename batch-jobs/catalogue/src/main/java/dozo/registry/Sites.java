@@ -4,6 +4,7 @@ import dozo.ledger.Ledger;
 import dozo.remote.SiteAddress;
 import java.nio.file.Path;
 import java.sql.Timestamp;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -27,14 +28,15 @@ public class Sites {
                     row.getString("login"),
                     row.getString("root"),
                     Path.of(row.getString("identity_file")),
-                    row.getString("host_key")));
+                    row.getString("host_key")),
+            row.getTimestamp("updated_at").toInstant());
 
     private final JdbcClient jdbc;
     private final Ledger ledger;
     private final InstantSource clock;
 
     /** A DR destination. */
-    public record Site(int id, String name, SiteAddress address) {}
+    public record Site(int id, String name, SiteAddress address, Instant changedAt) {}
 
     public Sites(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
         this.jdbc = jdbc;

@@ -8,7 +8,9 @@ import dozo.ledger.Ledger;
 import dozo.manifest.Freezes;
 import dozo.manifest.Ingest;
 import dozo.manifest.IngestSettings;
+import dozo.manifest.Known;
 import dozo.manifest.Manifests;
+import dozo.manifest.SourceLook;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Projects;
@@ -25,6 +27,7 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.LongAdder;
 import org.flywaydb.core.Flyway;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -65,7 +68,7 @@ final class CatalogueLoad {
         Ledger ledger = new Ledger(jdbc, clock);
         Projects projects = new Projects(jdbc, ledger, clock);
         experiments = new Experiments(jdbc, projects, ledger, clock);
-        ingest = new Ingest(template, manifests, new Freezes(jdbc, ledger, clock), ledger, clock, new IngestSettings(Duration.ofDays(1)));
+        ingest = new Ingest(template, manifests, new Freezes(jdbc, ledger, clock), ledger, clock, new IngestSettings(Duration.ofDays(1), 4, Duration.ofMinutes(10)));
         projects.create("p", "", "bench");
     }
 
@@ -216,9 +219,14 @@ final class CatalogueLoad {
     }
 
     private void night(Experiment experiment, Ingest.Walk walk) {
-        var findings = transaction.execute(status -> ingest.ingest(experiment, walk)).findings();
-        if (!findings.isEmpty()) {
-            throw new IllegalStateException(findings.toString());
+        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
+        try (SourceLook look = ingest.look(experiment, known, walk, new LongAdder())) {
+            var findings = transaction.execute(status -> look.seal()).findings();
+            if (!findings.isEmpty()) {
+                throw new IllegalStateException(findings.toString());
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

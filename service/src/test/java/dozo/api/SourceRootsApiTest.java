@@ -7,7 +7,9 @@ import dozo.RunningService.Answer;
 import dozo.ledger.Ledger;
 import dozo.manifest.Ingest;
 import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.Known;
 import dozo.manifest.Manifests;
+import dozo.manifest.SourceLook;
 import dozo.people.Role;
 import dozo.people.Users;
 import dozo.registry.Experiments;
@@ -23,12 +25,15 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Whoever sees some projects only registers what is below their roots, and what is bound to a root leads nowhere else, ever. */
 class SourceRootsApiTest {
@@ -337,7 +342,14 @@ class SourceRootsApiTest {
     }
 
     private Ingested ingest(String code) {
-        return service.bean(Ingest.class).ingest(experiment(code));
+        Ingest ingest = service.bean(Ingest.class);
+        Experiment experiment = experiment(code);
+        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
+        try (SourceLook look = ingest.look(experiment, known, new LongAdder())) {
+            return new TransactionTemplate(service.bean(PlatformTransactionManager.class)).execute(_ -> look.seal());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private Experiment experiment(String code) {

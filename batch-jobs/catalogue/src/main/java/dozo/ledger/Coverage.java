@@ -7,9 +7,11 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.RowMapper;
@@ -175,6 +177,37 @@ public class Coverage {
                 .param("limit", limit)
                 .query(EXPERIMENT)
                 .list();
+    }
+
+    /** At most {@code limit} experiments with an id above {@code after} that have a manifest and are not wholly safe, by id. */
+    public List<ExperimentCoverage> unsafe(int siteId, int after, int limit) {
+        return jdbc.sql("""
+                        with page as materialized (
+                            select experiment_id from protection
+                            where site_id = :site and experiment_id > :after and entries = entries_safe is false
+                            order by experiment_id limit :limit
+                        )
+                        """ + PER_EXPERIMENT + """
+                        where e.experiment_id in (select experiment_id from page)
+                        order by e.experiment_id
+                        """)
+                .param("site", siteId)
+                .param("after", after)
+                .param("limit", limit)
+                .query(EXPERIMENT)
+                .list();
+    }
+
+    /** Those of these experiments whose current manifest is wholly safe at a site. */
+    public Set<Integer> safe(int siteId, int[] experimentIds) {
+        return new HashSet<>(jdbc.sql("""
+                        select experiment_id from protection
+                        where site_id = :site and experiment_id = any(:experiments) and entries = entries_safe is true
+                        """)
+                .param("site", siteId)
+                .param("experiments", experimentIds)
+                .query((row, n) -> row.getInt(1))
+                .list());
     }
 
     /** One experiment. */

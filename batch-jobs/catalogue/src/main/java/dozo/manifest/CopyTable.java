@@ -1,60 +1,73 @@
 package dozo.manifest;
 
+import dozo.file.Spool;
+import java.io.IOException;
+import java.io.InputStream;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.postgresql.PGConnection;
-import org.postgresql.copy.CopyIn;
 
 /**
- * Rows on their way into one table by binary COPY. They are sent by a statement of their own whenever there are a few MiB of
- * them, so that several tables can be filled side by side over one connection. Not for several threads.
+ * Rows for one table, gathered while no connection is held and loaded by one binary COPY afterwards. A few MiB wait in memory, the rest
+ * in a file. Not for several threads.
  */
-final class CopyTable {
+final class CopyTable implements AutoCloseable {
 
     private static final byte[] HEAD = {
         'P', 'G', 'C', 'O', 'P', 'Y', '\n', (byte) 0xFF, '\r', '\n', 0, 0, 0, 0, 0, 0, 0, 0, 0
     };
     private static final byte[] TAIL = {(byte) 0xFF, (byte) 0xFF};
-    private static final int FULL_BYTES = 2 << 20;
+    private static final int FULL_BYTES = 64 << 10;
+    private static final int BUFFER_BYTES = 1 << 20;
 
-    private final Connection connection;
     private final String copy;
-    private final CopyBytes rows = new CopyBytes(1 << 16);
+    private final Spool spool;
+    private final CopyBytes rows = new CopyBytes(1 << 10);
+    private long count;
 
     /**
      * @param copy the statement: {@code copy TABLE (COLUMNS) from stdin with (format binary)}
      */
-    CopyTable(Connection connection, String copy) {
-        this.connection = connection;
+    CopyTable(String copy) {
         this.copy = copy;
+        this.spool = new Spool();
         rows.append(HEAD, 0, HEAD.length);
     }
 
     /** Where the next row's columns go. */
-    CopyBytes row(int columns) throws SQLException {
+    CopyBytes row(int columns) throws IOException {
         if (rows.length() >= FULL_BYTES) {
-            send();
+            spill();
         }
         rows.columns(columns);
+        count++;
         return rows;
     }
 
-    /** Sends what has not been sent. */
-    void send() throws SQLException {
-        if (rows.length() == HEAD.length) {
+    /** How many rows there are. */
+    long count() {
+        return count;
+    }
+
+    /** Loads all rows. Nothing can be added afterwards. */
+    void load(Connection connection) throws SQLException, IOException {
+        if (count == 0) {
             return;
         }
         rows.append(TAIL, 0, TAIL.length);
-        CopyIn in = connection.unwrap(PGConnection.class).getCopyAPI().copyIn(copy);
-        try {
-            in.writeToCopy(rows.bytes(), 0, rows.length());
-            in.endCopy();
-        } finally {
-            if (in.isActive()) {
-                in.cancelCopy();
-            }
+        spill();
+        try (InputStream all = spool.read()) {
+            connection.unwrap(PGConnection.class).getCopyAPI().copyIn(copy, all, BUFFER_BYTES);
         }
+    }
+
+    @Override
+    public void close() {
+        spool.close();
+    }
+
+    private void spill() throws IOException {
+        spool.write(rows.bytes(), 0, rows.length());
         rows.clear();
-        rows.append(HEAD, 0, HEAD.length);
     }
 }

@@ -8,9 +8,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /**
  * Puts what a source holds now beside the entries that hold, by folder and name, and makes the next manifest's entries of it.
  * Only folders that changed are looked at: those in the table {@code crawl_folder}, with what they hold now in
- * {@code crawl}, and those that are gone, in {@code gone_folder}. All three are temporary, and so is {@code difference}.
+ * {@code crawl}, and those that are gone, in {@code gone_folder}. All three are temporary, and so is {@code difference}: they are
+ * made once for each connection, and emptied by the end of every transaction, which writes nothing to the system catalogue.
  */
 final class Differences {
+
+    /** From so many rows on, the planner is told what the temporary tables hold: it writes that to the system catalogue. */
+    private static final int ANALYZED_FROM = 5_000;
 
     private final JdbcClient jdbc;
     private final int experimentId;
@@ -42,48 +46,71 @@ final class Differences {
         this.experimentId = experimentId;
     }
 
-    /** Makes the tables that are loaded before anything is compared. */
+    /** Makes the tables, where this connection has none yet. */
     static void createTables(JdbcClient jdbc) {
-        jdbc.sql("drop table if exists crawl, crawl_folder, gone_folder, difference")
-                .update();
-        jdbc.sql("""
-                create temporary table crawl (
-                    row_no integer not null,
-                    directory_no integer not null,
-                    size_bytes bigint not null,
-                    modified_ns bigint not null,
-                    mode smallint not null,
-                    kind "char" not null,
-                    name bytea not null,
-                    hard_link bigint,
-                    link_target bytea
-                ) on commit drop;
-                create temporary table crawl_folder (
-                    directory_no integer not null,
-                    path bytea,
-                    entries integer not null,
-                    fingerprint bytea,
-                    complete boolean not null
-                ) on commit drop;
-                create temporary table gone_folder (directory_no integer not null) on commit drop;
-                """).update();
+        boolean there = jdbc.sql("select to_regclass('pg_temp.difference') is not null")
+                .query(Boolean.class)
+                .single();
+        if (!there) {
+            jdbc.sql("""
+                    create temporary table crawl (
+                        row_no integer not null,
+                        directory_no integer not null,
+                        size_bytes bigint not null,
+                        modified_ns bigint not null,
+                        mode smallint not null,
+                        kind "char" not null,
+                        name bytea not null,
+                        hard_link bigint,
+                        link_target bytea
+                    ) on commit delete rows;
+                    create temporary table crawl_folder (
+                        directory_no integer not null,
+                        path bytea,
+                        entries integer not null,
+                        fingerprint bytea,
+                        complete boolean not null
+                    ) on commit delete rows;
+                    create temporary table gone_folder (directory_no integer not null) on commit delete rows;
+                    create temporary table difference (
+                        before_no integer,
+                        row_no integer,
+                        directory_no integer not null,
+                        name bytea not null,
+                        before_kind "char",
+                        before_bytes bigint,
+                        before_ns bigint,
+                        kind "char",
+                        size_bytes bigint,
+                        modified_ns bigint,
+                        content boolean not null
+                    ) on commit delete rows;
+                    """).update();
+        }
     }
 
     /**
      * Finds what differs. What is not in a folder's listing is gone only if all of the folder was told and the entry itself
      * is not among what could not be looked at: unknown is not gone.
+     *
+     * @param rows how many entries were told of changed folders
      */
-    void find(Collection<FilePath> unreadable) {
+    void find(Collection<FilePath> unreadable, long rows) {
         // Hash tables of a night with many changes; the default would have them written to disk.
         jdbc.sql("set local work_mem = '64MB'").update();
         // It would look up every entry's link where all of them are read at once sooner: no two entries have one.
         jdbc.sql("set local enable_memoize = off").update();
         // What they hold is only roughly of interest; to look at 30,000 rows of each took longer than all that follows.
-        jdbc.sql("set local default_statistics_target = 5").update();
-        jdbc.sql("analyze crawl, crawl_folder, gone_folder").update();
+        // Of few rows
+        // it is of none.
+        boolean many = rows >= ANALYZED_FROM;
+        if (many) {
+            jdbc.sql("set local default_statistics_target = 5").update();
+            jdbc.sql("analyze crawl, crawl_folder, gone_folder").update();
+        }
         // NB: "offset 0" keeps the planner from reading all of the experiment's entries for a few folders.
         jdbc.sql("""
-                        create temporary table difference on commit drop as
+                        insert into difference
                         select h.entry_no as before_no, c.row_no, coalesce(c.directory_no, h.directory_no) as directory_no,
                                coalesce(c.name, h.name) as name,
                                h.kind as before_kind, h.size_bytes as before_bytes, h.modified_ns as before_ns,
@@ -107,7 +134,9 @@ final class Differences {
         if (!unreadable.isEmpty()) {
             keepUnknown(unreadable);
         }
-        jdbc.sql("analyze difference").update();
+        if (many) {
+            jdbc.sql("analyze difference").update();
+        }
     }
 
     private void keepUnknown(Collection<FilePath> unreadable) {

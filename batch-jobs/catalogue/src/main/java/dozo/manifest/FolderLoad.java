@@ -7,9 +7,8 @@ import dozo.file.Problem;
 import dozo.ledger.Findings.Finding;
 import dozo.source.Listings;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,17 +17,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Takes what a source holds into the database. A folder that holds what it held last time is recognised by its fingerprint and
- * costs a comparison; the entries of all others go into the table {@code crawl}, or, when there is no manifest to compare
- * with, straight to where they belong.
+ * Takes what a source holds, and compares it with the database folder by folder. A folder that holds what it held last time is
+ * recognised by its fingerprint and costs a comparison; the entries of all others are kept for the table {@code crawl}, or, when there
+ * is no manifest to compare with, for the tables they belong to. Nothing is written to the database before {@link #load}: no transaction is
+ * open while the source is asked.
  *
- * <p>May be told by several threads at once; one at a time speaks with the database, the others wait once they have a batch
- * of their own. Memory: a batch for each thread, a bit for each folder, and the paths of what could not be read.
+ * <p>May be told by several threads at once; one at a time keeps rows, the others wait once they have a batch of their own. Memory: a
+ * batch for each thread, a bit for each folder, the paths of what could not be read, and some MiB of rows ({@link CopyTable}).
  */
-final class FolderLoad implements Listings {
+final class FolderLoad implements Listings, AutoCloseable {
 
     /** A batch is looked up and sent as one. */
     private static final int BATCH_FOLDERS = 1_000;
@@ -47,13 +49,20 @@ final class FolderLoad implements Listings {
     /** What a folder takes beside its rows, about. */
     private static final int FOLDER_OVERHEAD_BYTES = 1 << 11;
 
+    private static final String LOOK_UP = """
+            select q.n, d.directory_no, d.entries, d.fingerprint
+            from unnest(?::bytea[]) with ordinality q (digest, n)
+            cross join lateral (select directory_no, entries, fingerprint from directory
+                                where experiment_id = ? and sha256(path) = q.digest
+                                offset 0) d
+            """;
+
+    private final JdbcTemplate template;
     private final int experimentId;
     private final boolean first;
-    private final PreparedStatement lookUp;
     private final CopyTable rows;
     private final CopyTable links;
     private final CopyTable folders;
-    private final Connection connection;
 
     private final Map<FilePath, Listed> open = new ConcurrentHashMap<>();
     private final Set<FilePath> unreadable = ConcurrentHashMap.newKeySet();
@@ -65,11 +74,15 @@ final class FolderLoad implements Listings {
     private List<FolderRows> batch = new ArrayList<>();
     private long batchBytes;
 
-    /** Whoever holds it may use the connection and everything below. */
-    private final ReentrantLock database = new ReentrantLock();
+    /** Counts what is told: as long as it grows, the source answers. */
+    private final LongAdder told;
+
+    /** Whoever holds it may use the tables and everything below. */
+    private final ReentrantLock keeping = new ReentrantLock();
 
     private final BitSet seen = new BitSet();
     private final Sums sums = new Sums();
+    private final Known known;
     private int lastNumber;
     private int lastRow;
     private int seenThere;
@@ -94,19 +107,14 @@ final class FolderLoad implements Listings {
     }
 
     /**
-     * @param first whether the experiment has no manifest yet: then there is nothing to compare with
+     * @param told grows with whatever is told
      */
-    FolderLoad(Connection connection, int experimentId, boolean first) throws SQLException {
-        this.connection = connection;
+    FolderLoad(JdbcTemplate template, int experimentId, Known known, LongAdder told) {
+        this.template = template;
         this.experimentId = experimentId;
-        this.first = first;
-        this.lookUp = connection.prepareStatement("""
-                select q.n, d.directory_no, d.entries, d.fingerprint
-                from unnest(?::bytea[]) with ordinality q (digest, n)
-                cross join lateral (select directory_no, entries, fingerprint from directory
-                                    where experiment_id = ? and sha256(path) = q.digest
-                                    offset 0) d
-                """);
+        this.known = known;
+        this.first = known.manifest() == null;
+        this.told = told;
         this.rows = copyInto(
                 first
                         ? "entry (experiment_id, entry_no, directory_no, since_manifest, " + FolderRows.ENTRY_COLUMNS
@@ -116,15 +124,16 @@ final class FolderLoad implements Listings {
                 first
                         ? "directory (experiment_id, directory_no, path, entries, fingerprint, first_entry_no, last_entry_no"
                         : "crawl_folder (directory_no, path, entries, fingerprint, complete");
-        this.lastNumber = first ? 0 : lastNumber();
+        this.lastNumber = known.lastFolder();
     }
 
-    private CopyTable copyInto(String tableAndColumns) {
-        return new CopyTable(connection, "copy %s) from stdin with (format binary)".formatted(tableAndColumns));
+    private static CopyTable copyInto(String tableAndColumns) {
+        return new CopyTable("copy %s) from stdin with (format binary)".formatted(tableAndColumns));
     }
 
     @Override
     public Listing folder(FilePath folder) {
+        told.increment();
         Listed listed = new Listed(new FolderRows(folder));
         open.put(folder, listed);
         return listed;
@@ -145,16 +154,45 @@ final class FolderLoad implements Listings {
     }
 
     /** Everything was told: what was begun and has no end holds what it was said to hold, and perhaps more. */
-    void finish() throws IOException, InterruptedException, SQLException {
+    void finish() throws IOException, InterruptedException {
         for (Listed listed : List.copyOf(open.values())) {
             unreadable.add(listed.folder.path);
             listed.finish(false);
         }
         take(batch);
-        rows.send();
-        links.send();
-        folders.send();
-        lookUp.close();
+    }
+
+    /** Whether what was told may differ from what the database knows: what is gone differs, too. */
+    boolean differs() {
+        return first || folders.count() > 0 || known.foldersThere() > seenThere;
+    }
+
+    /** Whether folders that are there by the database were not told. */
+    boolean lacksFolders() {
+        return known.foldersThere() > seenThere;
+    }
+
+    /** How many entries have to be compared. */
+    long rows() {
+        return rows.count();
+    }
+
+    /** Loads what was kept, in the caller's transaction. */
+    void load(Connection connection) throws SQLException {
+        try {
+            rows.load(connection);
+            links.load(connection);
+            folders.load(connection);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        rows.close();
+        links.close();
+        folders.close();
     }
 
     /** The source itself could not be read: nothing is known of it. */
@@ -187,11 +225,6 @@ final class FolderLoad implements Listings {
     /** No two folders' numbers differ in their sign only. */
     private static int bit(int directoryNumber) {
         return Math.abs(directoryNumber);
-    }
-
-    /** How many of the folders that are there by the database were told. */
-    int seenThere() {
-        return seenThere;
     }
 
     List<Finding> findings() {
@@ -228,23 +261,21 @@ final class FolderLoad implements Listings {
     }
 
     private void take(List<FolderRows> told) throws IOException, InterruptedException {
-        database.lockInterruptibly();
+        keeping.lockInterruptibly();
         try {
-            List<FolderRows> changed = first ? told : changed(told);
+            List<FolderRows> changed = first || told.isEmpty() ? told : changed(told);
             for (FolderRows folder : changed) {
-                sendRows(folder);
-                sendFolder(folder);
+                keepRows(folder);
+                keepFolder(folder);
             }
             told.forEach(sums::add);
-        } catch (SQLException e) {
-            throw new IOException(e);
         } finally {
-            database.unlock();
+            keeping.unlock();
         }
     }
 
     /** Those that are not what the database says; the others are marked as seen and that was all. */
-    private List<FolderRows> changed(List<FolderRows> told) throws SQLException {
+    private List<FolderRows> changed(List<FolderRows> told) {
         List<FolderRows> changed = new ArrayList<>();
         byte[][] fingerprints = lookUp(told);
         for (int i = 0; i < fingerprints.length; i++) {
@@ -268,35 +299,37 @@ final class FolderLoad implements Listings {
 
     /** Asks for the folders' numbers; gives back the fingerprints, null where there is none. */
     @SuppressWarnings("NullAway") // an array of nullable arrays
-    private byte[][] lookUp(List<FolderRows> told) throws SQLException {
+    private byte[][] lookUp(List<FolderRows> told) {
         byte[][] digests = new byte[told.size()][];
         byte[][] fingerprints = new byte[told.size()][];
         for (int i = 0; i < digests.length; i++) {
             digests[i] = Digest.ofContent(told.get(i).path.bytes()).bytes();
         }
-        lookUp.setArray(1, connection.createArrayOf("bytea", digests));
-        lookUp.setInt(2, experimentId);
-        try (ResultSet found = lookUp.executeQuery()) {
-            while (found.next()) {
-                int i = found.getInt(1) - 1;
-                FolderRows folder = told.get(i);
-                folder.number = found.getInt(2);
-                folder.known = true;
-                found.getInt(3);
-                folder.there = !found.wasNull();
-                fingerprints[i] = found.getBytes(4);
-            }
-        }
+        template.query(
+                LOOK_UP,
+                statement -> {
+                    statement.setArray(1, statement.getConnection().createArrayOf("bytea", digests));
+                    statement.setInt(2, experimentId);
+                },
+                found -> {
+                    int i = found.getInt(1) - 1;
+                    FolderRows folder = told.get(i);
+                    folder.number = found.getInt(2);
+                    folder.known = true;
+                    found.getInt(3);
+                    folder.there = !found.wasNull();
+                    fingerprints[i] = found.getBytes(4);
+                });
         return fingerprints;
     }
 
-    private void sendRows(FolderRows folder) throws SQLException {
+    private void keepRows(FolderRows folder) throws IOException {
         if (folder.number == 0) {
             lastNumber++;
             folder.number = folder.entries < LARGE_FOLDER ? lastNumber : -lastNumber;
         }
         if (first) {
-            sendEntries(folder);
+            keepEntries(folder);
         } else {
             folder.drain((bytes, offset, linkOffset, end) -> {
                 CopyBytes row = rows.row(2 + FolderRows.COLUMN_COUNT);
@@ -307,7 +340,7 @@ final class FolderLoad implements Listings {
         }
     }
 
-    private void sendEntries(FolderRows folder) throws SQLException {
+    private void keepEntries(FolderRows folder) throws IOException {
         folder.firstNumber = folder.begun ? folder.firstNumber : lastRow + 1;
         folder.drain((bytes, offset, linkOffset, end) -> {
             CopyBytes row = rows.row(4 + FolderRows.ENTRY_COLUMN_COUNT);
@@ -326,7 +359,7 @@ final class FolderLoad implements Listings {
         folder.lastNumber = lastRow;
     }
 
-    private void sendFolder(FolderRows folder) throws SQLException {
+    private void keepFolder(FolderRows folder) throws IOException {
         CopyBytes row = folders.row(first ? 7 : 5);
         if (first) {
             row.field(experimentId);
@@ -343,29 +376,16 @@ final class FolderLoad implements Listings {
         }
     }
 
-    private void sendEarly(FolderRows folder) throws IOException, InterruptedException {
-        database.lockInterruptibly();
+    private void keepEarly(FolderRows folder) throws IOException, InterruptedException {
+        keeping.lockInterruptibly();
         try {
             if (!first && folder.number == 0) {
                 lookUp(List.of(folder));
             }
-            sendRows(folder);
+            keepRows(folder);
             folder.begun = true;
-        } catch (SQLException e) {
-            throw new IOException(e);
         } finally {
-            database.unlock();
-        }
-    }
-
-    private int lastNumber() throws SQLException {
-        try (PreparedStatement last = connection.prepareStatement(
-                "select greatest(max(directory_no), -min(directory_no)) from directory where experiment_id = ?")) {
-            last.setInt(1, experimentId);
-            try (ResultSet row = last.executeQuery()) {
-                row.next();
-                return row.getInt(1);
-            }
+            keeping.unlock();
         }
     }
 
@@ -379,9 +399,10 @@ final class FolderLoad implements Listings {
 
         @Override
         public void entry(byte[] name, Facts facts) throws IOException, InterruptedException {
+            told.increment();
             folder.add(name, facts);
             if (folder.lengthBytes() >= FOLDER_BYTES) {
-                sendEarly(folder);
+                keepEarly(folder);
             }
         }
 

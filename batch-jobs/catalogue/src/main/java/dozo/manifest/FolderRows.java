@@ -3,7 +3,7 @@ package dozo.manifest;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
-import java.sql.SQLException;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,7 +111,7 @@ final class FolderRows {
          * @param linkOffset where the fields of {@link #LINK_COLUMNS} begin
          * @param end where the row ends
          */
-        void row(byte[] bytes, int offset, int linkOffset, int end) throws SQLException;
+        void row(byte[] bytes, int offset, int linkOffset, int end) throws IOException;
     }
 
     /** Whether what is from one place to the other has a value in {@link #LINK_COLUMNS}. */
@@ -120,7 +120,7 @@ final class FolderRows {
     }
 
     /** Hands over the rows and forgets them; fingerprint and sums stay. */
-    void drain(Reader reader) throws SQLException {
+    void drain(Reader reader) throws IOException {
         for (int at = 0; at < rows.length(); ) {
             int row = at + Integer.BYTES;
             int end = row + rows.intAt(at);

@@ -1,6 +1,8 @@
 package dozo.manifest;
 
 import dozo.file.FilePath;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,31 +19,20 @@ final class GoneFolders {
 
     private GoneFolders() {}
 
-    /** Puts them into {@code gone_folder}, but for those below what could not be read: unknown is not gone. */
+    /** Puts them into {@code gone_folder}, but for those below what could not be read: unknown is not gone. In a transaction. */
     static void find(JdbcTemplate template, int experimentId, FolderLoad load) {
-        template.execute((ConnectionCallback<@Nullable Void>) connection -> {
-            if (there(connection, experimentId) > load.seenThere()) {
+        if (load.lacksFolders()) {
+            template.execute((ConnectionCallback<@Nullable Void>) connection -> {
                 collect(connection, experimentId, load);
-            }
-            return null;
-        });
-    }
-
-    private static long there(Connection connection, int experimentId) throws SQLException {
-        try (PreparedStatement count = connection.prepareStatement(
-                "select count(*) from directory where experiment_id = ? and entries is not null")) {
-            count.setInt(1, experimentId);
-            try (ResultSet row = count.executeQuery()) {
-                row.next();
-                return row.getLong(1);
-            }
+                return null;
+            });
         }
     }
 
     private static void collect(Connection connection, int experimentId, FolderLoad load) throws SQLException {
-        CopyTable gone = new CopyTable(connection, "copy gone_folder (directory_no) from stdin with (format binary)");
-        try (PreparedStatement folders = connection.prepareStatement(
-                "select directory_no, path from directory where experiment_id = ? and entries is not null")) {
+        try (CopyTable gone = new CopyTable("copy gone_folder (directory_no) from stdin with (format binary)");
+                PreparedStatement folders = connection.prepareStatement(
+                        "select directory_no, path from directory where experiment_id = ? and entries is not null")) {
             folders.setInt(1, experimentId);
             folders.setFetchSize(FETCH);
             try (ResultSet folder = folders.executeQuery()) {
@@ -52,8 +43,10 @@ final class GoneFolders {
                     }
                 }
             }
+            gone.load(connection);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        gone.send();
     }
 
     private static boolean below(FilePath folder, Set<FilePath> unreadable) {

@@ -14,4 +14,15 @@ public record IngestSettings(
                 min = "1m",
                 max = "366d")
         @DefaultValue("36h")
-        Duration listAgeMax) {}
+        Duration listAgeMax,
+
+        @Setting(value = "sources that are looked at side by side", min = "1", max = "64") @DefaultValue("4")
+        int looks,
+
+        @Setting(
+                value =
+                        "a source that tells nothing for so long is given up, with a finding; the run goes on with the others",
+                min = "1s",
+                max = "1d")
+        @DefaultValue("10m")
+        Duration patience) {}

@@ -1,5 +1,7 @@
 package dozo.manifest;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.EntryKind;
 import dozo.file.Facts;
 import dozo.file.FilePath;
@@ -10,37 +12,63 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Entries told in any order, sorted by folder in a temporary table, and told on folder by folder. A path told twice counts
- * once, as it was told last. Not for several threads.
+ * once, as it was told last. Holds a connection of its own while it sorts and tells on, but no transaction. Not for several threads.
  */
-final class LooseEntries implements Listed {
+final class LooseEntries implements Listed, AutoCloseable {
 
     private static final int FETCH = 1_000;
 
-    private final Connection connection;
+    private final JdbcTemplate template;
     private final Path source;
     private final Listings listings;
-    private final CopyTable loose;
+    private final LongAdder told;
+    private final CopyTable loose = new CopyTable(
+            "copy loose (ordinal, directory, %s) from stdin with (format binary)".formatted(FolderRows.COLUMNS));
     private int ordinal;
     private boolean lacking;
 
-    LooseEntries(Connection connection, Path source, Listings listings) throws SQLException {
-        this.connection = connection;
+    LooseEntries(JdbcTemplate template, Path source, Listings listings, LongAdder told) {
+        this.template = template;
         this.source = source;
         this.listings = listings;
-        this.loose = new CopyTable(
-                connection,
-                "copy loose (ordinal, directory, %s) from stdin with (format binary)".formatted(FolderRows.COLUMNS));
-        try (Statement statement = connection.createStatement()) {
-            statement.execute("drop table if exists loose");
+        this.told = told;
+    }
+
+    @Override
+    public void close() {
+        loose.close();
+    }
+
+    @Override
+    public void entry(FilePath path, Facts facts) throws IOException {
+        told.increment();
+        CopyBytes row = loose.row(2 + FolderRows.COLUMN_COUNT);
+        row.field(++ordinal);
+        row.field(path.parent().bytes());
+        FolderRows.put(row, path.name(), facts);
+    }
+
+    @Override
+    public void problem(long line, @Nullable FilePath path, Problem problem, String message)
+            throws IOException, InterruptedException {
+        lacking |= problem == Problem.UNPARSED;
+        listings.problem(path == null ? FilePath.ROOT : path, problem, message);
+    }
+
+    /** All is told: tells it on, folder by folder. */
+    void tellByFolder() throws IOException, InterruptedException {
+        try (Connection connection = requireNonNull(template.getDataSource()).getConnection();
+                Statement statement = connection.createStatement()) {
             statement.execute("""
                     create temporary table loose (
                         ordinal integer not null,
@@ -52,70 +80,75 @@ final class LooseEntries implements Listed {
                         name bytea not null,
                         hard_link bigint,
                         link_target bytea
-                    ) on commit drop
+                    )
                     """);
-        }
-    }
-
-    @Override
-    public void entry(FilePath path, Facts facts) throws IOException {
-        try {
-            CopyBytes row = loose.row(2 + FolderRows.COLUMN_COUNT);
-            row.field(++ordinal);
-            row.field(path.parent().bytes());
-            FolderRows.put(row, path.name(), facts);
-        } catch (SQLException e) {
-            throw new IOException(e);
-        }
-    }
-
-    @Override
-    public void problem(long line, @Nullable FilePath path, Problem problem, String message)
-            throws IOException, InterruptedException {
-        lacking |= problem == Problem.UNPARSED;
-        listings.problem(path == null ? FilePath.ROOT : path, problem, message);
-    }
-
-    /** All is told: tells it on, folder by folder. */
-    void tellByFolder() throws IOException, InterruptedException, SQLException {
-        loose.send();
-        try (PreparedStatement sorted = connection.prepareStatement("""
-                select distinct on (directory, name) * from loose order by directory, name, ordinal desc
-                """)) {
-            sorted.setFetchSize(FETCH);
-            try (ResultSet row = sorted.executeQuery()) {
-                tell(row);
+            try {
+                loose.load(connection);
+                // The server keeps what it sorted, so that no transaction is open while the source is asked.
+                statement.execute("""
+                        declare sorted no scroll cursor with hold for
+                        select distinct on (directory, name) * from loose order by directory, name, ordinal desc
+                        """);
+                tell(statement);
+            } finally {
+                statement.execute("close all");
+                statement.execute("drop table loose");
             }
+        } catch (SQLException e) {
+            throw requireNonNull(template.getExceptionTranslator().translate("a list by folder", null, e));
         }
     }
 
-    private void tell(ResultSet row) throws SQLException, IOException, InterruptedException {
-        byte @Nullable [] directory = null;
-        Listings.Listing listing = null;
-        boolean outside = false;
-        while (row.next()) {
-            byte[] next = row.getBytes("directory");
-            if (listing == null || !Arrays.equals(directory, next)) {
-                end(listing);
-                FilePath folder = FilePath.of(next);
-                listing = listings.folder(folder);
-                directory = next;
-                outside = isBelowALink(folder);
-                if (outside) {
-                    listings.problem(
-                            folder, Problem.OUTSIDE, "a link is on the way to it: what it holds is not the source's");
+    private void tell(Statement statement) throws SQLException, IOException, InterruptedException {
+        FolderTeller teller = new FolderTeller();
+        int rows;
+        do {
+            rows = 0;
+            try (ResultSet row = statement.executeQuery("fetch %d from sorted".formatted(FETCH))) {
+                while (row.next()) {
+                    teller.tell(row);
+                    rows++;
                 }
             }
-            if (!outside) {
-                listing.entry(row.getBytes("name"), facts(row));
-            }
-        }
-        end(listing);
+        } while (rows == FETCH);
+        end(teller.listing);
         if (lacking) {
             listings.problem(
                     FilePath.ROOT,
                     Problem.UNREADABLE,
                     "not all lines of the list are valid: no file is treated as deleted");
+        }
+    }
+
+    /** Tells rows, sorted by folder, as what folders hold. */
+    private final class FolderTeller {
+
+        private byte @Nullable [] directory;
+        private Listings.@Nullable Listing listing;
+        private boolean outside;
+
+        void tell(ResultSet row) throws SQLException, IOException, InterruptedException {
+            byte[] next = row.getBytes("directory");
+            Listings.Listing here = listing;
+            if (here == null || !Arrays.equals(directory, next)) {
+                end(here);
+                here = begin(FilePath.of(next));
+                listing = here;
+                directory = next;
+            }
+            if (!outside) {
+                here.entry(row.getBytes("name"), facts(row));
+            }
+        }
+
+        private Listings.Listing begin(FilePath folder) throws IOException, InterruptedException {
+            Listings.Listing begun = listings.folder(folder);
+            outside = isBelowALink(folder);
+            if (outside) {
+                listings.problem(
+                        folder, Problem.OUTSIDE, "a link is on the way to it: what it holds is not the source's");
+            }
+            return begun;
         }
     }
 

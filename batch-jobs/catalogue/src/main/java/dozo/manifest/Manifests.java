@@ -24,7 +24,7 @@ public class Manifests {
 
     private static final int FETCH = 1_000;
 
-    private static final RowMapper<Manifest> MANIFEST = (row, n) -> new Manifest(
+    static final RowMapper<Manifest> MANIFEST = (row, n) -> new Manifest(
             row.getInt("experiment_id"),
             row.getInt("manifest_no"),
             row.getTimestamp("sealed_at").toInstant(),

@@ -72,16 +72,17 @@ public class Scanners {
     }
 
     /**
-     * The experiments that are not wholly safe at a site and of which the scanner's console deletes its files one day: those first
-     * whose day is first, at most 10,000.
+     * The experiments that are not known to be wholly safe at a site and of which the scanner's console deletes its files one day: those
+     * first whose day is first, at most 10,000.
      */
     public List<Integer> nearestToPurge(int siteId) {
         return jdbc.sql("""
                         select e.experiment_id
                         from experiment e
                         join scanner s on s.code = e.scanner
-                        join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
-                        where s.purge_days is not null and e.acquired_on is not null and n.entries_safe < n.entries
+                        left join protection n on n.experiment_id = e.experiment_id and n.site_id = :site
+                        where s.purge_days is not null and e.acquired_on is not null
+                          and n.entries_safe = n.entries is not true
                         order by e.acquired_on + s.purge_days, e.experiment_id
                         limit :most
                         """)

@@ -48,12 +48,43 @@ public class Bags {
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .update();
-        tagFiles.forEach((name, digest) -> jdbc.sql("insert into tag_file values (:experiment, :site, :name, :digest)")
+        jdbc.sql("""
+                        insert into tag_file (experiment_id, site_id, name, digest)
+                        select :experiment, :site, t.name, t.digest from unnest(:names::bytea[], :digests::bytea[]) as t (name, digest)
+                        """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
-                .param("name", name.bytes())
-                .param("digest", digest.bytes())
-                .update());
+                .param("names", tagFiles.keySet().stream().map(FilePath::bytes).toArray(byte[][]::new))
+                .param("digests", tagFiles.values().stream().map(Digest::bytes).toArray(byte[][]::new))
+                .update();
+        jdbc.sql("update protection set tags_unknown = false where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .update();
+    }
+
+    /**
+     * Notes that a bag's tag files are going to be written, in a transaction that ends before that begins.
+     *
+     * @return those that it has, by their names in it; empty: nobody knows, as somebody began before and did not come to an end, or
+     *     they were found altered
+     */
+    public Optional<Map<FilePath, Digest>> beginWriting(int experimentId, int siteId) {
+        Map<FilePath, Digest> tagFiles = new LinkedHashMap<>();
+        jdbc.sql("select name, digest from tag_file where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query(row -> {
+                    tagFiles.put(FilePath.of(row.getBytes("name")), Digest.of(row.getBytes("digest")));
+                });
+        int known = jdbc.sql("""
+                        update protection set tags_unknown = true
+                        where experiment_id = :experiment and site_id = :site and not tags_unknown
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .update();
+        return known == 1 ? Optional.of(tagFiles) : Optional.empty();
     }
 
     /** The tag files of a bag by their names in it; none if that was not noted, or not all receipts are listed in them yet. */
@@ -71,7 +102,8 @@ public class Bags {
 
     /** Has the next night write the tag files again. */
     public void writeAgain(int experimentId, int siteId) {
-        jdbc.sql("update protection set unsettled = true where experiment_id = :experiment and site_id = :site")
+        jdbc.sql(
+                        "update protection set unsettled = true, tags_unknown = true where experiment_id = :experiment and site_id = :site")
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .update();

@@ -114,7 +114,11 @@ public class Receipts {
     /** Notes that the bag's tag files list every receipt. */
     public void settled(int experimentId, int siteId) {
         jdbc.sql("""
-                        update protection set unsettled = false where experiment_id = :experiment and site_id = :site
+                        update protection
+                            set unsettled = false,
+                                settled_unit = coalesce((select max(unit_id) from transfer_unit
+                                                         where experiment_id = :experiment and site_id = :site), 0)
+                        where experiment_id = :experiment and site_id = :site
                         """).param("experiment", experimentId).param("site", siteId).update();
     }
 

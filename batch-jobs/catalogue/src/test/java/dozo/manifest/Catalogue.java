@@ -23,6 +23,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -41,7 +43,8 @@ final class Catalogue {
     Instant now = Instant.parse("2026-11-01T00:00:00Z");
 
     /** Tests that ask for no age write their lists by the machine's clock. */
-    private static final IngestSettings LISTS_OF_A_YEAR = new IngestSettings(Duration.ofDays(366));
+    private static final IngestSettings LISTS_OF_A_YEAR =
+            new IngestSettings(Duration.ofDays(366), 4, Duration.ofMinutes(10));
 
     private final TransactionTemplate transaction;
 
@@ -66,18 +69,30 @@ final class Catalogue {
 
     /** One more look at the source, a day after the last. */
     Ingested night(Walk walk) {
-        now = now.plusSeconds(86_400);
-        return transaction.execute(status -> ingest.ingest(experiment, walk));
+        return night(() -> ingest.look(experiment, known(), walk, new LongAdder()));
     }
 
     Ingested nightOfList(Ingest.EntryList list) {
-        now = now.plusSeconds(86_400);
-        return transaction.execute(status -> ingest.ingestList(experiment, list));
+        return night(() -> ingest.lookAtList(experiment, known(), list, new LongAdder()));
     }
 
     Ingested night() {
+        return night(() -> ingest.look(experiment, known(), new LongAdder()));
+    }
+
+    private Known known() {
+        return ingest.known(new int[] {experiment.id()}).get(experiment.id());
+    }
+
+    private Ingested night(Callable<SourceLook> looking) {
         now = now.plusSeconds(86_400);
-        return transaction.execute(status -> ingest.ingest(experiment));
+        try (SourceLook look = looking.call()) {
+            return transaction.execute(status -> look.seal());
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     long count(String sql) {

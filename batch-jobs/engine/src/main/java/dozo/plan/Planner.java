@@ -23,8 +23,8 @@ public final class Planner {
     private final CostModel cost;
     private final double[] bundleSeconds;
     private final double[] largeSeconds;
-    private final long smallBytes;
-    private final double smallSeconds;
+    private long smallBytes;
+    private double smallSeconds;
     private double smallSecondsLeft;
     private double largeSecondsSum;
 
@@ -62,14 +62,8 @@ public final class Planner {
         Work upTo(long sizeBytes);
     }
 
-    /**
-     * A planner.
-     *
-     * @param total what is to come, as far as is known; wrong, it costs balance and nothing else
-     * @param firstPass asked at most once, and only when so little is to come that units must be cut finer for it: below about 70
-     *     GB for four partitions and usual limits
-     */
-    public Planner(int partitions, Limits limits, CostModel cost, Work total, FirstPass firstPass) {
+    /** A planner that expects plenty: units are cut at their limits. */
+    public Planner(int partitions, Limits limits, CostModel cost) {
         if (partitions < 1) {
             throw new IllegalArgumentException("at least one partition, not " + partitions);
         }
@@ -78,13 +72,40 @@ public final class Planner {
         this.bundleSeconds = new double[partitions];
         this.largeSeconds = new double[partitions];
         this.bundle = new int[limits.bundleEntriesMax()];
+        expectPlenty();
+    }
+
+    /** A planner that expects so much. */
+    public Planner(int partitions, Limits limits, CostModel cost, Work total, FirstPass firstPass) {
+        this(partitions, limits, cost);
+        expect(total, firstPass);
+    }
+
+    /** Has what comes next cut at the limits, however it ends. */
+    public void expectPlenty() {
+        smallBytes = limits.largeBytes();
+        smallSeconds = cost.seconds(smallBytes, 1);
+        smallSecondsLeft = Double.POSITIVE_INFINITY;
+    }
+
+    /**
+     * Has what comes next cut so finely that it ends in balance.
+     *
+     * @param total what is to come, as far as is known; wrong, it costs balance and nothing else
+     * @param firstPass asked at most once, and only when so little is to come that units must be cut finer for it: below about 70
+     *     GB for four partitions and usual limits
+     */
+    public void expect(Work total, FirstPass firstPass) {
+        int partitions = bundleSeconds.length;
         double unitSecondsMax = IMBALANCE_MAX * cost.seconds(total) / partitions;
-        boolean plenty = limits.unitSeconds(cost) <= unitSecondsMax;
+        if (partitions == 1 || limits.unitSeconds(cost) <= unitSecondsMax) {
+            expectPlenty();
+            return;
+        }
         double withoutEntry = (unitSecondsMax - cost.secondsPerEntry()) * cost.bytesPerSecond();
-        this.smallBytes = Math.min(limits.largeBytes(), Math.max(SMALL_BYTES_MIN, (long) withoutEntry));
-        this.smallSeconds = cost.seconds(smallBytes, 1);
-        this.smallSecondsLeft =
-                plenty || partitions == 1 ? Double.POSITIVE_INFINITY : cost.seconds(firstPass.upTo(smallBytes));
+        smallBytes = Math.min(limits.largeBytes(), Math.max(SMALL_BYTES_MIN, (long) withoutEntry));
+        smallSeconds = cost.seconds(smallBytes, 1);
+        smallSecondsLeft = cost.seconds(firstPass.upTo(smallBytes));
     }
 
     /** Takes one entry; hands over the units that are finished with it. */

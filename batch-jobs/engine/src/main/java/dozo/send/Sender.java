@@ -21,6 +21,7 @@ import dozo.send.Outcome.Verified;
 import dozo.send.SourceFile.SourceProblem;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
@@ -28,12 +29,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +68,19 @@ public final class Sender implements AutoCloseable {
     /** Writes the content of a file that Dozo makes itself. */
     public interface Content {
         void writeTo(OutputStream out) throws IOException;
+    }
+
+    /** A file that Dozo makes itself, and its name in a bag. */
+    public record Placing(Route route, FilePath inBag, Content content) {
+
+        FilePath finalName() {
+            return route.top().resolve(inBag);
+        }
+
+        FilePath temporary() {
+            return route.incoming()
+                    .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
+        }
     }
 
     /** What came of sending a file, before anything is proven. */
@@ -174,10 +190,38 @@ public final class Sender implements AutoCloseable {
      * @return its digest
      */
     public Digest place(Route route, FilePath inBag, Content content) throws IOException, InterruptedException {
-        FilePath finalName = route.top().resolve(inBag);
-        FilePath temporary = route.incoming()
-                .resolve("tag-" + Digest.ofContent(inBag.bytes()).toString().substring(0, 16));
-        return lanes.over(lane -> place(lane, route, temporary, finalName, content));
+        Placing file = new Placing(route, inBag, content);
+        return lanes.over(lane -> place(lane, route, file.temporary(), file.finalName(), content));
+    }
+
+    /**
+     * The same with many at once: all are written, then one command computes their digests, then the site's disk has them, then they get
+     * their names, those of one bag in the order in which they come.
+     *
+     * @throws RemoteException when the site as a whole cannot be used, or one of them came out wrong: then none has its name
+     */
+    public void placeAll(List<Placing> files) throws RemoteException, InterruptedException {
+        Map<Placing, Written> written = workers.each(
+                files,
+                file -> lanes.over(lane -> {
+                    tree.makeFolders(lane, file.route, file.route.incoming());
+                    return write(lane, file.temporary(), file.content);
+                }));
+        long bytes = written.values().stream().mapToLong(Written::bytes).sum();
+        Map<FilePath, Digest> found =
+                prover.digests(files.stream().map(Placing::temporary).toList(), bytes);
+        for (Placing file : files) {
+            checkWritten(file.finalName(), requireNonNull(written.get(file)).digest, found.get(file.temporary()));
+        }
+        Map<Route, List<Placing>> bags =
+                files.stream().collect(Collectors.groupingBy(Placing::route, LinkedHashMap::new, Collectors.toList()));
+        workers.each(bags.keySet(), bag -> {
+            for (Placing file : requireNonNull(bags.get(bag))) {
+                Digest digest = requireNonNull(written.get(file)).digest;
+                lanes.doOver(lane -> tree.publish(lane, bag, file.temporary(), file.finalName(), digest, null));
+            }
+            return bag;
+        });
     }
 
     /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
@@ -191,13 +235,17 @@ public final class Sender implements AutoCloseable {
         Written written = write(lane, temporary, content);
         Digest sent = written.digest;
         Digest found = site.digests(lane, List.of(temporary), written.bytes).get(temporary);
+        checkWritten(finalName, sent, found);
+        prover.syncAll();
+        tree.publish(lane, route, temporary, finalName, sent, null);
+        return sent;
+    }
+
+    private static void checkWritten(FilePath finalName, Digest sent, @Nullable Digest found) throws RemoteException {
         if (found == null || !found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
         }
-        prover.syncAll();
-        tree.publish(lane, route, temporary, finalName, sent, null);
-        return sent;
     }
 
     /**
@@ -229,18 +277,33 @@ public final class Sender implements AutoCloseable {
      * @return those that could not be given them, perhaps because somebody has removed them there
      */
     public List<Failed> setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
-        Map<Entry, Outcome> outcomes = workers.each(
-                folders,
-                folder -> entryOutcome(folder, lane -> {
-                    SiteFacts facts = SiteFacts.of(folder);
-                    lane.sftp().setFacts(route.finalName(folder), facts.mode(), facts.modifiedSeconds());
-                    return new Verified(folder, Digest.OF_NOTHING);
-                }));
-        return outcomes.values().stream()
-                .filter(Failed.class::isInstance)
-                .map(Failed.class::cast)
-                .toList();
+        return setFolderFacts(Map.of(route, folders)).getOrDefault(route, List.of());
     }
+
+    /** The same for many bags at once; those that could not be given them, by their bags. */
+    public Map<Route, List<Failed>> setFolderFacts(Map<Route, List<Entry>> folders)
+            throws RemoteException, InterruptedException {
+        List<Placed> all = folders.entrySet().stream()
+                .flatMap(bag -> bag.getValue().stream().map(folder -> new Placed(bag.getKey(), folder)))
+                .toList();
+        Map<Placed, Outcome> outcomes = workers.each(
+                all,
+                placed -> entryOutcome(placed.entry, lane -> {
+                    SiteFacts facts = SiteFacts.of(placed.entry);
+                    lane.sftp().setFacts(placed.route.finalName(placed.entry), facts.mode(), facts.modifiedSeconds());
+                    return new Verified(placed.entry, Digest.OF_NOTHING);
+                }));
+        Map<Route, List<Failed>> failures = new HashMap<>();
+        for (Placed placed : all) {
+            if (outcomes.get(placed) instanceof Failed failed) {
+                failures.computeIfAbsent(placed.route, _ -> new ArrayList<>()).add(failed);
+            }
+        }
+        return failures;
+    }
+
+    /** An entry of a bag. */
+    private record Placed(Route route, Entry entry) {}
 
     /**
      * Removes what earlier runs left under temporary names, but for the files with these numbers. Of a copy nothing is left
@@ -656,13 +719,18 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private Written write(Lane lane, FilePath name, Content content) throws IOException, InterruptedException {
+    private Written write(Lane lane, FilePath name, Content content) throws RemoteException, InterruptedException {
         try (RemoteFile remote = create(lane, name);
                 RemoteOutput counted = new RemoteOutput(remote);
                 DigestOutputStream out = new DigestOutputStream(counted, Digest.algorithm())) {
             content.writeTo(out);
             remote.finish(!site.syncsAtOnce());
             return new Written(Digest.of(out.getMessageDigest().digest()), counted.written());
+        } catch (RemoteException e) {
+            throw e;
+        } catch (IOException e) {
+            // Of the content: our own memory or disk.
+            throw new UncheckedIOException(e);
         }
     }
 

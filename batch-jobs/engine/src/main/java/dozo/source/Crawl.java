@@ -7,10 +7,9 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Walks a folder of this machine, several threads side by side, and tells what it holds. It is only ever read. Links are told,
@@ -33,7 +32,7 @@ public final class Crawl {
         this(root, Math.clamp(2L * Runtime.getRuntime().availableProcessors(), 2, WORKERS_MAX));
     }
 
-    /** A walk by so many threads, of which each has one folder open at a time. */
+    /** A walk by so many threads at most, this one too, of which each has one folder open at a time. */
     public Crawl(Path root, int workers) {
         if (workers < 1) {
             throw new IllegalArgumentException("a crawl by " + workers + " threads");
@@ -80,40 +79,68 @@ public final class Crawl {
         }
     }
 
+    /** This thread walks; others help as soon as folders wait. Of a small tree, starting threads would be most of the work. */
     private void walk(int rootFolder, Listings listings) throws IOException, InterruptedException {
-        Waiting waiting = new Waiting();
         // Platform threads: a virtual one is of no use in a system call.
-        try (ExecutorService crew = Executors.newFixedThreadPool(
-                workers, Thread.ofPlatform().name("crawl-", 1).daemon().factory())) {
-            var ended = new ExecutorCompletionService<Boolean>(crew);
-            for (int i = 0; i < workers; i++) {
-                ended.submit(() -> {
-                    try (Kernel kernel = new Kernel()) {
-                        new CrawlWorker(kernel, rootFolder, listings, waiting).work();
-                    }
-                    return true;
-                });
-            }
-            try {
-                for (int i = 0; i < workers; i++) {
-                    ended.take().get();
-                }
-            } catch (ExecutionException e) {
-                throw failure(e);
-            } finally {
-                crew.shutdownNow();
-            }
+        try (Crew crew = new Crew(rootFolder, listings)) {
+            crew.work();
+            crew.awaitHelpers();
         }
     }
 
-    /** What stopped a worker, as this thread's own. */
-    private static IOException failure(ExecutionException e) throws IOException, InterruptedException {
-        switch (e.getCause()) {
-            case IOException io -> throw io;
-            case InterruptedException interrupted -> throw interrupted;
-            case RuntimeException defect -> throw defect;
-            case Error error -> throw error;
-            case null, default -> throw new IllegalStateException(e);
+    /** The threads that walk one tree. */
+    private final class Crew implements AutoCloseable {
+
+        private final ExecutorService helpers = Executors.newThreadPerTaskExecutor(
+                Thread.ofPlatform().name("crawl-", 1).daemon().factory());
+        private final int rootFolder;
+        private final Listings listings;
+        private final Waiting waiting = new Waiting(this::help);
+
+        /** Only within {@link Waiting}'s lock. */
+        private int helping;
+
+        Crew(int rootFolder, Listings listings) {
+            this.rootFolder = rootFolder;
+            this.listings = listings;
+        }
+
+        private void help() {
+            if (helping < workers - 1) {
+                helping++;
+                helpers.execute(this::work);
+            }
+        }
+
+        /** Works until nothing waits or somebody has failed, perhaps by itself. */
+        void work() {
+            try (Kernel kernel = new Kernel()) {
+                new CrawlWorker(kernel, rootFolder, listings, waiting).work();
+            } catch (Throwable e) {
+                waiting.fail(e);
+                helpers.shutdownNow();
+            }
+        }
+
+        /** Returns when all are done, and fails as the first of them failed. */
+        void awaitHelpers() throws IOException, InterruptedException {
+            helpers.shutdown();
+            helpers.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+            switch (waiting.failure()) {
+                case null -> {}
+                case IOException io -> throw io;
+                case InterruptedException interrupted -> throw interrupted;
+                case RuntimeException defect -> throw defect;
+                case Error error -> throw error;
+                case Throwable other -> throw new IllegalStateException(other);
+            }
+        }
+
+        /** All other threads have ended then. */
+        @Override
+        public void close() {
+            helpers.shutdownNow();
+            helpers.close();
         }
     }
 

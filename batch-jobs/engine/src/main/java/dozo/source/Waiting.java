@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
 final class Waiting {
 
     private final Deque<Names> last = new ArrayDeque<>();
+    private final Runnable moreHands;
     private @Nullable Folder root = new Folder(FilePath.ROOT, null);
     private int beingRead;
+    private int idle;
+    private @Nullable Throwable failure;
 
     /** A folder and those it lies in, up to the root, as the file system numbers them. */
     record Opened(@Nullable Opened above, long device, long inode) {
@@ -81,12 +84,26 @@ final class Waiting {
         }
     }
 
-    /** The next folder; null when all are read. Waits for what others may still find. */
+    /**
+     * Nothing waits yet but the root.
+     *
+     * @param moreHands called, perhaps often, when a folder waits and no worker does
+     */
+    Waiting(Runnable moreHands) {
+        this.moreHands = moreHands;
+    }
+
+    /** The next folder; null when all are read, or when a worker has failed. Waits for what others may still find. */
     synchronized @Nullable Folder take() throws InterruptedException {
-        while (root == null && last.isEmpty() && beingRead > 0) {
-            wait();
+        while (root == null && last.isEmpty() && beingRead > 0 && failure == null) {
+            idle++;
+            try {
+                wait();
+            } finally {
+                idle--;
+            }
         }
-        Folder folder = next();
+        Folder folder = failure == null ? next() : null;
         if (folder != null) {
             beingRead++;
         }
@@ -98,8 +115,24 @@ final class Waiting {
         beingRead--;
         if (!found.isEmpty()) {
             last.push(found);
+            if (idle == 0) {
+                moreHands.run();
+            }
         }
         notifyAll();
+    }
+
+    /** A worker has failed: the others begin no other folder. */
+    synchronized void fail(Throwable why) {
+        if (failure == null) {
+            failure = why;
+        }
+        notifyAll();
+    }
+
+    /** Why a worker has failed first; null: none has. */
+    synchronized @Nullable Throwable failure() {
+        return failure;
     }
 
     private @Nullable Folder next() {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Folders wait deepest first, in little room, until the last one is read. */
 class WaitingTest {
 
-    private final Waiting waiting = new Waiting();
+    private final Waiting waiting = new Waiting(() -> {});
 
     @Test
     void theFolderFoundLastIsTakenFirst() throws Exception {

@@ -48,6 +48,7 @@ class Executions {
     private final Ledger ledger;
     private final JobThreads threads;
     private final CollectStep collectStep;
+    private final NightFlows flows;
 
     Executions(
             @Qualifier(NightlyBackupJob.NAME) Job nightlyBackup,
@@ -57,7 +58,8 @@ class Executions {
             Runs runs,
             Ledger ledger,
             JobThreads threads,
-            CollectStep collectStep) {
+            CollectStep collectStep,
+            NightFlows flows) {
         this.nightlyBackup = nightlyBackup;
         this.scrub = scrub;
         this.operator = operator;
@@ -66,6 +68,7 @@ class Executions {
         this.ledger = ledger;
         this.threads = threads;
         this.collectStep = collectStep;
+        this.flows = flows;
     }
 
     /** Whether no job is going on in this process. */
@@ -96,6 +99,7 @@ class Executions {
     /** Asks a run's job to stop, once, and cuts off what it collects. Does nothing when it has ended by itself. */
     void askToStop(Run run) {
         tellToStop(run);
+        flows.stop(run.id());
         collectStep.interrupt();
     }
 

@@ -2,32 +2,24 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
-import dozo.send.Stay;
-import dozo.transfer.TransferUnits;
-import dozo.transfer.TransferUnits.Claim;
-import dozo.transfer.TransferUnits.Result;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.util.HashMap;
+import java.util.Arrays;
 import java.util.Map;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import org.springframework.batch.core.configuration.annotation.StepScope;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.springframework.batch.core.job.Job;
+import org.springframework.batch.core.job.builder.FlowBuilder;
 import org.springframework.batch.core.job.builder.JobBuilder;
-import org.springframework.batch.core.partition.Partitioner;
+import org.springframework.batch.core.job.flow.Flow;
 import org.springframework.batch.core.repository.JobRepository;
 import org.springframework.batch.core.step.Step;
 import org.springframework.batch.core.step.StepExecution;
 import org.springframework.batch.core.step.builder.StepBuilder;
+import org.springframework.batch.core.step.builder.TaskletStepBuilder;
 import org.springframework.batch.core.step.tasklet.Tasklet;
 import org.springframework.batch.infrastructure.item.ExecutionContext;
-import org.springframework.batch.infrastructure.item.ItemProcessor;
-import org.springframework.batch.infrastructure.item.ItemWriter;
 import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 import org.springframework.batch.infrastructure.support.transaction.ResourcelessTransactionManager;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,9 +27,9 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, collect, ingest, plan, send in partitions, settle, compare, sweep, anchor. A job
- * instance is a run; its number is the only parameter that identifies it. All progress is in our own tables, so a restart
- * asks them what is left and keeps no reader's state.
+ * The job {@code nightlyBackup}: check the site, collect; then look at sources, send in partitions and settle, side by side; compare, sweep,
+ * anchor. A job instance is a run; its number is the only parameter that identifies it. Spring Batch owns the steps and which of them a
+ * restart does again; how far each of them is, is in our own tables, and no reader's state is kept (ADR 0054).
  */
 @Configuration
 @EnableConfigurationProperties(TransferSettings.class)
@@ -47,12 +39,15 @@ class NightlyBackupJob {
     static final String RUN = "run";
     static final String SITE = "site";
 
-    private static final String AFTER = "after";
     private static final String PARTITION = "partition";
 
     private final JobRepository repository;
     private final PlatformTransactionManager transactions;
     private final CollectStep collectStep;
+    private final NightFlows flows;
+    private final Looking looking;
+    private final Sending sending;
+    private final Settling settling;
     private final NightSteps steps;
     private final Anchors anchors;
     private final Senders senders;
@@ -63,6 +58,10 @@ class NightlyBackupJob {
             JobRepository repository,
             PlatformTransactionManager transactions,
             CollectStep collectStep,
+            NightFlows flows,
+            Looking looking,
+            Sending sending,
+            Settling settling,
             NightSteps steps,
             Anchors anchors,
             Senders senders,
@@ -71,6 +70,10 @@ class NightlyBackupJob {
         this.repository = repository;
         this.transactions = transactions;
         this.collectStep = collectStep;
+        this.flows = flows;
+        this.looking = looking;
+        this.sending = sending;
+        this.settling = settling;
         this.steps = steps;
         this.anchors = anchors;
         this.senders = senders;
@@ -79,18 +82,34 @@ class NightlyBackupJob {
     }
 
     @Bean(NAME)
-    Job job(RunEnd runEnd, ClaimReader toSend, ItemWriter<Result> recorder) {
+    Job job(RunEnd runEnd) {
         return new JobBuilder(NAME, repository)
                 .listener(runEnd)
-                .start(checkSite())
-                .next(collect())
-                .next(eachExperiment("ingest", (run, site, after) -> steps.ingestNext(run, after)))
-                .next(plan())
-                .next(send(toSend, recorder))
-                .next(eachExperiment("settle", (run, site, after) -> steps.settleNext(run, site, after)))
-                .next(compare())
-                .next(tasklet("sweep", (run, site) -> steps.sweep(run, site)))
+                .start(new FlowBuilder<Flow>("prepare")
+                        .start(checkSite())
+                        .next(collect())
+                        .build())
+                .next(sideBySide(
+                        whole(flowing("look", (flow, step) -> looking.look(flow))),
+                        send(),
+                        whole(flowing("settle", (flow, step) -> settling.settle(flow)))))
+                .next(tasklet("compare", steps::compare))
+                .next(tasklet("sweep", steps::sweep))
                 .next(tasklet("anchor", anchors::write))
+                .end()
+                .build();
+    }
+
+    private Flow sideBySide(Step... steps) {
+        SimpleAsyncTaskExecutor threads = virtualThreads("flow-");
+        threads.setTaskDecorator(flows::watched);
+        return new FlowBuilder<Flow>("sideBySide")
+                .split(threads)
+                .add(Arrays.stream(steps)
+                        .map(step -> new FlowBuilder<Flow>(step.getName() + "Flow")
+                                .start(step)
+                                .build())
+                        .toArray(Flow[]::new))
                 .build();
     }
 
@@ -102,7 +121,7 @@ class NightlyBackupJob {
                             senders.of(run(contribution.getStepExecution()), site(contribution.getStepExecution()));
                             return RepeatStatus.FINISHED;
                         },
-                        transactions)
+                        new ResourcelessTransactionManager())
                 .allowStartIfComplete(true)
                 .build();
     }
@@ -114,77 +133,26 @@ class NightlyBackupJob {
                 .build();
     }
 
-    private Step plan() {
-        return tasklet("plan", (run, site) -> steps.plan(run, site));
-    }
-
-    private Step compare() {
-        return tasklet("compare", (run, site) -> steps.compare(run, site));
-    }
-
-    private Step send(ClaimReader reader, ItemWriter<Result> recorder) {
-        Step worker = new StepBuilder("sendUnits", repository)
-                .<Claim, Result>chunk(settings.chunk())
-                .transactionManager(transactions)
-                .reader(reader)
-                .processor(sending())
-                .writer(recorder)
-                .taskExecutor(virtualThreads("send-unit-"))
+    /** Partitions are begun anew at a restart, also those that had nothing left: each sends what is left, whosever it was. */
+    private Step send() {
+        Step worker = flowing(
+                        "sendUnits",
+                        (flow, step) ->
+                                sending.send(flow, step.getExecutionContext().getInt(PARTITION)))
                 .build();
         return new StepBuilder("send", repository)
                 .listener(watch)
-                .partitioner(worker.getName(), partitioner(null))
+                .listener(flows)
+                .partitioner(
+                        worker.getName(),
+                        _ -> IntStream.range(0, settings.partitions())
+                                .boxed()
+                                .collect(Collectors.toMap(
+                                        number -> PARTITION + number,
+                                        number -> new ExecutionContext(Map.of(PARTITION, number)))))
                 .step(worker)
-                .taskExecutor(atMost(settings.partitions(), virtualThreads("send-partition-")))
+                .taskExecutor(virtualThreads("send-partition-"))
                 .build();
-    }
-
-    /** Which partitions a run has is asked when the step begins, so at a restart it is asked again: the rows are the same. */
-    @Bean
-    @StepScope
-    Partitioner partitioner(@Value("#{jobParameters['run']}") @Nullable Long run) {
-        return gridSize -> {
-            Map<String, ExecutionContext> partitions = new HashMap<>();
-            for (int i = 0; i < steps.partitions(requireNonNull(run)); i++) {
-                ExecutionContext context = new ExecutionContext();
-                context.putInt(PARTITION, i);
-                partitions.put(PARTITION + i, context);
-            }
-            return partitions;
-        };
-    }
-
-    @Bean
-    @StepScope
-    ClaimReader toSend(
-            Runs runs,
-            TransferUnits units,
-            @Value("#{jobParameters['run']}") long run,
-            @Value("#{stepExecutionContext['partition']}") int partition) {
-        return new ClaimReader(runs, units, run, partition);
-    }
-
-    /** Sends while no statement runs: the engine knows no database. */
-    private ItemProcessor<Claim, Result> sending() {
-        return claim -> {
-            var sender = senders.of(claim.runId(), claim.siteId());
-            return new Result(claim, sender.send(claim.route(), claim.unit(), claim.proven()), sender.method());
-        };
-    }
-
-    @Bean
-    @StepScope
-    ItemWriter<Result> recorder(TransferUnits units, @Value("#{jobParameters['run']}") long run) {
-        String worker = worker();
-        return results -> {
-            try (Stay _ = senders.recording(run, results.size())) {
-                results.forEach(result -> units.record(result, worker));
-            }
-        };
-    }
-
-    private interface OneExperiment {
-        Optional<Integer> after(long run, int site, int after) throws IOException, InterruptedException;
     }
 
     private interface Once {
@@ -202,19 +170,33 @@ class NightlyBackupJob {
                 .build();
     }
 
-    /** A step that does one experiment a transaction, and at a restart goes on after the last one. */
-    private Step eachExperiment(String name, OneExperiment work) {
+    private interface Flowing {
+        /** Does all of it, in transactions of its own; how much it was. */
+        int work(NightFlow flow, StepExecution step) throws Exception;
+    }
+
+    /** A step of a flow: when it cannot go on, the others begin nothing more; when they cannot, it ends. */
+    private TaskletStepBuilder flowing(String name, Flowing work) {
         Tasklet tasklet = (contribution, chunk) -> {
             StepExecution step = contribution.getStepExecution();
-            ExecutionContext context = step.getExecutionContext();
-            Optional<Integer> done = work.after(run(step), site(step), context.getInt(AFTER, 0));
-            done.ifPresent(id -> {
-                context.putInt(AFTER, id);
-                contribution.incrementWriteCount(1);
-            });
-            return RepeatStatus.continueIf(done.isPresent());
+            NightFlow flow = flows.of(run(step), site(step));
+            try {
+                contribution.incrementWriteCount(work.work(flow, step));
+            } catch (Exception e) {
+                flow.fail(e);
+                throw e;
+            }
+            flow.check();
+            return RepeatStatus.FINISHED;
         };
-        return new StepBuilder(name, repository).tasklet(tasklet, transactions).build();
+        return new StepBuilder(name, repository)
+                .tasklet(tasklet, new ResourcelessTransactionManager())
+                .allowStartIfComplete(true);
+    }
+
+    /** A step that is all of its flow. */
+    private Step whole(TaskletStepBuilder step) {
+        return step.listener(flows).build();
     }
 
     static long run(StepExecution step) {
@@ -229,19 +211,5 @@ class NightlyBackupJob {
         SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(prefix);
         executor.setVirtualThreads(true);
         return executor;
-    }
-
-    /** Each partition holds a connection: units taken over from a run with more of them wait their turn. */
-    private static SimpleAsyncTaskExecutor atMost(int partitions, SimpleAsyncTaskExecutor executor) {
-        executor.setConcurrencyLimit(partitions);
-        return executor;
-    }
-
-    private static String worker() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            return "unknown host";
-        }
     }
 }

@@ -15,6 +15,13 @@ import org.springframework.stereotype.Component;
 @Component
 public class Retries {
 
+    private static final int PAGE = 100;
+
+    private static final String INCLUDED = """
+            not exists (select from run_experiment where run_id = :run)
+            or exists (select from run_experiment c where c.run_id = :run and c.experiment_id = e.experiment_id)
+            """;
+
     private final JdbcClient jdbc;
     private final Experiments experiments;
 
@@ -73,32 +80,34 @@ public class Retries {
         return chosen.isEmpty() ? Optional.empty() : Optional.of(chosen);
     }
 
-    /** Whether a run goes through an experiment. */
-    boolean includes(long runId, int experimentId) {
-        return jdbc.sql("""
-                        select not exists (select from run_experiment where run_id = :run)
-                            or exists (select from run_experiment where run_id = :run and experiment_id = :experiment)
-                        """)
-                .param("run", runId)
-                .param("experiment", experimentId)
-                .query((row, n) -> row.getBoolean(1))
-                .single();
-    }
-
-    /** The next experiment after one that a run goes through. */
-    Optional<Experiment> next(long runId, int after) {
+    /** An experiment, if the run goes through it. */
+    Optional<Experiment> find(long runId, int experimentId) {
         return jdbc.sql("""
                         select e.experiment_id from experiment e
-                        where e.experiment_id > :after
-                          and (not exists (select from run_experiment where run_id = :run)
-                               or exists (select from run_experiment c
-                                          where c.run_id = :run and c.experiment_id = e.experiment_id))
-                        order by e.experiment_id limit 1
-                        """)
-                .param("after", after)
+                        where e.experiment_id = :experiment and (%s)
+                        """.formatted(INCLUDED))
+                .param("experiment", experimentId)
                 .param("run", runId)
-                .query((row, n) -> row.getInt(1))
+                .query(Integer.class)
                 .optional()
                 .flatMap(experiments::find);
+    }
+
+    /** The next experiments after one that a run goes through, by id; none: there are no more. */
+    List<Experiment> page(long runId, int after) {
+        return experiments.of(jdbc
+                .sql("""
+                        select e.experiment_id from experiment e
+                        where e.experiment_id > :after and (%s)
+                        order by e.experiment_id limit :limit
+                        """.formatted(INCLUDED))
+                .param("after", after)
+                .param("run", runId)
+                .param("limit", PAGE)
+                .query((row, n) -> row.getInt(1))
+                .list()
+                .stream()
+                .mapToInt(Integer::intValue)
+                .toArray());
     }
 }

@@ -36,6 +36,7 @@ class RunEnd implements JobExecutionListener {
     private final Runs runs;
     private final Findings findings;
     private final Senders senders;
+    private final NightFlows flows;
     private volatile boolean leaving;
     private volatile long stopping;
 
@@ -44,10 +45,11 @@ class RunEnd implements JobExecutionListener {
 
     private volatile int losses;
 
-    RunEnd(Runs runs, Findings findings, Senders senders) {
+    RunEnd(Runs runs, Findings findings, Senders senders, NightFlows flows) {
         this.runs = runs;
         this.findings = findings;
         this.senders = senders;
+        this.flows = flows;
     }
 
     /** From now on a run that does not complete is cut off by the end of the process: the next start goes on with it. */
@@ -69,6 +71,7 @@ class RunEnd implements JobExecutionListener {
     public void afterJob(JobExecution execution) {
         long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
         senders.close(run);
+        flows.close(run);
         BatchStatus status = execution.getStatus();
         boolean paused = status != BatchStatus.COMPLETED && paused(run);
         if (status == BatchStatus.COMPLETED) {

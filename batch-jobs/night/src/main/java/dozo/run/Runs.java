@@ -120,7 +120,7 @@ public class Runs {
     /**
      * One run.
      *
-     * @param message why it failed; empty otherwise
+     * @param message why it failed, or what it waits for; empty otherwise
      * @param findings how many there are so far; {@link Findings#COUNTED_MAX} and one more: more than that
      * @param pausedBy null unless it is paused
      * @param retryOf the run whose findings it tries again; null where it is no retry
@@ -308,6 +308,46 @@ public class Runs {
             // Without the message: an error's text may quote a file's name.
             ledger.append(Ledger.SYSTEM, "run.ended", String.valueOf(id), Map.of("state", end, "findings", found));
         }
+    }
+
+    /** Says something of a run that goes on, for as long as it is so; empty: nothing more. */
+    void say(long id, String message) {
+        jdbc.sql("update run set message = :message where run_id = :run and ended_at is null")
+                .param("message", message)
+                .param("run", id)
+                .update();
+    }
+
+    /** Up to which experiment a backup has looked at all. */
+    int lookedAfter(long id) {
+        return jdbc.sql("select looked_after from run where run_id = :run")
+                .param("run", id)
+                .query(Integer.class)
+                .single();
+    }
+
+    /** Notes up to which experiment a backup has looked at all: a restart goes on behind it. */
+    void lookedAfter(long id, int experimentId) {
+        jdbc.sql("update run set looked_after = :experiment where run_id = :run")
+                .param("experiment", experimentId)
+                .param("run", id)
+                .update();
+    }
+
+    /** Notes that a backup has looked at all its experiments: nothing more will be planned. */
+    void looked(long id) {
+        jdbc.sql("update run set looked_at = :now where run_id = :run")
+                .param("now", Timestamp.from(clock.instant()))
+                .param("run", id)
+                .update();
+    }
+
+    /** Whether a backup has looked at all its experiments. */
+    boolean isLooked(long id) {
+        return jdbc.sql("select looked_at is not null from run where run_id = :run")
+                .param("run", id)
+                .query(Boolean.class)
+                .single();
     }
 
     /**

@@ -34,6 +34,9 @@ class Senders {
     private final TransferSettings settings;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
+    /** What engines of a run had sent that have lost the site. */
+    private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
+
     Senders(Sites sites, Capabilities capabilities, Findings findings, TransferSettings settings) {
         this.sites = sites;
         this.capabilities = capabilities;
@@ -55,10 +58,18 @@ class Senders {
         return sender;
     }
 
+    /** Closes an engine that has lost its site, unless it was done already: the next one who asks gets another. */
+    synchronized void drop(long runId, Sender lost) {
+        if (open.remove(runId, lost)) {
+            movedBefore.merge(runId, lost.bytesMoved(), Long::sum);
+            lost.close();
+        }
+    }
+
     /** Content bytes that the run's engine has sent; 0 when it has none. Never waits for one that is being opened. */
     long bytesMoved(long runId) {
         Sender sender = open.get(runId);
-        return sender == null ? 0 : sender.bytesMoved();
+        return movedBefore.getOrDefault(runId, 0L) + (sender == null ? 0 : sender.bytesMoved());
     }
 
     /** How many lanes the run's engine has open; 0 when it has none. */
@@ -88,6 +99,7 @@ class Senders {
     /** Ends the run's engine, if it has one. */
     synchronized void close(long runId) {
         Sender sender = open.remove(runId);
+        movedBefore.remove(runId);
         if (sender != null) {
             sender.close();
         }

@@ -19,7 +19,7 @@ import org.springframework.batch.core.step.StepExecution;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures what sending takes, from the step's begin to its end, and has the site's cost model learn from it. What a process did
+ * Measures what sending takes, as long as units are under way, and has the site's cost model learn from it. What a process did
  * before it died is not counted: nobody knows when it ended.
  */
 @Component
@@ -36,7 +36,36 @@ class SendingWatch implements StepExecutionListener {
     private final TransferSettings settings;
     private final Map<Long, Begin> begins = new ConcurrentHashMap<>();
 
-    private record Begin(Work verified, long bytesMoved, long nanos) {}
+    /** What was sent before, and for how long units have been under way since. */
+    private static final class Begin {
+
+        private final Work verified;
+        private final long bytesMoved;
+        private int underWay;
+        private long busyNanos;
+        private long sinceNanos;
+
+        Begin(Work verified, long bytesMoved) {
+            this.verified = verified;
+            this.bytesMoved = bytesMoved;
+        }
+
+        synchronized void begun() {
+            if (underWay++ == 0) {
+                sinceNanos = System.nanoTime();
+            }
+        }
+
+        synchronized void ended() {
+            if (--underWay == 0) {
+                busyNanos += System.nanoTime() - sinceNanos;
+            }
+        }
+
+        synchronized Duration busy() {
+            return Duration.ofNanos(busyNanos);
+        }
+    }
 
     SendingWatch(CostModels models, TransferUnits units, Senders senders, TransferSettings settings) {
         this.models = models;
@@ -48,14 +77,30 @@ class SendingWatch implements StepExecutionListener {
     @Override
     public void beforeStep(StepExecution step) {
         long run = run(step);
-        begins.put(run, new Begin(units.verified(run), senders.bytesMoved(run), System.nanoTime()));
+        begins.put(run, new Begin(units.verified(run), senders.bytesMoved(run)));
+    }
+
+    /** Counts a unit of a run as under way. */
+    void begun(long run) {
+        Begin begin = begins.get(run);
+        if (begin != null) {
+            begin.begun();
+        }
+    }
+
+    /** Counts it no more. */
+    void ended(long run) {
+        Begin begin = begins.get(run);
+        if (begin != null) {
+            begin.ended();
+        }
     }
 
     @Override
     public @Nullable ExitStatus afterStep(StepExecution step) {
         Begin begin = begins.remove(run(step));
         if (begin != null) {
-            Duration took = Duration.ofNanos(System.nanoTime() - begin.nanos());
+            Duration took = begin.busy();
             if (took.compareTo(settings.learnFrom()) >= 0) {
                 learn(step, begin, took);
             }
@@ -67,9 +112,9 @@ class SendingWatch implements StepExecutionListener {
         long run = run(step);
         int site = Math.toIntExact(requireNonNull(step.getJobParameters().getLong(NightlyBackupJob.SITE)));
         Work verified = units.verified(run);
-        long bytes = verified.bytes() - begin.verified().bytes();
-        long entries = verified.entries() - begin.verified().entries();
-        long moved = senders.bytesMoved(run) - begin.bytesMoved();
+        long bytes = verified.bytes() - begin.verified.bytes();
+        long entries = verified.entries() - begin.verified.entries();
+        long moved = senders.bytesMoved(run) - begin.bytesMoved;
         int lanes = senders.lanes(run);
         if (!tells(bytes, entries, moved, lanes)) {
             return;

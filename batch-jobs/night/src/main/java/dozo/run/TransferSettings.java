@@ -21,15 +21,14 @@ public record TransferSettings(
 
         @Setting(
                 value =
-                        "worker steps at once; each holds one database connection. Their pool has this many and 12 more, that of"
-                                + " requests 16; the embedded server allows 100 in all",
+                        "worker steps at once. The pool of connections for runs has this many and 12 more, that of requests 16; the"
+                                + " embedded server allows 100 in all",
                 min = "1",
                 max = "64")
         @DefaultValue("4")
         int partitions,
 
-        @Setting(value = "transfer units a worker step has under way and commits together", min = "1", max = "100")
-        @DefaultValue("4")
+        @Setting(value = "transfer units that a worker step has under way", min = "1", max = "100") @DefaultValue("4")
         int chunk,
 
         @Setting(
@@ -68,6 +67,13 @@ public record TransferSettings(
                 max = "1h")
         @DefaultValue("1m")
         Duration patience,
+
+        @Setting(
+                value = "how long a site that is lost during a night is waited for, before the run fails",
+                min = "0s",
+                max = "1d")
+        @DefaultValue("5m")
+        Duration outage,
 
         @Setting(
                 value =

@@ -1,24 +1,32 @@
 package dozo.transfer;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.file.Size;
+import dozo.file.Spool;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
 import dozo.send.NameForm;
 import dozo.send.Route;
-import dozo.send.Sender;
+import dozo.send.Sender.Placing;
 import dozo.verify.LinkedFiles;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.ProvenFile;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.security.DigestOutputStream;
 import java.time.ZoneOffset;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 
@@ -56,11 +64,49 @@ public class TagFiles {
     }
 
     /**
-     * What a written bag holds, as its readers count it: with the links that are listed. {@code manifestDigest} is that of {@code manifest-sha256.txt}.
+     * The tag files of a bag, in the order in which they are to get their names, ready to be written. To be closed.
      *
-     * @param tagFiles the digests of all its tag files, by their names in the bag
+     * @param files what the bag holds, as its readers count it, with the links that are listed; {@code bytes} so too
      */
-    public record Bag(long files, long bytes, Digest manifestDigest, Map<FilePath, Digest> tagFiles) {}
+    public record Bag(long files, long bytes, Map<FilePath, TagFile> tagFiles) implements AutoCloseable {
+
+        public Digest manifestDigest() {
+            return requireNonNull(tagFiles.get(MANIFEST)).digest;
+        }
+
+        /** The digest of each, by its name in the bag. */
+        public Map<FilePath, Digest> digests() {
+            Map<FilePath, Digest> digests = new LinkedHashMap<>();
+            tagFiles.forEach((name, file) -> digests.put(name, file.digest));
+            return digests;
+        }
+
+        /** Those that are not as they were written last. */
+        public List<Placing> changed(Route route, Map<FilePath, Digest> before) {
+            return tagFiles.entrySet().stream()
+                    .filter(file -> !Objects.equals(file.getValue().digest, before.get(file.getKey())))
+                    .map(file -> new Placing(
+                            route,
+                            file.getKey(),
+                            out -> file.getValue().content.read().transferTo(out)))
+                    .toList();
+        }
+
+        /** Those that were written last and that the bag is to have no more. */
+        public List<FilePath> gone(Map<FilePath, Digest> before) {
+            return before.keySet().stream()
+                    .filter(name -> !tagFiles.containsKey(name))
+                    .toList();
+        }
+
+        @Override
+        public void close() {
+            tagFiles.values().forEach(file -> file.content.close());
+        }
+    }
+
+    /** A tag file's content, and its digest. */
+    public record TagFile(Spool content, Digest digest) {}
 
     /** What a list of the bag's files came to. */
     private static final class Listed {
@@ -77,34 +123,48 @@ public class TagFiles {
         }
     }
 
-    /**
-     * Writes the tag files of an experiment from its receipts; those that stand there with the same content are left alone.
-     * Call inside a transaction: the files are streamed from the database.
-     */
-    public Bag write(Sender sender, Route route, Experiment experiment, int siteId, Manifest manifest)
-            throws IOException, InterruptedException {
+    private interface Text {
+        void writeTo(OutputStream out) throws IOException;
+    }
+
+    /** Makes the tag files of an experiment from its receipts. Call inside a transaction, in which they are all of one moment. */
+    public Bag make(Experiment experiment, int siteId, Manifest manifest) {
         boolean linked = linkedFiles.find(experiment.id(), siteId);
-        Map<FilePath, Digest> digests = new LinkedHashMap<>();
+        Map<FilePath, TagFile> files = new LinkedHashMap<>();
         Listed[] written = new Listed[1];
-        Digest manifestDigest = sender.place(
-                route, MANIFEST, out -> written[0] = writeList(out, NameForm.BAG, experiment.id(), siteId, linked));
+        files.put(MANIFEST, file(out -> written[0] = writeList(out, NameForm.BAG, experiment.id(), siteId, linked)));
         Listed listed = written[0];
-        digests.put(MANIFEST, manifestDigest);
         if (listed.formsDiffer) {
-            digests.put(
-                    SUMS,
-                    sender.place(
-                            route, SUMS, out -> writeList(out, NameForm.SHA256SUM, experiment.id(), siteId, linked)));
-        } else {
-            sender.putAside(route, SUMS);
+            files.put(SUMS, file(out -> writeList(out, NameForm.SHA256SUM, experiment.id(), siteId, linked)));
         }
-        digests.put(DECLARATION, placeText(sender, route, DECLARATION, declaration(listed)));
-        digests.put(INFO, placeText(sender, route, INFO, info(experiment, manifest, listed)));
+        files.put(DECLARATION, file(declaration(listed)));
+        files.put(INFO, file(info(experiment, manifest, listed)));
         StringBuilder tags = new StringBuilder();
-        digests.forEach(
-                (name, digest) -> tags.append(digest).append("  ").append(name).append('\n'));
-        digests.put(TAG_MANIFEST, placeText(sender, route, TAG_MANIFEST, tags.toString()));
-        return new Bag(listed.files, listed.bytes, manifestDigest, digests);
+        files.forEach((name, file) ->
+                tags.append(file.digest).append("  ").append(name).append('\n'));
+        files.put(TAG_MANIFEST, file(tags.toString()));
+        return new Bag(listed.files, listed.bytes, files);
+    }
+
+    /** All tag files that a bag may ever have. */
+    public static Set<FilePath> names() {
+        return Set.of(MANIFEST, SUMS, DECLARATION, INFO, TAG_MANIFEST);
+    }
+
+    private static TagFile file(String text) {
+        return file(out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static TagFile file(Text text) {
+        Spool content = new Spool();
+        try {
+            DigestOutputStream out = new DigestOutputStream(content, Digest.algorithm());
+            text.writeTo(out);
+            return new TagFile(content, Digest.of(out.getMessageDigest().digest()));
+        } catch (IOException e) {
+            content.close();
+            throw new UncheckedIOException(e);
+        }
     }
 
     private Listed writeList(OutputStream out, NameForm form, int experimentId, int siteId, boolean linked)
@@ -157,10 +217,5 @@ public class TagFiles {
                         listed.files,
                         manifest.number(),
                         listed.formsDiffer ? SUMS : MANIFEST);
-    }
-
-    private static Digest placeText(Sender sender, Route route, FilePath name, String text)
-            throws IOException, InterruptedException {
-        return sender.place(route, name, out -> out.write(text.getBytes(StandardCharsets.UTF_8)));
     }
 }

@@ -24,24 +24,28 @@ import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
  * The transfer units: planned, claimed, and closed with what came of them. They are the truth about progress; Spring
- * Batch's own state is not asked.
+ * Batch's own state is not asked. A claim is a lease of the worker's ({@link RunWorkers}); what a worker reports of a unit that another has
+ * taken over meanwhile is dropped.
  */
 @Component
 public class TransferUnits {
 
     private static final int BATCH = 500;
+
+    private static final String OF_PARTITION = "and partition_no = :partition order by turn, unit_id";
+    private static final String OF_ANY = "order by partition_no, turn, unit_id";
 
     private final JdbcTemplate template;
     private final JdbcClient jdbc;
@@ -131,11 +135,15 @@ public class TransferUnits {
                         """).param("run", runId).param("site", siteId).update();
     }
 
-    /** Adds planned units. */
-    public void add(long runId, int experimentId, int siteId, List<PlannedUnit> units) {
+    /**
+     * Adds planned units.
+     *
+     * @param turn those with a lower one are sent first
+     */
+    public void add(long runId, int experimentId, int siteId, int turn, List<PlannedUnit> units) {
         template.batchUpdate("""
-                insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no)
-                values (?, ?, ?, ?, ?, ?, 'PLANNED', ?)
+                insert into transfer_unit (run_id, experiment_id, site_id, kind, entry_nos, length_bytes, state, partition_no, turn)
+                values (?, ?, ?, ?, ?, ?, 'PLANNED', ?, ?)
                 """, units, BATCH, (statement, unit) -> {
             statement.setLong(1, runId);
             statement.setInt(2, experimentId);
@@ -144,55 +152,147 @@ public class TransferUnits {
             statement.setObject(5, unit.entryNumbers());
             statement.setLong(6, unit.lengthBytes());
             statement.setInt(7, unit.partition());
+            statement.setInt(8, turn);
         });
     }
 
-    /** The highest partition number in use in a run, -1 when it has no units. */
-    public int lastPartition(long runId) {
-        return jdbc.sql("select coalesce(max(partition_no), -1) from transfer_unit where run_id = :run")
+    /** Whether a run has units of an experiment, whatever came of them. */
+    public boolean planned(long runId, int experimentId) {
+        return jdbc.sql("""
+                        select exists (select from transfer_unit where run_id = :run and experiment_id = :experiment)
+                        """)
                 .param("run", runId)
-                .query((row, n) -> row.getInt(1))
+                .param("experiment", experimentId)
+                .query(Boolean.class)
+                .single();
+    }
+
+    /** Whether units of a run are still to be sent, or being sent. */
+    public boolean left(long runId) {
+        return jdbc.sql("select exists (select from transfer_unit where run_id = :run and state = 'PLANNED')")
+                .param("run", runId)
+                .query(Boolean.class)
                 .single();
     }
 
     /**
-     * Claims the partition's next planned unit after {@code unitId}. The claim is the row's lock: it lasts as long as the
-     * transaction, and a worker that dies gives it back with its connection.
+     * Frees what other workers of a run have claimed whose lease is over: it can be claimed again. Never what the asking worker has: it may
+     * still be sending that, under names that nobody else may use meanwhile.
      */
-    public Optional<Claim> claim(long runId, int partition, long unitId) {
-        long after = unitId;
-        while (true) {
-            Optional<Row> row = nextPlanned(runId, partition, after);
-            if (row.isEmpty()) {
-                return Optional.empty();
-            }
-            Optional<Claim> claim = claim(runId, row.get());
-            if (claim.isPresent()) {
-                return claim;
-            }
-            close(row.get().unitId(), "CANCELLED", "no entry of it holds any more");
-            after = row.get().unitId();
-        }
+    public void freeLost(long runId, long worker) {
+        jdbc.sql("""
+                        update transfer_unit set worker_id = null
+                        where run_id = :run and state = 'PLANNED'
+                          and worker_id in (select worker_id from run_worker
+                                            where run_id = :run and worker_id <> :worker and lease_until < now())
+                        """).param("run", runId).param("worker", worker).update();
     }
 
-    private Optional<Row> nextPlanned(long runId, int partition, long after) {
-        return jdbc.sql("""
-                        select * from transfer_unit
-                        where run_id = :run and partition_no = :partition and state = 'PLANNED' and unit_id > :after
-                        order by unit_id
-                        limit 1
-                        for update skip locked
-                        """)
+    /**
+     * Claims planned units of a run: the next ones of a partition, else those of another.
+     *
+     * @return at most {@code limit}; none: nothing can be claimed now
+     */
+    public List<Claim> claim(long runId, long worker, int partition, int limit) {
+        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit);
+        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit) : claims;
+    }
+
+    private List<Claim> claim(String which, long runId, long worker, int partition, int limit) {
+        List<Claim> claims = new ArrayList<>();
+        List<Row> rows;
+        do {
+            rows = rows(which, runId, worker, partition, limit);
+            rows.forEach(row -> claim(runId, row).ifPresentOrElse(claims::add, () -> cancel(row)));
+        } while (claims.isEmpty() && !rows.isEmpty());
+        return claims;
+    }
+
+    private List<Row> rows(String which, long runId, long worker, int partition, int limit) {
+        return jdbc
+                .sql("""
+                        update transfer_unit set worker_id = :worker, attempts = attempts + 1
+                        where unit_id in (select unit_id from transfer_unit
+                                          where run_id = :run and state = 'PLANNED' and worker_id is null %s
+                                          limit :limit
+                                          for update skip locked)
+                        returning *
+                        """.formatted(which))
+                .param("worker", worker)
                 .param("run", runId)
                 .param("partition", partition)
-                .param("after", after)
+                .param("limit", limit)
                 .query((row, n) -> new Row(
                         row.getLong("unit_id"),
                         row.getInt("experiment_id"),
                         row.getInt("site_id"),
                         UnitKind.valueOf(row.getString("kind")),
                         numbers((Integer[]) row.getArray("entry_nos").getArray())))
-                .optional();
+                .list()
+                .stream()
+                .sorted(Comparator.comparingLong(Row::unitId))
+                .toList();
+    }
+
+    private void cancel(Row row) {
+        jdbc.sql("""
+                        update transfer_unit set state = 'CANCELLED', reason = 'no entry of it holds any more'
+                        where unit_id = :unit
+                        """).param("unit", row.unitId()).update();
+    }
+
+    /**
+     * At most {@code limit} experiments of a site that have receipts which their bag does not list yet, and of which nothing more of a run is
+     * to come: of those with units in the run all are closed; the others are only named when the run has looked at all sources. Frozen
+     * ones are passed over, and so are those that a retry does not go through.
+     *
+     * @param entries together they have about so many at most, but for the first one, which may have more
+     */
+    public List<Integer> toSettle(long runId, int siteId, boolean looked, int limit, long entries) {
+        return jdbc.sql("""
+                        select experiment_id from (
+                        select p.experiment_id, sum(p.entries) over (order by p.experiment_id) - p.entries as before
+                        from protection p
+                        where p.site_id = :site and p.unsettled
+                          and (:looked or exists (select from transfer_unit u
+                                                  where u.run_id = :run and u.experiment_id = p.experiment_id))
+                          and not exists (select from transfer_unit u
+                                          where u.run_id = :run and u.experiment_id = p.experiment_id and u.state = 'PLANNED')
+                          and not exists (select from frozen_experiment f
+                                          where f.experiment_id = p.experiment_id
+                                            and f.ended_at is null and f.released_at is null)
+                          and (not exists (select from run_experiment where run_id = :run)
+                               or exists (select from run_experiment c
+                                          where c.run_id = :run and c.experiment_id = p.experiment_id))
+                        order by p.experiment_id
+                        limit :limit
+                        ) due
+                        where before < :entries
+                        """)
+                .param("run", runId)
+                .param("site", siteId)
+                .param("looked", looked)
+                .param("limit", limit)
+                .param("entries", entries)
+                .query((row, n) -> row.getInt(1))
+                .list();
+    }
+
+    /**
+     * Whether something of an experiment may have been begun at a site and not ended since it was settled last: a unit was claimed and
+     * has not been proven whole by whoever claimed it first.
+     */
+    public boolean leftHalfDone(int experimentId, int siteId) {
+        return jdbc.sql("""
+                        select exists (
+                            select from transfer_unit u join protection p using (experiment_id, site_id)
+                            where u.experiment_id = :experiment and u.site_id = :site and u.unit_id > p.settled_unit
+                              and u.attempts > case when u.state = 'VERIFIED' then 1 else 0 end)
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query(Boolean.class)
+                .single();
     }
 
     private Optional<Claim> claim(long runId, Row row) {
@@ -218,8 +318,20 @@ public class TransferUnits {
                 damages.proven(row.experimentId(), row.siteId(), row.entries())));
     }
 
-    /** Records what came of a unit: its receipt, its state, its findings, in the caller's one transaction. */
-    public void record(Result result, String worker) {
+    /**
+     * Records what came of units: their receipts, states and findings, in the caller's one transaction. What came of one that another
+     * worker has taken over is dropped.
+     *
+     * @param host where they were sent
+     */
+    public void record(List<Result> results, long worker, String host) {
+        // In one order, whoever records: sums of experiments are locked until the transaction's end.
+        results.stream()
+                .sorted(Comparator.comparingInt(result -> result.claim().experimentId()))
+                .forEach(result -> record(result, worker, host));
+    }
+
+    private void record(Result result, long worker, String host) {
         Claim claim = result.claim();
         List<Proof> proofs = new ArrayList<>();
         List<Finding> problems = new ArrayList<>();
@@ -236,6 +348,9 @@ public class TransferUnits {
                     problems.add(new Finding(claim.experimentId(), problem, entry.path(), message));
             }
         }
+        if (!close(claim.unitId(), worker, problems)) {
+            return;
+        }
         if (!proofs.isEmpty()) {
             receipts.add(
                     claim.experimentId(),
@@ -245,14 +360,10 @@ public class TransferUnits {
                     claim.manifest(),
                     proofs,
                     result.method(),
-                    worker);
+                    host);
             receipts.addToProtection(claim.experimentId(), claim.siteId(), files, bytes, proofs.size());
         }
         findings.add(claim.runId(), problems);
-        close(
-                claim.unitId(),
-                problems.isEmpty() ? "VERIFIED" : "FAILED",
-                problems.isEmpty() ? null : problems.getFirst().message());
     }
 
     /** The numbers of the large files of an experiment that are on their way. */
@@ -338,15 +449,21 @@ public class TransferUnits {
                 .list();
     }
 
-    private void close(long unitId, String state, @Nullable String reason) {
-        jdbc.sql("""
-                        update transfer_unit set state = :state, reason = :reason, attempts = attempts + 1
-                        where unit_id = :unit
+    /** False: another worker has taken it over. */
+    private boolean close(long unitId, long worker, List<Finding> problems) {
+        return jdbc.sql("""
+                        update transfer_unit set state = :state, reason = :reason
+                        where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
                         """)
-                .param("state", state)
-                .param("reason", reason, Types.VARCHAR)
-                .param("unit", unitId)
-                .update();
+                        .param("state", problems.isEmpty() ? "VERIFIED" : "FAILED")
+                        .param(
+                                "reason",
+                                problems.isEmpty() ? null : problems.getFirst().message(),
+                                Types.VARCHAR)
+                        .param("unit", unitId)
+                        .param("worker", worker)
+                        .update()
+                == 1;
     }
 
     private static int[] numbers(Integer[] boxed) {

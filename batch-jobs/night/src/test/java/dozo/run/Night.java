@@ -64,6 +64,8 @@ final class Night implements AutoCloseable {
         List<String> all = new ArrayList<>(List.of(
                 "spring.batch.job.enabled=false",
                 "spring.batch.jdbc.initialize-schema=never",
+                "spring.batch.jdbc.isolation-level-for-create=read-committed",
+                "dozo.transfer.outage=0s",
                 "dozo.transfer.large=2MB",
                 "dozo.transfer.bundle=1MB",
                 "spring.main.banner-mode=off"));

@@ -119,10 +119,10 @@ class NightlyBackupIT {
         assertThat(night
                         .jdbc()
                         .sql("""
-                                select distinct on (e.code) e.code, u.unit_id from transfer_unit u join experiment e using (experiment_id)
-                                order by e.code, u.unit_id
+                                select distinct on (e.code) e.code, u.turn from transfer_unit u join experiment e using (experiment_id)
+                                order by e.code, u.turn
                                 """)
-                        .query((row, n) -> Map.entry(row.getLong("unit_id"), row.getString("code")))
+                        .query((row, n) -> Map.entry(row.getLong("turn"), row.getString("code")))
                         .list()
                         .stream()
                         .sorted(Map.Entry.comparingByKey())

@@ -12,7 +12,9 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.manifest.Ingest;
+import dozo.manifest.Known;
 import dozo.manifest.Manifests;
+import dozo.manifest.SourceLook;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Sites;
@@ -20,7 +22,6 @@ import dozo.restore.Inventories;
 import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import dozo.transfer.TransferUnits;
-import dozo.transfer.TransferUnits.Result;
 import dozo.verify.Receipts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -38,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.assertj.core.data.Percentage;
 import org.awaitility.Awaitility;
@@ -167,15 +169,15 @@ class RestoreIT {
                         night.get(Sites.class).find("dr").orElseThrow(),
                         "test");
         Night.write(source, Map.of("f", "second"));
-        NightSteps steps = night.get(NightSteps.class);
-        steps.ingestNext(run.id(), 0);
+        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        night.get(Looking.class).look(flow);
         keep();
-        steps.plan(run.id(), run.siteId());
         Night.write(source, Map.of("g", "second"));
         ingest();
         keep();
-        sendPlanned(run);
+        night.get(Sending.class).send(flow, 0);
         night.get(Senders.class).close(run.id());
+        night.get(NightFlows.class).close(run.id());
         night.get(Runs.class).close(run.id(), RunState.STOPPED, "");
         night.complete();
 
@@ -193,7 +195,7 @@ class RestoreIT {
         night();
         delete("dir");
         Night.write(source, Map.of("changed", "second", "dir", "is a file"));
-        ingestAsANightDoes();
+        sealAndDie();
         keep();
         moveAway("changed", 2);
         moveAway("dir", 2);
@@ -221,7 +223,7 @@ class RestoreIT {
         Night.write(source, Map.of("f", "first", "g", "g"));
         night();
         Night.write(source, Map.of("f", "second"));
-        ingestAsANightDoes();
+        sealAndDie();
         keep();
         moveAway("f", 2);
         Night.write(root, Map.of("p/E1/data/f", "theirs"));
@@ -487,41 +489,34 @@ class RestoreIT {
 
     private void ingest() {
         Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
-        inTransaction(() -> {
-            night.get(Ingest.class).ingest(experiment);
-            night.get(Receipts.class).count(experiment.id());
-        });
+        seal(experiment, () -> night.get(Receipts.class).count(experiment.id()));
     }
 
-    private void ingestAsANightDoes() {
-        Experiment experiment = night.get(Experiments.class).find(1).orElseThrow();
-        inTransaction(() -> {
-            night.get(Ingest.class).ingest(experiment);
-            night.get(Receipts.class).carryOver(experiment.id());
-        });
+    /** What is new is sealed, planned and claimed, and then the run dies. */
+    private void sealAndDie() throws Exception {
+        Run run = night.get(Runs.class)
+                .open(
+                        Runs.RunKind.NIGHTLY_BACKUP,
+                        night.get(Sites.class).find("dr").orElseThrow(),
+                        "test");
+        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        night.get(Looking.class).look(flow);
+        assertThat(night.get(TransferUnits.class).claim(run.id(), flow.worker(), 0, 100))
+                .isNotEmpty();
+        night.get(NightFlows.class).close(run.id());
+        night.get(Runs.class).close(run.id(), RunState.FAILED, "killed");
     }
 
-    private void sendPlanned(Run run) throws Exception {
-        TransferUnits units = night.get(TransferUnits.class);
-        var sender = night.get(Senders.class).of(run.id(), run.siteId());
-        for (int partition = 0; partition < night.get(NightSteps.class).partitions(run.id()); partition++) {
-            int one = partition;
+    private void seal(Experiment experiment, Runnable counting) {
+        Ingest ingest = night.get(Ingest.class);
+        Known known = ingest.known(new int[] {experiment.id()}).get(experiment.id());
+        try (SourceLook look = ingest.look(experiment, known, new LongAdder())) {
             inTransaction(() -> {
-                for (var claim = units.claim(run.id(), one, 0); claim.isPresent(); ) {
-                    try {
-                        units.record(
-                                new Result(
-                                        claim.get(),
-                                        sender.send(
-                                                claim.get().route(), claim.get().unit()),
-                                        sender.method()),
-                                "test");
-                    } catch (IOException | InterruptedException e) {
-                        throw new AssertionError(e);
-                    }
-                    claim = units.claim(run.id(), one, claim.get().unitId());
-                }
+                look.seal();
+                counting.run();
             });
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 

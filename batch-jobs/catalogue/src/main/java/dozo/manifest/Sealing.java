@@ -1,0 +1,143 @@
+package dozo.manifest;
+
+import dozo.file.Problem;
+import dozo.file.Size;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.manifest.Differences.Counts;
+import dozo.manifest.FolderLoad.Sums;
+import dozo.manifest.Freezes.Freeze;
+import dozo.manifest.Manifests.Manifest;
+import dozo.manifest.Tripwire.Lost;
+import dozo.registry.Experiments.Experiment;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/** Makes a manifest of what a look at a source found, or freezes the experiment. In the caller's transaction. */
+final class Sealing {
+
+    private final JdbcTemplate template;
+    private final JdbcClient jdbc;
+    private final Manifests manifests;
+    private final Freezes freezes;
+    private final Ledger ledger;
+    private final InstantSource clock;
+
+    Sealing(JdbcTemplate template, Manifests manifests, Freezes freezes, Ledger ledger, InstantSource clock) {
+        this.template = template;
+        this.jdbc = JdbcClient.create(template);
+        this.manifests = manifests;
+        this.freezes = freezes;
+        this.ledger = ledger;
+        this.clock = clock;
+    }
+
+    /**
+     * Seals the next manifest where something differs.
+     *
+     * @param before the manifest that the look compared with; empty: there was none
+     * @param findings is told when the experiment is frozen
+     * @return whether there is a new manifest
+     */
+    boolean seal(Experiment experiment, Optional<Manifest> before, FolderLoad load, Consumer<Finding> findings) {
+        if (!manifests.current(experiment.id()).equals(before)) {
+            throw new IllegalStateException("a manifest of %s was sealed by another".formatted(experiment.name()));
+        }
+        if (before.isEmpty()) {
+            load(load);
+            seal(experiment, Manifest.none(experiment.id()), first(load.sums()));
+            return true;
+        }
+        return compare(experiment, before.get(), load, findings);
+    }
+
+    private boolean compare(Experiment experiment, Manifest before, FolderLoad load, Consumer<Finding> findings) {
+        Differences.createTables(jdbc);
+        load(load);
+        GoneFolders.find(template, experiment.id(), load);
+        Differences differences = new Differences(jdbc, experiment.id());
+        differences.find(load.unreadable(), load.rows());
+        Counts counts = differences.count();
+        Optional<Freeze> freeze = freezes.find(experiment.id());
+        if (holds(experiment, before, counts, freeze)) {
+            findings.accept(frozen(experiment, before, counts));
+            return false;
+        }
+        freeze.ifPresent(released -> freezes.end(experiment.id()));
+        if (!counts.none()) {
+            differences.apply(before.number() + 1);
+            seal(experiment, before, counts);
+        }
+        differences.keepFolders();
+        return !counts.none();
+    }
+
+    private void load(FolderLoad load) {
+        template.execute((ConnectionCallback<@Nullable Void>) connection -> {
+            load.load(connection);
+            return null;
+        });
+    }
+
+    private static Counts first(Sums sums) {
+        return new Counts(
+                Math.toIntExact(sums.entries()),
+                0,
+                0,
+                0,
+                sums.files,
+                sums.bytes,
+                sums.folders,
+                sums.links,
+                Lost.NOTHING);
+    }
+
+    /** A release is for what was lost by then. */
+    private boolean holds(Experiment experiment, Manifest before, Counts counts, Optional<Freeze> freeze) {
+        if (freeze.isPresent() && !freeze.get().released()) {
+            return true;
+        }
+        Lost released = freeze.map(Freeze::lost).orElse(Lost.NOTHING);
+        return freezes.tripwire(experiment.id()).holds(before, counts.lost().since(released));
+    }
+
+    /** Nothing of what was told stays in the catalogue, so that the next look compares with the same manifest again. */
+    private Finding frozen(Experiment experiment, Manifest before, Counts counts) {
+        String message =
+                ("%,d of %,d files and links vanished or changed (%s of %s) since manifest %d; %,d entries are new. "
+                                + "Nothing was sealed. Nothing is sent until the experiment is released: dozo release %s")
+                        .formatted(
+                                counts.lost().entries(),
+                                before.files() + before.links(),
+                                Size.text(counts.lost().bytes()),
+                                Size.text(before.bytes()),
+                                before.number(),
+                                counts.added(),
+                                experiment.name());
+        freezes.freeze(experiment, before.number(), counts.lost(), message);
+        return new Finding(experiment.id(), Problem.FROZEN, null, message);
+    }
+
+    private void seal(Experiment experiment, Manifest before, Counts counts) {
+        Manifest manifest = manifests.seal(before, counts, clock.instant());
+        ledger.append(
+                Ledger.SYSTEM,
+                "manifest.sealed",
+                experiment.name() + "#" + manifest.number(),
+                Map.of(
+                        "files", manifest.files(),
+                        "bytes", manifest.bytes(),
+                        "folders", manifest.folders(),
+                        "links", manifest.links(),
+                        "new", counts.added(),
+                        "changed", counts.changed(),
+                        "type_changed", counts.typeChanged(),
+                        "gone", counts.gone()));
+    }
+}

@@ -1,0 +1,97 @@
+package dozo.run;
+
+import dozo.registry.Sites;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.send.Sender;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.stereotype.Component;
+
+/**
+ * Does what a run has to do at its site. A site that is lost meanwhile is waited for, within a limit, and it is done again: all that a
+ * run does there may be done twice. The run says that it waits, and since when.
+ */
+@Component
+class AtSite {
+
+    private static final Duration PAUSE = Duration.ofSeconds(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(AtSite.class);
+
+    private final Senders senders;
+    private final Sites sites;
+    private final Runs runs;
+    private final TransferSettings settings;
+    private final InstantSource clock;
+
+    /** What is to be done. */
+    interface Deed<T extends @Nullable Object> {
+        T with(Sender sender) throws RemoteException, InterruptedException;
+    }
+
+    AtSite(Senders senders, Sites sites, Runs runs, TransferSettings settings, InstantSource clock) {
+        this.senders = senders;
+        this.sites = sites;
+        this.runs = runs;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /**
+     * Does it.
+     *
+     * @throws RemoteException when the site cannot be used, or has been away for too long
+     * @throws JobInterruptedException when the run is asked to stop while it waits
+     */
+    <T extends @Nullable Object> T of(NightFlow flow, Deed<T> deed)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        while (true) {
+            Sender sender = null;
+            try {
+                sender = senders.of(flow.run(), flow.site());
+                T done = deed.with(sender);
+                isBack(flow);
+                return done;
+            } catch (RemoteException e) {
+                boolean away = e.reason() == Reason.LOST || e.reason() == Reason.UNREACHABLE;
+                if (!away || !mayWait(flow, e)) {
+                    throw e;
+                }
+                if (sender != null) {
+                    senders.drop(flow.run(), sender);
+                }
+            }
+            flow.check();
+            Thread.sleep(PAUSE);
+            flow.check();
+        }
+    }
+
+    private boolean mayWait(NightFlow flow, RemoteException why) {
+        Instant now = clock.instant();
+        Instant since = flow.awaySince(now);
+        if (since == null) {
+            String site = sites.find(flow.site()).orElseThrow().name();
+            String words = "waiting for site %s since %s: %s"
+                    .formatted(site, now.truncatedTo(ChronoUnit.SECONDS), why.getMessage());
+            LOG.warn("run {}: {}", flow.run(), words);
+            runs.say(flow.run(), words);
+            since = now;
+        }
+        return now.isBefore(since.plus(settings.outage()));
+    }
+
+    private void isBack(NightFlow flow) {
+        if (flow.isBack()) {
+            LOG.info("run {}: the site is back", flow.run());
+            runs.say(flow.run(), "");
+        }
+    }
+}

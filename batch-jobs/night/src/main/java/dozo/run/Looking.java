@@ -1,0 +1,405 @@
+package dozo.run;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Entry;
+import dozo.file.Problem;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.manifest.Freezes;
+import dozo.manifest.Ingest;
+import dozo.manifest.Ingest.Ingested;
+import dozo.manifest.IngestSettings;
+import dozo.manifest.Known;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Sum;
+import dozo.manifest.SourceLook;
+import dozo.plan.PlannedUnit;
+import dozo.plan.Planner;
+import dozo.plan.Work;
+import dozo.registry.Experiments.Experiment;
+import dozo.registry.Scanners;
+import dozo.transfer.TransferUnits;
+import dozo.verify.Receipts;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The flow of a backup that looks at sources, several side by side, and seals and plans at once what is new in each: it is sent while
+ * others are still looked at. No transaction is open while a source is asked. One that does not answer costs its own experiment and
+ * nothing else.
+ */
+@Component
+class Looking {
+
+    private static final int UNITS_BATCH = 500;
+    private static final int BALANCED_FROM_BUNDLES = 64;
+    private static final Duration CURSOR_KEPT_EVERY = Duration.ofSeconds(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(Looking.class);
+
+    private final Runs runs;
+    private final Retries retries;
+    private final Ingest ingest;
+    private final Manifests manifests;
+    private final Freezes freezes;
+    private final Receipts receipts;
+    private final TransferUnits units;
+    private final Coverage coverage;
+    private final Findings findings;
+    private final Scanners scanners;
+    private final TransferSettings transferSettings;
+    private final IngestSettings settings;
+    private final TransactionTemplate transaction;
+
+    Looking(
+            Runs runs,
+            Retries retries,
+            Ingest ingest,
+            Manifests manifests,
+            Freezes freezes,
+            Receipts receipts,
+            TransferUnits units,
+            Coverage coverage,
+            Findings findings,
+            Scanners scanners,
+            TransferSettings transferSettings,
+            IngestSettings settings,
+            TransactionTemplate transaction) {
+        this.runs = runs;
+        this.retries = retries;
+        this.ingest = ingest;
+        this.manifests = manifests;
+        this.freezes = freezes;
+        this.receipts = receipts;
+        this.units = units;
+        this.coverage = coverage;
+        this.findings = findings;
+        this.scanners = scanners;
+        this.transferSettings = transferSettings;
+        this.settings = settings;
+        this.transaction = transaction;
+    }
+
+    /**
+     * Looks at all experiments that the run goes through and that it has not looked at before it was cut off; how many.
+     *
+     * @throws JobInterruptedException when the run is asked to stop meanwhile
+     */
+    int look(NightFlow flow) throws JobInterruptedException, InterruptedException {
+        units.cancelEarlier(flow.run(), flow.site());
+        Window window = new Window(flow);
+        try {
+            return window.run();
+        } finally {
+            window.leave();
+        }
+    }
+
+    /** Seals and plans what a look found: all of it or nothing. */
+    private void keep(NightFlow flow, Experiment experiment, int turn, SourceLook look) {
+        boolean planned = Boolean.TRUE.equals(transaction.execute(_ -> {
+            Ingested ingested = look.seal();
+            findings.add(flow.run(), ingested.findings());
+            if (ingested.sealed()) {
+                receipts.carryOver(experiment.id());
+            }
+            return plan(flow, experiment, turn);
+        }));
+        if (planned) {
+            flow.ring();
+        }
+    }
+
+    /** Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen. False: there is nothing. */
+    private boolean plan(NightFlow flow, Experiment experiment, int turn) {
+        Optional<ExperimentCoverage> unsafe =
+                coverage.experiment(flow.site(), experiment.id()).filter(NightSteps::unsafe);
+        if (unsafe.isEmpty() || freezes.frozen(experiment.id()) || units.planned(flow.run(), experiment.id())) {
+            return false;
+        }
+        synchronized (flow.planner()) {
+            expect(flow.planner(), flow.site(), unsafe.get());
+            plan(flow, experiment.id(), turn);
+        }
+        return true;
+    }
+
+    /**
+     * What is little beside what is under way at once is not cut finely at its end: other experiments' units follow, every unit's files go
+     * over all lanes, and each unit costs.
+     */
+    private void expect(Planner planner, int site, ExperimentCoverage unsafe) {
+        Work work = new Work(
+                Math.max(0, unsafe.bytes() - unsafe.bytesSafe()), Math.max(0, unsafe.files() - unsafe.filesSafe()));
+        if (work.bytes() <= BALANCED_FROM_BUNDLES * transferSettings.bundle().toBytes()
+                && work.entries() <= (long) BALANCED_FROM_BUNDLES * transferSettings.bundleEntries()) {
+            planner.expectPlenty();
+        } else {
+            planner.expect(work, size -> {
+                Sum sum = manifests.unprotectedUpTo(unsafe.experimentId(), site, size);
+                return new Work(sum.bytes(), sum.entries());
+            });
+        }
+    }
+
+    private void plan(NightFlow flow, int experimentId, int turn) {
+        List<PlannedUnit> batch = new ArrayList<>();
+        try (Stream<Entry> entries = manifests.unprotected(experimentId, flow.site())) {
+            for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {
+                flow.planner().add(all.next(), batch::add);
+                if (batch.size() >= UNITS_BATCH) {
+                    units.add(flow.run(), experimentId, flow.site(), turn, batch);
+                    batch.clear();
+                }
+            }
+        }
+        flow.planner().flush(batch::add);
+        units.add(flow.run(), experimentId, flow.site(), turn, batch);
+    }
+
+    /**
+     * An experiment to look at.
+     *
+     * @param safe whether its current manifest is wholly safe: if the source has not changed either, there is nothing to do
+     */
+    private record Next(Experiment experiment, Known known, boolean safe) {}
+
+    /** The looks that are under way, at most as many as there may be. Only the thread of the step uses it. */
+    private final class Window {
+
+        private final NightFlow flow;
+        private final BlockingQueue<Look> ended = new LinkedBlockingQueue<>();
+        private final Set<Look> underWay = new HashSet<>();
+        private final Deque<Next> next = new ArrayDeque<>();
+        private final List<Integer> first;
+        private final Set<Integer> wasFirst;
+        private int turn;
+        private int after;
+        private int kept;
+        private long keptNanos = System.nanoTime();
+        private int count;
+
+        Window(NightFlow flow) {
+            this.flow = flow;
+            // What is soon gone from where it was acquired is sent first.
+            this.first = scanners.nearestToPurge(flow.site());
+            this.wasFirst = Set.copyOf(first);
+            this.after = runs.lookedAfter(flow.run());
+            this.kept = after;
+        }
+
+        int run() throws JobInterruptedException, InterruptedException {
+            fill();
+            while (!underWay.isEmpty()) {
+                flow.check();
+                Look look = ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS);
+                for (; look != null; look = ended.poll()) {
+                    if (underWay.remove(look)) {
+                        look.rethrow();
+                        count++;
+                    }
+                }
+                giveUpStuck();
+                keepCursor();
+                fill();
+            }
+            runs.looked(flow.run());
+            flow.ring();
+            return count;
+        }
+
+        /** What was begun and has not ended is given up, and looked at again after a restart; what is being kept is waited for. */
+        void leave() throws InterruptedException {
+            for (Look look : underWay) {
+                if (!look.giveUp()) {
+                    look.thread.join();
+                }
+            }
+        }
+
+        private void fill() {
+            while (underWay.size() < settings.looks() && !flow.ends()) {
+                Optional<Next> found = next();
+                if (found.isEmpty()) {
+                    return;
+                }
+                Look look = new Look(flow, found.get(), turn, ended);
+                underWay.add(look);
+                look.begin();
+            }
+        }
+
+        private Optional<Next> next() {
+            while (turn < first.size()) {
+                Optional<Experiment> urgent = retries.find(flow.run(), first.get(turn++));
+                if (urgent.isPresent()) {
+                    return nexts(List.of(urgent.get())).stream().findFirst();
+                }
+            }
+            turn = Integer.MAX_VALUE;
+            while (true) {
+                if (next.isEmpty()) {
+                    next.addAll(nexts(retries.page(flow.run(), after)));
+                }
+                Next found = next.poll();
+                if (found == null) {
+                    return Optional.empty();
+                }
+                after = found.experiment.id();
+                if (!wasFirst.contains(after)) {
+                    return Optional.of(found);
+                }
+            }
+        }
+
+        private List<Next> nexts(List<Experiment> experiments) {
+            int[] ids = experiments.stream().mapToInt(Experiment::id).toArray();
+            Map<Integer, Known> known = ingest.known(ids);
+            Set<Integer> safe = coverage.safe(flow.site(), ids);
+            return experiments.stream()
+                    .map(each -> new Next(each, requireNonNull(known.get(each.id())), safe.contains(each.id())))
+                    .toList();
+        }
+
+        private void giveUpStuck() {
+            for (Look look : List.copyOf(underWay)) {
+                if (look.isStuck(settings.patience()) && look.giveUp()) {
+                    underWay.remove(look);
+                    count++;
+                    String words = "the source has not answered for %d s and was given up; is its file server up?"
+                            .formatted(settings.patience().toSeconds());
+                    LOG.warn("{}: {}", look.experiment.name(), words);
+                    findings.add(
+                            flow.run(), List.of(new Finding(look.experiment.id(), Problem.UNREADABLE, null, words)));
+                }
+            }
+        }
+
+        /** A restart goes on behind the last one before which all are looked at. */
+        private void keepCursor() {
+            if (System.nanoTime() - keptNanos < CURSOR_KEPT_EVERY.toNanos()) {
+                return;
+            }
+            int done = underWay.stream()
+                    .filter(look -> !wasFirst.contains(look.experiment.id()))
+                    .mapToInt(look -> look.experiment.id() - 1)
+                    .min()
+                    .orElse(after);
+            if (done > kept) {
+                runs.lookedAfter(flow.run(), done);
+                kept = done;
+            }
+            keptNanos = System.nanoTime();
+        }
+    }
+
+    /** One look, by a thread of its own: of the system's, because file systems are asked, and one that hangs holds it. */
+    private final class Look {
+
+        private final NightFlow flow;
+        private final Experiment experiment;
+        private final Known known;
+        private final boolean safe;
+        private final int turn;
+        private final BlockingQueue<Look> ended;
+        private final LongAdder told = new LongAdder();
+        private final Thread thread;
+        private volatile @Nullable Throwable failure;
+        private long toldBefore;
+        private long answeredNanos = System.nanoTime();
+
+        /** Guarded by this: whether it was given up, and whether it keeps what it found, which is not given up any more. */
+        private boolean givenUp;
+
+        private boolean keeping;
+
+        Look(NightFlow flow, Next next, int turn, BlockingQueue<Look> ended) {
+            this.flow = flow;
+            this.experiment = next.experiment;
+            this.known = next.known;
+            this.safe = next.safe;
+            this.turn = turn;
+            this.ended = ended;
+            this.thread =
+                    Thread.ofPlatform().name("look-" + experiment.id()).daemon().unstarted(this::run);
+        }
+
+        void begin() {
+            thread.start();
+        }
+
+        private void run() {
+            try (SourceLook look = ingest.look(experiment, known, told)) {
+                if (!(safe && look.isUnchanged()) && mayKeep()) {
+                    keep(flow, experiment, turn, look);
+                }
+            } catch (InterruptedException e) {
+                // It was given up.
+            } catch (Throwable e) {
+                failure = e;
+            } finally {
+                ended.add(this);
+            }
+        }
+
+        private synchronized boolean mayKeep() {
+            keeping = !givenUp;
+            return keeping;
+        }
+
+        /** False: it is too late, it keeps what it found already. */
+        synchronized boolean giveUp() {
+            if (keeping) {
+                return false;
+            }
+            givenUp = true;
+            thread.interrupt();
+            return true;
+        }
+
+        /** Whether nothing was told for so long. */
+        boolean isStuck(Duration patience) {
+            long now = System.nanoTime();
+            if (told.sum() != toldBefore) {
+                toldBefore = told.sum();
+                answeredNanos = now;
+            }
+            return now - answeredNanos > patience.toNanos();
+        }
+
+        void rethrow() {
+            Throwable why = failure;
+            if (why instanceof RuntimeException defect) {
+                throw defect;
+            }
+            if (why instanceof Error error) {
+                throw error;
+            }
+            if (why != null) {
+                throw new IllegalStateException(requireNonNull(why));
+            }
+        }
+    }
+}

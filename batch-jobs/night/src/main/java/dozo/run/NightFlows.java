@@ -1,0 +1,121 @@
+package dozo.run;
+
+import dozo.plan.Planner;
+import dozo.transfer.RunWorkers;
+import dozo.transfer.TransferUnits;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.batch.core.BatchStatus;
+import org.springframework.batch.core.ExitStatus;
+import org.springframework.batch.core.listener.StepExecutionListener;
+import org.springframework.batch.core.step.StepExecution;
+import org.springframework.stereotype.Component;
+
+/** The flows of each backup that is going on in this process, and the leases that it holds for them. */
+@Component
+class NightFlows implements StepExecutionListener {
+
+    /** A lease outlives several renewals that fail. */
+    private static final long RENEWAL_SECONDS = 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(NightFlows.class);
+
+    private final RunWorkers workers;
+    private final TransferUnits units;
+    private final CostModels costModels;
+    private final TransferSettings settings;
+    private final String host = hostName();
+    private final Map<Long, Open> open = new ConcurrentHashMap<>();
+
+    private record Open(NightFlow flow, ScheduledExecutorService renewal) {}
+
+    NightFlows(RunWorkers workers, TransferUnits units, CostModels costModels, TransferSettings settings) {
+        this.workers = workers;
+        this.units = units;
+        this.costModels = costModels;
+        this.settings = settings;
+    }
+
+    /** The flow of a run: begun when it is first asked for. Whoever had claimed something for the run before is dead. */
+    NightFlow of(long run, int site) {
+        return open.computeIfAbsent(run, _ -> begin(run, site)).flow();
+    }
+
+    /** Asks the flows of a run to begin nothing more, if they go on in this process. */
+    void stop(long run) {
+        Open stopped = open.get(run);
+        if (stopped != null) {
+            stopped.flow().stop();
+        }
+    }
+
+    /** Notes that the step of a flow has come to its end, if it has. */
+    @Override
+    public @Nullable ExitStatus afterStep(StepExecution step) {
+        Open working = open.get(NightlyBackupJob.run(step));
+        if (working != null && step.getStatus() == BatchStatus.COMPLETED) {
+            working.flow().complete();
+        }
+        return null;
+    }
+
+    /** What a flow's thread does, with a word to the other flows at its end, however it ends. Only one run goes on in a process. */
+    Runnable watched(Runnable flow) {
+        return () -> {
+            try {
+                flow.run();
+            } finally {
+                open.values().forEach(working -> working.flow().end());
+            }
+        };
+    }
+
+    /** Forgets a run that has ended in this process. */
+    void close(long run) {
+        Open ended = open.remove(run);
+        if (ended != null) {
+            ended.renewal().shutdownNow();
+        }
+    }
+
+    /** Where this process runs. */
+    String host() {
+        return host;
+    }
+
+    private Open begin(long run, int site) {
+        // Only one process works on this database: who else had something is dead.
+        workers.end(run);
+        long worker = workers.enlist(run, host);
+        units.freeLost(run, worker);
+        Planner planner = new Planner(settings.partitions(), settings.limits(), costModels.of(site));
+        ScheduledExecutorService renewal = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("lease-" + run).daemon().factory());
+        var _ = renewal.scheduleWithFixedDelay(() -> renew(worker), RENEWAL_SECONDS, RENEWAL_SECONDS, TimeUnit.SECONDS);
+        return new Open(new NightFlow(run, site, worker, planner), renewal);
+    }
+
+    private void renew(long worker) {
+        try {
+            workers.renew(worker);
+        } catch (RuntimeException e) {
+            LOG.warn("the lease of worker {} could not be renewed: {}", worker, e.getMessage());
+        }
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            return "unknown host";
+        }
+    }
+}

@@ -1,0 +1,179 @@
+package dozo.run;
+
+import dozo.send.Stay;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.Claim;
+import dozo.transfer.TransferUnits.Result;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The flow of a backup that sends, a partition of it. As many units are under way as the settings say; when one has come to its end the next is
+ * claimed, and nobody waits for the slowest. Outcomes are recorded in batches: whatever has come since the last one, in one
+ * transaction, which is open for that alone.
+ */
+@Component
+class Sending {
+
+    /** A batch's transaction locks the sums of its experiments. */
+    private static final int BATCH_MAX = 100;
+
+    private final Runs runs;
+    private final TransferUnits units;
+    private final Senders senders;
+    private final AtSite site;
+    private final NightFlows flows;
+    private final SendingWatch watch;
+    private final TransferSettings settings;
+    private final TransactionTemplate transaction;
+
+    Sending(
+            Runs runs,
+            TransferUnits units,
+            Senders senders,
+            AtSite site,
+            NightFlows flows,
+            SendingWatch watch,
+            TransferSettings settings,
+            TransactionTemplate transaction) {
+        this.runs = runs;
+        this.units = units;
+        this.senders = senders;
+        this.site = site;
+        this.flows = flows;
+        this.watch = watch;
+        this.settings = settings;
+        this.transaction = transaction;
+    }
+
+    /**
+     * Sends until all has been looked at and nothing is left to send; how many units.
+     *
+     * @throws JobInterruptedException when the run is asked to stop: then nothing of this partition is under way any more
+     */
+    int send(NightFlow flow, int partition) throws Exception {
+        return new Window(flow, partition).run();
+    }
+
+    /** The units under way. Only the thread of the partition's step uses it. */
+    private final class Window {
+
+        private final NightFlow flow;
+        private final int partition;
+        private final BlockingQueue<Sent> ended = new LinkedBlockingQueue<>();
+        private int underWay;
+        private int count;
+        private @Nullable Exception failure;
+
+        Window(NightFlow flow, int partition) {
+            this.flow = flow;
+            this.partition = partition;
+        }
+
+        int run() throws Exception {
+            try {
+                sendAll();
+            } catch (RuntimeException e) {
+                fail(e);
+            }
+            awaitUnderWay();
+            Exception why = failure;
+            if (why != null) {
+                throw why;
+            }
+            return count;
+        }
+
+        private void sendAll() throws InterruptedException {
+            while (!flow.ends()) {
+                long heard = flow.rings();
+                // Before it is asked for units: what is planned after that was planned by then.
+                boolean looked = runs.isLooked(flow.run());
+                fill();
+                if (underWay == 0) {
+                    if (looked && !units.left(flow.run())) {
+                        return;
+                    }
+                    units.freeLost(flow.run(), flow.worker());
+                    flow.await(heard);
+                } else {
+                    record(ended.poll(NightFlow.NAP.toMillis(), TimeUnit.MILLISECONDS));
+                }
+            }
+        }
+
+        private void fill() {
+            while (underWay < settings.chunk() && !flow.ends()) {
+                List<Claim> claims = units.claim(flow.run(), flow.worker(), partition, settings.chunk() - underWay);
+                if (claims.isEmpty()) {
+                    return;
+                }
+                for (Claim claim : claims) {
+                    underWay++;
+                    watch.begun(flow.run());
+                    Thread.ofVirtual().name("send-unit-" + claim.unitId()).start(() -> ended.add(sent(claim)));
+                }
+            }
+        }
+
+        private Sent sent(Claim claim) {
+            try {
+                Result result = site.of(
+                        flow,
+                        sender -> new Result(
+                                claim, sender.send(claim.route(), claim.unit(), claim.proven()), sender.method()));
+                return new Sent(result, null);
+            } catch (Exception e) {
+                return new Sent(null, e);
+            } finally {
+                watch.ended(flow.run());
+            }
+        }
+
+        private void awaitUnderWay() throws InterruptedException {
+            while (underWay > 0) {
+                record(ended.take());
+            }
+        }
+
+        /** Records this and whatever else has come meanwhile. */
+        private void record(@Nullable Sent first) {
+            List<Result> results = new ArrayList<>();
+            for (Sent sent = first; sent != null; sent = results.size() < BATCH_MAX ? ended.poll() : null) {
+                underWay--;
+                if (sent.result() != null) {
+                    results.add(sent.result());
+                } else if (sent.failure() != null) {
+                    fail(sent.failure());
+                }
+            }
+            if (results.isEmpty()) {
+                return;
+            }
+            try (Stay _ = senders.recording(flow.run(), results.size())) {
+                transaction.executeWithoutResult(_ -> units.record(results, flow.worker(), flows.host()));
+                count += results.size();
+            } catch (RuntimeException e) {
+                fail(e);
+            }
+            flow.ring();
+        }
+
+        private void fail(Exception why) {
+            if (failure == null) {
+                failure = why;
+            }
+            flow.fail(why);
+        }
+    }
+
+    /** What came of a unit, or why nothing did. */
+    private record Sent(@Nullable Result result, @Nullable Exception failure) {}
+}

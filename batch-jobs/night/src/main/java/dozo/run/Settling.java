@@ -1,0 +1,251 @@
+package dozo.run;
+
+import static java.util.Objects.requireNonNull;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.ledger.Coverage;
+import dozo.ledger.Coverage.ExperimentCoverage;
+import dozo.ledger.Findings;
+import dozo.ledger.Findings.Finding;
+import dozo.ledger.Ledger;
+import dozo.manifest.Manifests;
+import dozo.manifest.Manifests.Manifest;
+import dozo.registry.Experiments;
+import dozo.registry.Experiments.Experiment;
+import dozo.remote.RemoteException;
+import dozo.send.Outcome.Failed;
+import dozo.send.Route;
+import dozo.send.Sender;
+import dozo.send.Sender.Placing;
+import dozo.send.SiteCopy;
+import dozo.send.SiteFolders;
+import dozo.transfer.TagFiles;
+import dozo.transfer.TagFiles.Bag;
+import dozo.transfer.TransferUnits;
+import dozo.verify.Bags;
+import dozo.verify.Copies;
+import dozo.verify.Receipts;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.springframework.batch.core.job.JobInterruptedException;
+import org.springframework.stereotype.Component;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The flow of a backup that settles experiments when nothing more of them is to come, many at once, while others are still sent: bags get
+ * their tag files, folders their times. What it needs of the database is read before the site is asked, and written afterwards: no
+ * transaction is open meanwhile.
+ */
+@Component
+class Settling {
+
+    /** Experiments that are settled together, with one command for the digests of all their tag files. */
+    private static final int BATCH_MAX = 100;
+
+    /** Of so many entries the lists fit into memory. */
+    private static final long BATCH_ENTRIES = 50_000;
+
+    private static final int ASIDE_PAGE = 2_000;
+
+    private final Runs runs;
+    private final Experiments experiments;
+    private final Manifests manifests;
+    private final Receipts receipts;
+    private final Copies copies;
+    private final TransferUnits units;
+    private final TagFiles tagFiles;
+    private final Bags bags;
+    private final Coverage coverage;
+    private final Findings findings;
+    private final Ledger ledger;
+    private final AtSite site;
+    private final TransactionTemplate transaction;
+
+    Settling(
+            Runs runs,
+            Experiments experiments,
+            Manifests manifests,
+            Receipts receipts,
+            Copies copies,
+            TransferUnits units,
+            TagFiles tagFiles,
+            Bags bags,
+            Coverage coverage,
+            Findings findings,
+            Ledger ledger,
+            AtSite site,
+            TransactionTemplate transaction) {
+        this.runs = runs;
+        this.experiments = experiments;
+        this.manifests = manifests;
+        this.receipts = receipts;
+        this.copies = copies;
+        this.units = units;
+        this.tagFiles = tagFiles;
+        this.bags = bags;
+        this.coverage = coverage;
+        this.findings = findings;
+        this.ledger = ledger;
+        this.site = site;
+        this.transaction = transaction;
+    }
+
+    /**
+     * Settles until all is sent and nothing is left to settle; how many experiments.
+     *
+     * @throws JobInterruptedException when the run is asked to stop
+     */
+    int settle(NightFlow flow) throws Exception {
+        int count = 0;
+        while (true) {
+            flow.check();
+            long heard = flow.rings();
+            boolean looked = runs.isLooked(flow.run());
+            boolean sent = looked && !units.left(flow.run());
+            List<Integer> next = units.toSettle(flow.run(), flow.site(), looked, BATCH_MAX, BATCH_ENTRIES);
+            if (!next.isEmpty()) {
+                settle(flow, next);
+                count += next.size();
+            } else if (sent) {
+                return count;
+            } else {
+                flow.await(heard);
+            }
+        }
+    }
+
+    /**
+     * What settling one experiment needs.
+     *
+     * @param before the tag files that the bag has; empty: nobody knows
+     * @param halfDone whether something may have been moved aside for what never came
+     */
+    private record Due(
+            Experiment experiment,
+            Manifest manifest,
+            Route route,
+            Bag bag,
+            Optional<Map<FilePath, Digest>> before,
+            boolean halfDone,
+            List<Entry> folders) {}
+
+    private void settle(NightFlow flow, List<Integer> ids)
+            throws RemoteException, JobInterruptedException, InterruptedException {
+        List<Due> batch = new ArrayList<>();
+        try {
+            for (Experiment experiment :
+                    experiments.of(ids.stream().mapToInt(Integer::intValue).toArray())) {
+                batch.add(requireNonNull(transaction.execute(_ -> due(experiment, flow.site()))));
+            }
+            Map<Route, Integer> back = new HashMap<>();
+            List<Finding> failed = site.of(flow, sender -> {
+                for (Due due : batch) {
+                    int put = due.halfDone ? putBack(sender, due.route, due.experiment, flow.site()) : 0;
+                    back.merge(due.route, put, Integer::sum);
+                }
+                place(sender, batch);
+                return setFolderFacts(sender, batch);
+            });
+            transaction.executeWithoutResult(_ -> {
+                findings.add(flow.run(), failed);
+                batch.forEach(due -> settled(flow, due, requireNonNull(back.get(due.route))));
+            });
+        } finally {
+            batch.forEach(due -> due.bag.close());
+        }
+    }
+
+    /** NB: the source is not asked where it leads now: it may hang, and nothing of it is read. */
+    private Due due(Experiment experiment, int site) {
+        Manifest manifest = manifests.current(experiment.id()).orElseThrow();
+        receipts.count(experiment.id());
+        Optional<Map<FilePath, Digest>> before = bags.beginWriting(experiment.id(), site);
+        return new Due(
+                experiment,
+                manifest,
+                Route.backup(experiment.source(), experiment.name(), manifest.number()),
+                tagFiles.make(experiment, site, manifest),
+                before,
+                before.isEmpty() || units.leftHalfDone(experiment.id(), site),
+                manifests.provenFolders(experiment.id(), site));
+    }
+
+    private static void place(Sender sender, List<Due> batch) throws RemoteException, InterruptedException {
+        List<Placing> files = new ArrayList<>();
+        for (Due due : batch) {
+            Collection<FilePath> gone;
+            if (due.before.isPresent()) {
+                gone = due.bag.gone(due.before.get());
+            } else {
+                gone = new HashSet<>(TagFiles.names());
+                gone.removeAll(due.bag.tagFiles().keySet());
+            }
+            for (FilePath name : gone) {
+                sender.putAside(due.route, name);
+            }
+            files.addAll(due.bag.changed(due.route, due.before.orElse(Map.of())));
+        }
+        sender.placeAll(files);
+    }
+
+    private static List<Finding> setFolderFacts(Sender sender, List<Due> batch)
+            throws RemoteException, InterruptedException {
+        Map<Route, List<Failed>> failures =
+                sender.setFolderFacts(batch.stream().collect(Collectors.toMap(Due::route, Due::folders)));
+        List<Finding> findings = new ArrayList<>();
+        for (Due due : batch) {
+            failures.getOrDefault(due.route, List.of())
+                    .forEach(folder -> findings.add(new Finding(
+                            due.experiment.id(),
+                            folder.problem(),
+                            folder.entry().path(),
+                            folder.message())));
+        }
+        return findings;
+    }
+
+    private void settled(NightFlow flow, Due due, int back) {
+        Experiment experiment = due.experiment;
+        receipts.settled(experiment.id(), flow.site());
+        bags.written(experiment.id(), flow.site(), due.bag.digests());
+        ExperimentCoverage covered =
+                coverage.experiment(flow.site(), experiment.id()).orElseThrow();
+        ledger.append(
+                Ledger.SYSTEM,
+                "experiment.settled",
+                experiment.name() + "#" + due.manifest.number(),
+                Map.of(
+                        "run", flow.run(),
+                        "files", covered.files(),
+                        "files_safe", covered.filesSafe(),
+                        "bytes", covered.bytes(),
+                        "bytes_safe", covered.bytesSafe(),
+                        "bag_files", due.bag.files(),
+                        "put_back", back,
+                        "manifest_sha256", due.bag.manifestDigest()));
+    }
+
+    /** Puts back what runs that died had moved aside for something that was never proven; how many files and links (ADR 0022). */
+    private int putBack(Sender sender, Route route, Experiment experiment, int siteId)
+            throws RemoteException, InterruptedException {
+        SiteFolders folders = SiteFolders.of(experiment.name());
+        int back = 0;
+        int[] page = copies.perhapsAside(experiment.id(), siteId, 0, ASIDE_PAGE);
+        while (page.length > 0) {
+            List<SiteCopy> standing = copies.of(experiment.id(), siteId, page).stream()
+                    .filter(SiteCopy::standing)
+                    .toList();
+            back += sender.putBack(route, folders, standing);
+            page = copies.perhapsAside(experiment.id(), siteId, page[page.length - 1], ASIDE_PAGE);
+        }
+        return back;
+    }
+}

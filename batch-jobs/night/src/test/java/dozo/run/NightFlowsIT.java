@@ -1,0 +1,285 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.registry.Sites;
+import dozo.remote.HungMount;
+import dozo.remote.SlowMount;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunKind;
+import dozo.run.Runs.RunState;
+import dozo.send.Sender;
+import dozo.transfer.RunWorkers;
+import dozo.transfer.TransferUnits;
+import dozo.transfer.TransferUnits.Claim;
+import dozo.transfer.TransferUnits.Result;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Looking, sending and settling go on side by side, and a claim is a lease (ADR 0054). */
+class NightFlowsIT {
+
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    @TempDir
+    Path folder;
+
+    private Path root;
+    private LoopbackSite site;
+    private Night night;
+
+    @BeforeEach
+    void start() throws Exception {
+        root = Files.createDirectory(folder.resolve("dr"));
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        if (night != null) {
+            night.close();
+        }
+        site.close();
+    }
+
+    private void open(String... properties) {
+        night = Night.on(site.address(), properties);
+    }
+
+    private Path experiment(String code) throws Exception {
+        Path source = Files.createDirectory(folder.resolve(code));
+        Night.write(source, Map.of("a", code, "sub/b", "more of " + code));
+        night.register(code, source);
+        return source;
+    }
+
+    private long safe() {
+        return night.count("select count(*) from protection where entries = entries_safe and not unsettled");
+    }
+
+    @Test
+    void whatIsSealedIsSentAndSettledWhileOthersAreStillLookedAt() throws Exception {
+        open();
+        experiment("E1");
+        Path hung = experiment("E2");
+        experiment("E3");
+        Run run;
+        try (HungMount _ = new HungMount(hung)) {
+            run = night.get(Operations.class).start("dr", "test");
+
+            Awaitility.await().atMost(LIMIT).until(() -> safe() == 2);
+            assertThat(night.get(Runs.class).isLooked(run.id())).isFalse();
+            assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state())
+                    .isEqualTo(RunState.RUNNING);
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+            NightlyBackupIT.assertChecks(root.resolve("p/E3"));
+        }
+        night.await(run.id());
+    }
+
+    @Test
+    void aSourceThatHangsCostsItsOwnExperimentAndNothingElse() throws Exception {
+        open("dozo.ingest.patience=1s", "dozo.ingest.looks=1");
+        Path hung = experiment("E1");
+        experiment("E2");
+        try (HungMount _ = new HungMount(hung)) {
+            Run run = night.run();
+
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
+                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
+                assertThat(finding.message()).contains("has not answered for 1 s");
+            });
+            assertThat(safe()).isEqualTo(1);
+        }
+        night.complete();
+        assertThat(safe()).isEqualTo(2);
+    }
+
+    @Test
+    void aRunThatWaitsForASourceThatHangsCanBeStopped() throws Exception {
+        open();
+        Path hung = experiment("E1");
+        try (HungMount _ = new HungMount(hung)) {
+            Run run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await()
+                    .atMost(LIMIT)
+                    .until(() -> Thread.getAllStackTraces().keySet().stream()
+                            .anyMatch(thread -> thread.getName().equals("look-1")));
+            night.get(Operations.class).stop(run.id(), "test");
+
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+        }
+    }
+
+    @Test
+    void aRunThatIsGoneOnWithLooksAtTheRestAndPlansNothingTwice() throws Exception {
+        open("dozo.ingest.looks=1");
+        experiment("E1");
+        Path hung = experiment("E2");
+        experiment("E3");
+        Run run;
+        try (HungMount _ = new HungMount(hung)) {
+            run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            night.get(Operations.class).pause(run.id(), "test");
+            Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+        }
+        night.get(Operations.class).resume(run.id(), "test");
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(safe()).isEqualTo(3);
+        assertThat(night.count("select count(*) from transfer_unit")).isEqualTo(3);
+        assertThat(night.count("select max(attempts) from transfer_unit")).isEqualTo(1);
+    }
+
+    @Test
+    void aSiteThatIsAwayForAWhileIsWaitedForAndTheRunSaysSo() throws Exception {
+        open("dozo.transfer.outage=2m");
+        Run run = losesItsSite();
+        int port = site.address().port();
+
+        Awaitility.await()
+                .atMost(LIMIT)
+                .until(() -> message(run), message -> message.startsWith("waiting for site dr since "));
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.RUNNING);
+        site = LoopbackSite.openSsh(folder.resolve("sshd"), root, port);
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(message(run)).isEmpty();
+        assertThat(safe()).isEqualTo(1);
+        NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+    }
+
+    @Test
+    void aSiteThatIsAwayForLongerFailsTheRun() throws Exception {
+        open("dozo.transfer.outage=1s");
+        Run run = losesItsSite();
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.FAILED);
+        assertThat(night.findings(run))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.reason()).isEqualTo(Problem.SITE_UNUSABLE));
+        assertThat(message(run)).doesNotContain("waiting");
+    }
+
+    @Test
+    void aRunThatWaitsForItsSiteCanBeStopped() throws Exception {
+        open("dozo.transfer.outage=1h");
+        Run run = losesItsSite();
+        Awaitility.await().atMost(LIMIT).until(() -> message(run), message -> message.startsWith("waiting"));
+
+        night.get(Operations.class).stop(run.id(), "test");
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+    }
+
+    /** A run whose site is away when it has something to send. */
+    private Run losesItsSite() throws Exception {
+        Path shown = Files.createDirectory(folder.resolve("shown"));
+        Night.write(shown, Map.of("a", "1", "sub/b", "2"));
+        Path source = Files.createDirectory(folder.resolve("E1"));
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E1", source);
+            mount.hang();
+            Run run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+            site.close();
+            mount.comeBack();
+            Awaitility.await().atMost(LIMIT).until(() -> night.count("select count(*) from transfer_unit") == 1);
+            return run;
+        } finally {
+            Night.write(source, Map.of("a", "1", "sub/b", "2"));
+            for (String path : List.of("a", "sub/b", "sub")) {
+                Files.setLastModifiedTime(source.resolve(path), Files.getLastModifiedTime(shown.resolve(path)));
+            }
+        }
+    }
+
+    private String message(Run run) {
+        return night.get(Runs.class).find(run.id()).orElseThrow().message();
+    }
+
+    @Test
+    void anUnchangedNightWritesNothingOfItsExperiments() throws Exception {
+        open();
+        experiment("E1");
+        night.complete();
+        long before = night.count("select pg_current_xact_id()::text::bigint");
+        long temporary = temporaryTables();
+
+        night.complete();
+
+        for (String table :
+                List.of("entry", "directory", "manifest", "receipt", "protection", "transfer_unit", "tag_file")) {
+            assertThat(night.count("select count(*) from %s where xmin::text::bigint > %d".formatted(table, before)))
+                    .as(table)
+                    .isZero();
+        }
+        assertThat(temporaryTables()).isEqualTo(temporary);
+    }
+
+    private long temporaryTables() {
+        return night.count("select count(*) from pg_class where relpersistence = 't'");
+    }
+
+    @Test
+    void whatAWorkerReportsOfAUnitThatAnotherHasTakenOverIsNotTaken() throws Exception {
+        open();
+        experiment("E1");
+        TransferUnits units = night.get(TransferUnits.class);
+        RunWorkers workers = night.get(RunWorkers.class);
+        Run run = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        night.get(Looking.class).look(flow);
+        Claim cutOff = units.claim(run.id(), flow.worker(), 0, 10).getFirst();
+        assertThat(units.claim(run.id(), flow.worker(), 1, 10)).isEmpty();
+
+        long other = workers.enlist(run.id(), "elsewhere");
+        units.freeLost(run.id(), other);
+        assertThat(units.claim(run.id(), flow.worker(), 1, 10))
+                .as("its lease is not over")
+                .isEmpty();
+        workers.end(run.id());
+        units.freeLost(run.id(), flow.worker());
+        assertThat(units.claim(run.id(), other, 1, 10))
+                .as("nobody frees what is its own")
+                .isEmpty();
+        units.freeLost(run.id(), other);
+        Claim taken = units.claim(run.id(), other, 1, 10).getFirst();
+        assertThat(taken.unitId()).isEqualTo(cutOff.unitId());
+        assertThat(other).isGreaterThan(flow.worker());
+
+        record(cutOff, flow.worker(), run);
+        assertThat(night.count("select count(*) from receipt")).isZero();
+        record(taken, other, run);
+        assertThat(night.count("select count(*) from receipt where worker = 'where'"))
+                .isEqualTo(1);
+        record(taken, other, run);
+        assertThat(night.count("select count(*) from receipt")).isEqualTo(1);
+
+        night.get(Senders.class).close(run.id());
+        night.get(NightFlows.class).close(run.id());
+        night.get(Runs.class).close(run.id(), RunState.FAILED, "cut off");
+        night.complete();
+    }
+
+    private void record(Claim claim, long worker, Run run) throws Exception {
+        Sender sender = night.get(Senders.class).of(run.id(), run.siteId());
+        Result result = new Result(claim, sender.send(claim.route(), claim.unit()), sender.method());
+        night.get(TransactionTemplate.class)
+                .executeWithoutResult(_ -> night.get(TransferUnits.class).record(List.of(result), worker, "where"));
+    }
+}

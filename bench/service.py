@@ -21,8 +21,9 @@ PAGE = 500
 class Service:
     """`dozo serve`, from `with` to its end; nothing runs in it but what is asked for."""
 
-    def __init__(self, folder, heap='512m', **settings):
+    def __init__(self, folder, heap='512m', program=TOP / 'dozo', **settings):
         self.folder = Path(folder)
+        self.program = program
         self.port = free_port()
         self.log = self.folder / 'service.log'
         self.environment = {
@@ -38,7 +39,7 @@ class Service:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         with open(self.log, 'wb') as log:
             self.process = subprocess.Popen(
-                [TOP / 'dozo', 'serve'],
+                [self.program, 'serve'],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -73,15 +74,24 @@ class Service:
     def put(self, path, body):
         return self.ask('PUT', path, body)
 
+    def post_csv(self, path, text):
+        return self.send('admin', self.admin_password(), 'POST', path, text.encode(), 'text/csv')
+
     def ask(self, method, path, body=None):
-        return self.ask_as('admin', (self.folder / 'work' / 'admin-password').read_text().strip(), method, path, body)
+        return self.ask_as('admin', self.admin_password(), method, path, body)
+
+    def admin_password(self):
+        return (self.folder / 'work' / 'admin-password').read_text().strip()
 
     def ask_as(self, name, password, method, path, body=None):
+        return self.send(name, password, method, path, None if body is None else json.dumps(body).encode(), 'application/json')
+
+    def send(self, name, password, method, path, data, kind):
         login = base64.b64encode(f'{name}:{password}'.encode()).decode()
         request = urllib.request.Request(
             f'http://127.0.0.1:{self.port}/api/v1{path}',
-            data=None if body is None else json.dumps(body).encode(),
-            headers={'Authorization': f'Basic {login}', 'Content-Type': 'application/json'},
+            data=data,
+            headers={'Authorization': f'Basic {login}', 'Content-Type': kind},
             method=method,
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
@@ -97,12 +107,13 @@ class Service:
                 return
             after = '&after=' + urllib.parse.quote(str(page['next']))
 
-    def add_site(self, server, root):
+    def add_site(self, server, root, port=None):
+        """`port`: of a relay before the server."""
         self.put(
             '/sites/dr',
             {
                 'host': '127.0.0.1',
-                'port': server.port,
+                'port': port or server.port,
                 'user': server.user,
                 'root': str(root),
                 'identity': str(server.key),

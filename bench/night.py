@@ -1,0 +1,285 @@
+"""A night beside a plain copy, and what it costs where little or nothing has changed.
+
+Each build has a service of its own with an embedded PostgreSQL, and an sshd on this machine. Nights are started over REST; what
+they take is told by the run itself, from its start to its end.
+"""
+
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from data import KB, MB
+from engine import DOZO
+from measure import fill_in, workspace
+from processes import CannotMeasure, TICKS, children, stat, timed
+from row import Row, at_most, print_rows
+from relay import Relay
+from server import Server
+from service import TOP, Service
+from table import spread
+
+COPY_MAX = 1.15  # a night of new files by a copy of them
+NEW_SECONDS_MAX = 0.05  # an experiment of 20 new files
+FAR_SECONDS_MAX = 0.1  # the same at 36 ms
+FIND_MAX = 4  # an unchanged night by find's time
+UNCHANGED_CPU_MS_MAX = 5  # an unchanged experiment
+UNCHANGED_WAL_BYTES_MAX = 1000
+EMPTY_SECONDS_MAX = 0.5
+ROUND_TRIP_MS = 36
+LIMIT_SECONDS = 1800
+SEED = 19
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured: experiments × files of each test."""
+
+    new: tuple[int, int]
+    small: tuple[int, int]
+    far: tuple[int, int]
+    unchanged: tuple[int, int]
+    rounds: int
+
+
+FULL = Size(new=(32, 128), small=(2_000, 20), far=(200, 20), unchanged=(2_000, 50), rounds=3)
+SHORT = Size(new=(3, 8), small=(6, 5), far=(3, 5), unchanged=(6, 5), rounds=1)
+
+
+def add_options(parser):
+    parser.add_argument('--short', action='store_true', help='little of everything: does it all work? figures are not judged')
+    parser.add_argument('--rounds', type=int, metavar='N', help=f'default: {FULL.rounds}')
+    parser.add_argument('--tests', metavar='NAMES', help='of new,small,far,unchanged; default: all')
+    parser.add_argument(
+        '--beside', action='append', default=[], metavar='NAME=FOLDER', help='another built tree of Dozo, measured in turn with this one'
+    )
+    parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
+
+
+def measure(options):
+    """What falls short, and a remark for the last line."""
+    size = SHORT if options.short else FULL
+    rounds = options.rounds or size.rounds
+    chosen = options.tests.split(',') if options.tests else list(TESTS)
+    if unknown := [name for name in chosen if name not in TESTS]:
+        raise CannotMeasure(f'no test is called {unknown[0]}')
+    subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=900, check=True)
+    builds = {'dozo': TOP} | dict(each.split('=', 1) for each in options.beside)
+    say(f'load {os.getloadavg()[0]:.1f} before')
+    short = []
+    with workspace(options.work) as (_, folder), Server(folder / 'sshd') as server:
+        for name in chosen:
+            print(f'\n## {name}\n', flush=True)
+            rows = TESTS[name](folder / name, server, builds, size, rounds, not options.short)
+            print_rows(name, rows)
+            short += [f'{row.name} {row.short}' for row in rows if row.short]
+            shutil.rmtree(folder / name)
+    return short, 'short: figures not judged' if options.short else ''
+
+
+def say(what):
+    print(f'night: {what}', file=sys.stderr, flush=True)
+
+
+class Centre:
+    """A service with a site, whose nights are timed."""
+
+    def __init__(self, folder, program, port, server):
+        self.folder = folder
+        self.server = server
+        self.port = port
+        self.count = 0
+        self.service = Service(folder / 'dozo', program=Path(program) / 'dozo', DOZO_SCRUB_WINDOW='-', DOZO_INGEST_LIST_AGE_MAX='1d')
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        (self.folder / 'site').mkdir()
+        self.service.__enter__()
+        self.service.add_site(self.server, self.folder / 'site', self.port)
+        self.service.post('/projects', {'code': 'P'})
+        return self
+
+    def __exit__(self, *_):
+        self.service.__exit__()
+
+    def register(self, sources):
+        lines = ['project,code,source'] + [f'P,E{self.count + i},{source}' for i, source in enumerate(sources)]
+        self.count += len(sources)
+        told = self.service.post_csv('/experiments/bulk', '\n'.join(lines))
+        if told['registered'] != len(sources):
+            raise CannotMeasure(f'of {len(sources)} experiments not all are registered: {told}')
+
+    def night(self):
+        """Its seconds."""
+        run = self.service.ended(self.service.post('/runs', {'site': 'dr'}), LIMIT_SECONDS)
+        if run['state'] != 'COMPLETE':
+            raise CannotMeasure(f'a night ended {run["state"]}: {run.get("message")} {self.service.findings(run)[:3]}')
+        return (moment(run['endedAt']) - moment(run['startedAt'])).total_seconds()
+
+    def cpu_seconds(self):
+        return tree_seconds(self.service.process.pid)
+
+    def wal_bytes(self):
+        """Written so far; none where no psql can ask."""
+        data = self.folder / 'dozo/work/postgres'
+        pids = list(data.rglob('postmaster.pid'))
+        if not shutil.which('psql') or not pids:
+            return None
+        told = subprocess.run(
+            ['psql', '-h', '127.0.0.1', '-p', pids[0].read_text().split('\n')[3], '-U', 'postgres', '-d', 'postgres', '-Atc']
+            + ["select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"],
+            env={**os.environ, 'PGPASSWORD': (data / 'password').read_text().strip()},
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return int(told.stdout)
+
+
+def moment(text):
+    return datetime.fromisoformat(text)
+
+
+def tree_seconds(pid):
+    """Processor time of a process and all below it, ended ones too."""
+    own = sum(int(field) for field in stat(pid)[0][11:15]) / TICKS
+    return own + sum(tree_seconds(child) for child in children(pid))
+
+
+def make(folder, experiments, files, least, most, folders=1):
+    """Experiments with files of random sizes and bytes."""
+    dice = random.Random(f'{SEED} {folder.name}')
+    noise = dice.randbytes(most + 4096)
+    sources = []
+    for number in range(experiments):
+        source = folder / f'e{number:05}'
+        for file in range(files):
+            name = source / f'series-{file % folders}' / f'image-{file:05}.dcm'
+            name.parent.mkdir(parents=True, exist_ok=True)
+            at = dice.randrange(4096)
+            name.write_bytes(noise[at : at + dice.randint(least, most)])
+        sources.append(source)
+    return sources
+
+
+def new(folder, server, builds, size, rounds, judged):
+    """Nights of new files, each beside a copy of the same, in one service; the first of each build is not counted."""
+    experiments, files = size.new
+    nights = {name: [] for name in builds}
+    copies = {name: [] for name in builds}
+    centres = {}
+    try:
+        for name, program in builds.items():
+            centres[name] = Centre(folder / name, program, server.port, server).__enter__()
+        for number in range(rounds + 1):
+            sources = folder / f'sources-{number}'
+            made = make(sources, experiments, files, 100 * KB, MB, 4)
+            os.sync()
+            for name, program in builds.items():
+                centres[name].register(made)
+                night = centres[name].night()
+                copy = plain_copy(folder / f'copy-{name}-{number}', sources, program, server)
+                say(f'new {number}/{rounds} {name}: night {night:.2f} s, copy {copy:.2f} s')
+                if number:
+                    nights[name].append(night)
+                    copies[name].append(copy)
+    finally:
+        for centre in centres.values():
+            centre.__exit__()
+    rows = []
+    for name in builds:
+        ratio = statistics.median(nights[name]) / statistics.median(copies[name])
+        measured = f'{ratio:.2f}: night {spread(nights[name])} s, copy {spread(copies[name])} s'
+        rows.append(at_most(f'{name}: {experiments} × {files} new files, night / copy', ratio, COPY_MAX, measured, judged and name == 'dozo'))
+    return rows
+
+
+def plain_copy(destination, source, program, server):
+    destination.mkdir()
+    command = DOZO.replace(str(TOP / 'dozo'), str(Path(program) / 'dozo'))
+    values = {'src': source, 'dst': destination / 'to', 'port': server.port, 'key': server.key, 'known': server.known_hosts, 'user': server.user}
+    server.client_configuration(server.port)
+    with open(destination / 'log', 'wb') as log:
+        ended = timed(fill_in(command, values), LIMIT_SECONDS, log, log, {**os.environ, 'DOZO_HEAP': '512m'})
+    if ended.code != 0:
+        raise CannotMeasure(f'dozo copy ended with {ended.code}: {(destination / "log").read_text()[-300:]}')
+    return ended.seconds
+
+
+def small(folder, server, builds, size, rounds, judged):
+    return small_nights(folder, server, builds, size.small, judged, server.port, NEW_SECONDS_MAX)
+
+
+def far(folder, server, builds, size, rounds, judged):
+    with Relay(ROUND_TRIP_MS, server.port) as relay:
+        return small_nights(folder, server, builds, size.far, judged, relay.port, FAR_SECONDS_MAX)
+
+
+def small_nights(folder, server, builds, counts, judged, port, limit):
+    """The second night of many small new experiments; the first warms up."""
+    experiments, files = counts
+    rows = []
+    made = [make(folder / f'sources-{i}', experiments if i else max(1, experiments // 4), files, KB, 20 * KB) for i in range(2)]
+    for name, program in builds.items():
+        with Centre(folder / name, program, port, server) as centre:
+            centre.register(made[0])
+            first = centre.night()
+            centre.register(made[1])
+            cpu = centre.cpu_seconds()
+            seconds = centre.night()
+            cpu = centre.cpu_seconds() - cpu
+            say(f'{folder.name} {name}: first {first:.2f} s, then {seconds:.2f} s')
+        each = seconds / experiments
+        measured = f'{each:.4f} ({seconds:.2f} s, {1e3 * cpu / experiments:.1f} ms of processor each)'
+        rows.append(at_most(f'{name}: {experiments:,} × {files} new files, s an experiment', each, limit, measured, judged and name == 'dozo'))
+    return rows
+
+
+def unchanged(folder, server, builds, size, rounds, judged):
+    """Nights without news beside `find`, and what they take."""
+    experiments, files = size.unchanged
+    made = make(folder / 'sources', experiments, files, 10, 100, 5)
+    rows = []
+    for name, program in builds.items():
+        with Centre(folder / name, program, server.port, server) as centre:
+            empty = [centre.night() for _ in range(rounds + 1)][1:]
+            centre.register(made)
+            centre.night()
+            nights, finds, cpus, wals = [], [], [], []
+            for number in range(rounds + 1):
+                finds.append(find(folder / 'sources'))
+                cpu, wal = centre.cpu_seconds(), centre.wal_bytes()
+                nights.append(centre.night())
+                cpus.append(centre.cpu_seconds() - cpu)
+                wals.append(None if wal is None else centre.wal_bytes() - wal)
+                say(f'unchanged {number}/{rounds} {name}: night {nights[-1]:.2f} s, find {finds[-1]:.2f} s')
+        judge = judged and name == 'dozo'
+        ratio = statistics.median(nights[1:]) / statistics.median(finds[1:])
+        cpu_ms = 1e3 * statistics.median(cpus[1:]) / experiments
+        about = f'{name}: {experiments:,} × {files} unchanged'
+        rows += [
+            at_most(f'{about}, night / find', ratio, FIND_MAX, f'{ratio:.1f}: {spread(nights[1:])} s, find {spread(finds[1:])} s', judge),
+            at_most(f'{about}, ms of processor each', cpu_ms, UNCHANGED_CPU_MS_MAX, f'{cpu_ms:.2f}', judge),
+            at_most(f'{name}: an empty night, s', statistics.median(empty), EMPTY_SECONDS_MAX, spread(empty), judge),
+        ]
+        if wals[0] is None:
+            rows.append(Row(f'{about}, bytes of WAL each', f'≤ {UNCHANGED_WAL_BYTES_MAX}', 'not known: there is no psql'))
+        else:
+            wal = statistics.median(wals[1:]) / experiments
+            rows.append(at_most(f'{about}, bytes of WAL each', wal, UNCHANGED_WAL_BYTES_MAX, f'{wal:.0f}', judge))
+    return rows
+
+
+def find(folder):
+    with open(os.devnull, 'wb') as nothing:
+        ended = timed(f"find {folder} -printf '%h\\t%f\\t%y\\t%s\\t%T@\\t%m\\t%n\\t%i\\t%l\\n'", LIMIT_SECONDS, nothing, nothing, os.environ)
+    return ended.seconds
+
+
+TESTS = {'new': new, 'small': small, 'far': far, 'unchanged': unchanged}

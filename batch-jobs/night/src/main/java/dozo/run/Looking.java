@@ -356,7 +356,8 @@ class Looking {
                     keep(flow, experiment, turn, look);
                 }
             } catch (InterruptedException e) {
-                // It was given up.
+                // Whoever was not given up has told nothing, and nobody knows why.
+                failure = mayKeep() ? e : null;
             } catch (Throwable e) {
                 failure = e;
             } finally {
@@ -398,7 +399,7 @@ class Looking {
                 throw error;
             }
             if (why != null) {
-                throw new IllegalStateException(requireNonNull(why));
+                throw new IllegalStateException(why);
             }
         }
     }

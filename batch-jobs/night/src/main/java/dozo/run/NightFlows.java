@@ -28,6 +28,7 @@ class NightFlows implements StepExecutionListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(NightFlows.class);
 
+    private final Runs runs;
     private final RunWorkers workers;
     private final TransferUnits units;
     private final CostModels costModels;
@@ -37,7 +38,8 @@ class NightFlows implements StepExecutionListener {
 
     private record Open(NightFlow flow, ScheduledExecutorService renewal) {}
 
-    NightFlows(RunWorkers workers, TransferUnits units, CostModels costModels, TransferSettings settings) {
+    NightFlows(Runs runs, RunWorkers workers, TransferUnits units, CostModels costModels, TransferSettings settings) {
+        this.runs = runs;
         this.workers = workers;
         this.units = units;
         this.costModels = costModels;
@@ -83,6 +85,9 @@ class NightFlows implements StepExecutionListener {
         Open ended = open.remove(run);
         if (ended != null) {
             ended.renewal().shutdownNow();
+            if (ended.flow().isBack()) {
+                runs.say(run, "");
+            }
         }
     }
 
@@ -92,6 +97,8 @@ class NightFlows implements StepExecutionListener {
     }
 
     private Open begin(long run, int site) {
+        // A process that died while it waited for the site has left its words.
+        runs.say(run, "");
         // Only one process works on this database: who else had something is dead.
         workers.end(run);
         long worker = workers.enlist(run, host);

@@ -185,6 +185,33 @@ class NightFlowsIT {
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
     }
 
+    @Test
+    void aRunThatIsPausedWhileItWaitsForItsSiteWaitsNoMore() throws Exception {
+        open("dozo.transfer.outage=1h");
+        Run run = losesItsSite();
+        Awaitility.await().atMost(LIMIT).until(() -> message(run), message -> message.startsWith("waiting"));
+
+        night.get(Operations.class).pause(run.id(), "test");
+        Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+
+        assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state()).isEqualTo(RunState.PAUSED);
+        assertThat(message(run)).isEmpty();
+    }
+
+    @Test
+    void whatADeadProcessSaidItWaitsForIsNotSaidOfWhoGoesOn() throws Exception {
+        open();
+        experiment("E1");
+        Run run = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        night.get(Runs.class).say(run.id(), "waiting for site dr since yesterday");
+
+        night.get(NightFlows.class).of(run.id(), run.siteId());
+
+        assertThat(message(run)).isEmpty();
+        night.get(NightFlows.class).close(run.id());
+    }
+
     /** A run whose site is away when it has something to send. */
     private Run losesItsSite() throws Exception {
         Path shown = Files.createDirectory(folder.resolve("shown"));

@@ -56,13 +56,7 @@ final class Differences {
                     create temporary table crawl (
                         row_no integer not null,
                         directory_no integer not null,
-                        size_bytes bigint not null,
-                        modified_ns bigint not null,
-                        mode smallint not null,
-                        kind "char" not null,
-                        name bytea not null,
-                        hard_link bigint,
-                        link_target bytea
+                        %s
                     ) on commit delete rows;
                     create temporary table crawl_folder (
                         directory_no integer not null,
@@ -85,7 +79,7 @@ final class Differences {
                         modified_ns bigint,
                         content boolean not null
                     ) on commit delete rows;
-                    """).update();
+                    """.formatted(FolderRows.DEFINITIONS)).update();
         }
     }
 
@@ -100,9 +94,8 @@ final class Differences {
         jdbc.sql("set local work_mem = '64MB'").update();
         // It would look up every entry's link where all of them are read at once sooner: no two entries have one.
         jdbc.sql("set local enable_memoize = off").update();
-        // What they hold is only roughly of interest; to look at 30,000 rows of each took longer than all that follows.
-        // Of few rows
-        // it is of none.
+        // Statistics are only wanted roughly: to read 30,000 rows of each table took longer than all that follows. Few
+        // rows need none.
         boolean many = rows >= ANALYZED_FROM;
         if (many) {
             jdbc.sql("set local default_statistics_target = 5").update();

@@ -19,6 +19,17 @@ final class FolderRows {
 
     static final String COLUMNS = ENTRY_COLUMNS + ", " + LINK_COLUMNS;
 
+    /** {@link #COLUMNS} of a temporary table, with their types. */
+    static final String DEFINITIONS = """
+            size_bytes bigint not null,
+            modified_ns bigint not null,
+            mode smallint not null,
+            kind "char" not null,
+            name bytea not null,
+            hard_link bigint,
+            link_target bytea
+            """;
+
     static final int ENTRY_COLUMN_COUNT = 5;
     static final int LINK_COLUMN_COUNT = 2;
 

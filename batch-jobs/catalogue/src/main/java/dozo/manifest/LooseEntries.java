@@ -73,15 +73,9 @@ final class LooseEntries implements Listed, AutoCloseable {
                     create temporary table loose (
                         ordinal integer not null,
                         directory bytea not null,
-                        size_bytes bigint not null,
-                        modified_ns bigint not null,
-                        mode smallint not null,
-                        kind "char" not null,
-                        name bytea not null,
-                        hard_link bigint,
-                        link_target bytea
+                        %s
                     )
-                    """);
+                    """.formatted(FolderRows.DEFINITIONS));
             try {
                 loose.load(connection);
                 // The server keeps what it sorted, so that no transaction is open while the source is asked.

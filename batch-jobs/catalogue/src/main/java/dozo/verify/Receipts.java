@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -97,18 +96,6 @@ public class Receipts {
         if (rows != 1) {
             throw new IllegalStateException("experiment %d has no sums at site %d".formatted(experimentId, siteId));
         }
-    }
-
-    /** The first experiment after one with receipts that its bag's tag files do not list yet. */
-    public Optional<Integer> nextUnsettled(int siteId, int after) {
-        return jdbc.sql("""
-                        select min(experiment_id) from protection
-                        where site_id = :site and unsettled and experiment_id > :after
-                        """)
-                .param("site", siteId)
-                .param("after", after)
-                .query((row, n) -> Optional.ofNullable(row.getObject(1, Integer.class)))
-                .single();
     }
 
     /** Notes that the bag's tag files list every receipt. */

@@ -184,23 +184,13 @@ public final class Sender implements AutoCloseable {
     }
 
     /**
-     * Puts a file that Dozo makes into the bag, unless it stands there with this content already; what it replaces is kept
-     * as a version.
-     *
-     * @return its digest
-     */
-    public Digest place(Route route, FilePath inBag, Content content) throws IOException, InterruptedException {
-        Placing file = new Placing(route, inBag, content);
-        return lanes.over(lane -> place(lane, route, file.temporary(), file.finalName(), content));
-    }
-
-    /**
-     * The same with many at once: all are written, then one command computes their digests, then the site's disk has them, then they get
-     * their names, those of one bag in the order in which they come.
+     * Puts files that Dozo makes into bags, unless they stand there with this content already; what they replace is kept as versions. All
+     * are written first. One command computes their digests, and the site brings them to its disk. Then they get their names, those of
+     * one bag in the order of the list.
      *
      * @throws RemoteException when the site as a whole cannot be used, or one of them came out wrong: then none has its name
      */
-    public void placeAll(List<Placing> files) throws RemoteException, InterruptedException {
+    public void place(List<Placing> files) throws RemoteException, InterruptedException {
         Map<Placing, Written> written = workers.each(
                 files,
                 file -> lanes.over(lane -> {
@@ -229,20 +219,11 @@ public final class Sender implements AutoCloseable {
         lanes.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
     }
 
-    private Digest place(Lane lane, Route route, FilePath temporary, FilePath finalName, Content content)
-            throws IOException, InterruptedException {
-        tree.makeFolders(lane, route, temporary.parent());
-        Written written = write(lane, temporary, content);
-        Digest sent = written.digest;
-        Digest found = site.digests(lane, List.of(temporary), written.bytes).get(temporary);
-        checkWritten(finalName, sent, found);
-        prover.syncAll();
-        tree.publish(lane, route, temporary, finalName, sent, null);
-        return sent;
-    }
-
     private static void checkWritten(FilePath finalName, Digest sent, @Nullable Digest found) throws RemoteException {
-        if (found == null || !found.equals(sent)) {
+        if (found == null) {
+            throw new RemoteException(Reason.REFUSED, "the site gave no digest for %s".formatted(finalName));
+        }
+        if (!found.equals(sent)) {
             throw new RemoteException(
                     Reason.REFUSED, "%s came out at the site as %s, not as %s".formatted(finalName, found, sent));
         }

@@ -3,8 +3,6 @@ package dozo.run;
 import dozo.plan.Planner;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.job.JobInterruptedException;
 
@@ -21,13 +19,10 @@ final class NightFlow {
     private final int site;
     private final long worker;
     private final Planner planner;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition rung = lock.newCondition();
     private long rings;
     private boolean stopping;
     private int completed;
     private int ended;
-    private @Nullable Exception failure;
     private @Nullable Instant away;
 
     /**
@@ -58,120 +53,60 @@ final class NightFlow {
     }
 
     /** How often something has happened that another flow may wait for. To be asked before looking whether it has. */
-    long rings() {
-        lock.lock();
-        try {
-            return rings;
-        } finally {
-            lock.unlock();
-        }
+    synchronized long rings() {
+        return rings;
     }
 
     /** Says that something has happened that another flow may wait for: units were planned, or recorded. */
-    void ring() {
-        lock.lock();
-        try {
-            rings++;
-            rung.signalAll();
-        } finally {
-            lock.unlock();
-        }
+    synchronized void ring() {
+        rings++;
+        notifyAll();
     }
 
     /** Waits for the next ring after so many, for a while. */
-    void await(long heard) throws InterruptedException {
-        lock.lock();
-        try {
-            long nanos = NAP.toNanos();
-            while (rings == heard && nanos > 0) {
-                nanos = rung.awaitNanos(nanos);
-            }
-        } finally {
-            lock.unlock();
+    synchronized void await(long heard) throws InterruptedException {
+        long end = System.nanoTime() + NAP.toNanos();
+        for (long left = NAP.toMillis(); rings == heard && left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+            wait(left);
         }
     }
 
-    /** Asks all flows to begin nothing more. */
-    void stop() {
-        lock.lock();
-        try {
-            stopping = true;
-        } finally {
-            lock.unlock();
-        }
-        ring();
-    }
-
-    /** Notes why a flow cannot go on: the others begin nothing more. */
-    void fail(Exception why) {
-        lock.lock();
-        try {
-            if (failure == null) {
-                failure = why;
-            }
-        } finally {
-            lock.unlock();
-        }
+    /** Has all flows begin nothing more: the run is asked to stop, or one of them cannot go on. */
+    synchronized void stop() {
+        stopping = true;
         ring();
     }
 
     /** Notes that the site is away; since when it was known to be, null: since now. */
-    @Nullable
-    Instant awaySince(Instant now) {
-        lock.lock();
-        try {
-            Instant since = away;
-            away = since == null ? now : since;
-            return since;
-        } finally {
-            lock.unlock();
-        }
+    synchronized @Nullable Instant awaySince(Instant now) {
+        Instant since = away;
+        away = since == null ? now : since;
+        return since;
     }
 
     /** Notes that the site answers; whether it was known to be away. */
-    boolean isBack() {
-        lock.lock();
-        try {
-            boolean was = away != null;
-            away = null;
-            return was;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean isBack() {
+        boolean was = away != null;
+        away = null;
+        return was;
     }
 
     /** Notes that the step of a flow has come to its end. */
-    void complete() {
-        lock.lock();
-        try {
-            completed++;
-        } finally {
-            lock.unlock();
-        }
+    synchronized void complete() {
+        completed++;
     }
 
     /** Notes that a flow has ended. If its step has not come to its end, perhaps has not even begun, the others must not wait for it. */
-    void end() {
-        lock.lock();
-        try {
-            ended++;
-            if (ended <= completed) {
-                return;
-            }
-        } finally {
-            lock.unlock();
+    synchronized void end() {
+        ended++;
+        if (ended > completed) {
+            stop();
         }
-        fail(new IllegalStateException("a flow ended before its end"));
     }
 
     /** Whether nothing more is to be begun. */
-    boolean ends() {
-        lock.lock();
-        try {
-            return stopping || failure != null;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean ends() {
+        return stopping;
     }
 
     /**

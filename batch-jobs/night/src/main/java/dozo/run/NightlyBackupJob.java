@@ -183,7 +183,7 @@ class NightlyBackupJob {
             try {
                 contribution.incrementWriteCount(work.work(flow, step));
             } catch (Exception e) {
-                flow.fail(e);
+                flow.stop();
                 throw e;
             }
             flow.check();

@@ -170,7 +170,7 @@ class Sending {
             if (failure == null) {
                 failure = why;
             }
-            flow.fail(why);
+            flow.stop();
         }
     }
 

@@ -193,7 +193,7 @@ class Settling {
             }
             files.addAll(due.bag.changed(due.route, due.before.orElse(Map.of())));
         }
-        sender.placeAll(files);
+        sender.place(files);
     }
 
     private static List<Finding> setFolderFacts(Sender sender, List<Due> batch)

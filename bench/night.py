@@ -7,9 +7,11 @@ they take is told by the run itself, from its start to its end.
 import os
 import random
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +33,9 @@ FIND_MAX = 4  # an unchanged night by find's time
 UNCHANGED_CPU_MS_MAX = 5  # an unchanged experiment
 UNCHANGED_WAL_BYTES_MAX = 1000
 EMPTY_SECONDS_MAX = 0.5
+CHANGED_SECONDS_MAX = 5  # one changed file among a million
+CHANGED_WIRE_BYTES_MAX = MB  # both ways
+FILES_A_FOLDER = 38  # as in the centre's tree
 ROUND_TRIP_MS = 36
 LIMIT_SECONDS = 1800
 SEED = 19
@@ -44,17 +49,18 @@ class Size:
     small: tuple[int, int]
     far: tuple[int, int]
     unchanged: tuple[int, int]
+    changed: int
     rounds: int
 
 
-FULL = Size(new=(32, 128), small=(2_000, 20), far=(200, 20), unchanged=(2_000, 50), rounds=3)
-SHORT = Size(new=(3, 8), small=(6, 5), far=(3, 5), unchanged=(6, 5), rounds=1)
+FULL = Size(new=(32, 128), small=(2_000, 20), far=(200, 20), unchanged=(2_000, 50), changed=1_000_000, rounds=3)
+SHORT = Size(new=(3, 8), small=(6, 5), far=(3, 5), unchanged=(6, 5), changed=400, rounds=1)
 
 
 def add_options(parser):
     parser.add_argument('--short', action='store_true', help='little of everything: does it all work? figures are not judged')
     parser.add_argument('--rounds', type=int, metavar='N', help=f'default: {FULL.rounds}')
-    parser.add_argument('--tests', metavar='NAMES', help='of new,small,far,unchanged; default: all')
+    parser.add_argument('--tests', metavar='NAMES', help='of new,small,far,unchanged,changed; default: all')
     parser.add_argument(
         '--beside', action='append', default=[], metavar='NAME=FOLDER', help='another built tree of Dozo, measured in turn with this one'
     )
@@ -161,7 +167,8 @@ def make(folder, experiments, files, least, most, folders=1):
         source = folder / f'e{number:05}'
         for file in range(files):
             name = source / f'series-{file % folders}' / f'image-{file:05}.dcm'
-            name.parent.mkdir(parents=True, exist_ok=True)
+            if file < folders:
+                name.parent.mkdir(parents=True, exist_ok=True)
             at = dice.randrange(4096)
             name.write_bytes(noise[at : at + dice.randint(least, most)])
         sources.append(source)
@@ -282,4 +289,74 @@ def find(folder):
     return ended.seconds
 
 
-TESTS = {'new': new, 'small': small, 'far': far, 'unchanged': unchanged}
+def changed(folder, server, builds, size, rounds, judged):
+    """Nights in which one file of a large experiment has other bytes; the first is not counted."""
+    files = size.changed
+    folders = files // FILES_A_FOLDER + 1
+    made = make(folder / 'sources', 1, files, 10, 100, folders)
+    rows = []
+    for name, program in builds.items():
+        with Centre(folder / name, program, server.port, server) as centre, Meter(server.port) as meter:
+            centre.register(made)
+            first = centre.night()
+            say(f'changed {name}: first night {first:.1f} s')
+            centre.service.add_site(server, folder / name / 'site', meter.port)
+            nights, cpus, moved = [], [], []
+            for number in range(rounds + 1):
+                file = files * (number + 1) // (rounds + 2)
+                (made[0] / f'series-{file % folders}' / f'image-{file:05}.dcm').write_bytes(b'other bytes %d' % number)
+                cpu, before = centre.cpu_seconds(), meter.bytes
+                nights.append(centre.night())
+                cpus.append(centre.cpu_seconds() - cpu)
+                moved.append(meter.bytes - before)
+                say(f'changed {number}/{rounds} {name}: night {nights[-1]:.2f} s, {cpus[-1]:.1f} s of processor, {moved[-1]:,} bytes')
+        about = f'{name}: one changed file of {files:,}'
+        judge = judged and name == 'dozo'
+        seconds, wire = statistics.median(nights[1:]), statistics.median(moved[1:])
+        rows += [
+            at_most(f'{about}, s', seconds, CHANGED_SECONDS_MAX, f'{spread(nights[1:])}, of processor {spread(cpus[1:])}', judge),
+            at_most(f'{about}, bytes on the wire', wire, CHANGED_WIRE_BYTES_MAX, f'{wire:,.0f}', judge),
+        ]
+    return rows
+
+
+class Meter:
+    """From `with` to its end: `port` leads to the site, and `bytes` says what has gone through it, both ways."""
+
+    def __init__(self, site_port):
+        self.site_port = site_port
+        self.bytes = 0
+        self.adding = threading.Lock()
+
+    def __enter__(self):
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:  # it was closed
+                return
+            far = socket.create_connection(('127.0.0.1', self.site_port))
+            for source, sink in ((near, far), (far, near)):
+                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self.pump, args=(source, sink), daemon=True).start()
+
+    def pump(self, source, sink):
+        try:
+            while data := source.recv(1 << 20):
+                with self.adding:
+                    self.bytes += len(data)
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:  # the other end is gone
+            pass
+
+
+TESTS = {'new': new, 'small': small, 'far': far, 'unchanged': unchanged, 'changed': changed}

@@ -328,41 +328,70 @@ public class Manifests {
     }
 
     /**
-     * The current manifest's entries that are not proven at a site, without a receipt or damaged since, in the order of their numbers. Close the stream; inside a
-     * transaction it holds a bounded number of rows.
+     * The current manifest's entries that are not proven at a site, without a receipt or damaged since, in the order of their numbers. Costs
+     * what came since the last manifest that was wholly safe, or all there is before the first. Close the stream; inside a transaction it
+     * holds a bounded number of rows.
+     *
+     * @param afterEntry only what has a higher number
      */
-    public Stream<Entry> unprotected(int experimentId, int siteId) {
+    public Stream<Entry> unprotected(int experimentId, int siteId, int afterEntry) {
         return jdbc
-                .sql("""
-                        select e.*, d.path, l.hard_link, l.link_target
-                        from entry e join directory d using (experiment_id, directory_no)
+                .sql("with %s select e.*, d.path, l.hard_link, l.link_target".formatted(unproven(experimentId, siteId))
+                        + """
+
+                        from unproven e join directory d using (experiment_id, directory_no)
                         left join entry_link l using (experiment_id, entry_no)
-                        where e.experiment_id = :experiment
-                          and not exists (select from proven_entry r
-                                          where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no)
+                        where e.entry_no > :after
                         order by e.entry_no
                         """)
                 .withFetchSize(FETCH)
                 .param("experiment", experimentId)
                 .param("site", siteId)
+                .param("after", afterEntry)
                 .query(ENTRY)
                 .stream();
     }
 
     /** The sums of the unprotected entries that are no longer than this: what {@link #unprotected} would give of them. */
     public Sum unprotectedUpTo(int experimentId, int siteId, long sizeBytes) {
-        return jdbc.sql("""
-                        select count(*) as entries, coalesce(sum(size_bytes), 0) as bytes
-                        from entry e
-                        where e.experiment_id = :experiment and e.size_bytes <= :size
-                          and not exists (select from proven_entry r
-                                          where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no)
+        return jdbc.sql("with %s select count(*) as entries,".formatted(unproven(experimentId, siteId)) + """
+                         coalesce(sum(size_bytes), 0) as bytes from unproven where size_bytes <= :size
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
                 .param("size", sizeBytes)
                 .query((row, n) -> new Sum(row.getLong("entries"), row.getLong("bytes")))
                 .single();
+    }
+
+    /** What is not proven, as a table of a query: asked of all entries, or of those that came since all were proven and the damaged. */
+    private String unproven(int experimentId, int siteId) {
+        int safe = jdbc.sql("""
+                        select coalesce(max(safe_manifest), 0) from protection
+                        where experiment_id = :experiment and site_id = :site
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query(Integer.class)
+                .single();
+        String proven =
+                "select from proven_entry r where r.experiment_id = :experiment and r.site_id = :site and r.entry_no = e.entry_no";
+        if (safe == 0) {
+            return """
+                   unproven as (
+                       select * from entry e where experiment_id = :experiment and not exists (%s)
+                   )""".formatted(proven);
+        }
+        return """
+               candidate as (
+                   select * from entry where experiment_id = :experiment and since_manifest > 1 and since_manifest > %d
+                   union
+                   select e.* from open_damage d join entry e using (experiment_id, entry_no)
+                   where d.experiment_id = :experiment and d.site_id = :site
+               ), unproven as (
+                   select * from candidate e
+                   where not exists (%s and highest_of(r.entry_nos) >= (select min(entry_no) from candidate))
+               )""".formatted(safe, proven);
     }
 
     /** The current manifest's folders that stand at a site, the deepest first. */
@@ -378,6 +407,51 @@ public class Manifests {
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
+                .query(ENTRY)
+                .list();
+    }
+
+    /**
+     * Of the folders that stand at a site, those in which something was proven since a unit, and those that were proven themselves since,
+     * the deepest first. Costs what was proven since.
+     *
+     * @param unit numbers of units grow
+     */
+    public List<Entry> foldersTouched(int experimentId, int siteId, long unit) {
+        List<FilePath> touched = new ArrayList<>(jdbc.sql("""
+                        with fresh as (
+                            select n.entry_no
+                            from receipt r cross join lateral unnest(r.entry_nos) as n (entry_no)
+                            where r.experiment_id = :experiment and r.site_id = :site and r.unit_id > :unit
+                        ), version as (
+                            select e.directory_no, e.kind, e.name
+                            from fresh join entry_version e using (entry_no) where e.experiment_id = :experiment
+                        )
+                        select d.path from version join directory d using (directory_no) where d.experiment_id = :experiment
+                        union
+                        select entry_path(d.path, name) from version join directory d using (directory_no)
+                        where d.experiment_id = :experiment and kind = 'd'
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("unit", unit)
+                .query((row, n) -> FilePath.of(row.getBytes("path")))
+                .list());
+        touched.removeIf(FilePath::isRoot);
+        return jdbc.sql("""
+                        select e.*, d.path, l.hard_link, l.link_target
+                        from unnest(:parents::bytea[], :names::bytea[]) as t (parent, own)
+                        join directory d on d.experiment_id = :experiment and sha256(d.path) = sha256(t.parent)
+                        cross join lateral versions_of(:experiment, d.directory_no, t.own) e
+                        left join entry_link l on l.experiment_id = :experiment and l.entry_no = e.entry_no
+                        where e.until_manifest is null and e.kind = 'd'
+                        order by length(d.path) desc, d.path
+                        """)
+                .param("experiment", experimentId)
+                .param(
+                        "parents",
+                        touched.stream().map(path -> path.parent().bytes()).toArray(byte[][]::new))
+                .param("names", touched.stream().map(FilePath::name).toArray(byte[][]::new))
                 .query(ENTRY)
                 .list();
     }

@@ -2,7 +2,7 @@ package dozo.verify;
 
 import dozo.file.Digest;
 import dozo.file.FilePath;
-import dozo.verify.Receipts.ProvenFile;
+import dozo.verify.BagFiles.ProvenFile;
 import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;

@@ -1,14 +1,12 @@
 package dozo.verify;
 
 import dozo.file.Digest;
-import dozo.file.FilePath;
 import java.sql.Timestamp;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
@@ -19,16 +17,11 @@ import org.springframework.stereotype.Component;
 @Component
 public class Receipts {
 
-    private static final int FETCH = 1_000;
-
     private final JdbcClient jdbc;
     private final InstantSource clock;
 
     /** An entry proven at a site: its number and the digest that was computed there and equals the source's. */
     public record Proof(int entryNumber, Digest digest) {}
-
-    /** A file that stands at the site under its final name, with the digest it was proven to have. */
-    public record ProvenFile(FilePath path, Digest digest, long sizeBytes) {}
 
     public Receipts(JdbcClient jdbc, InstantSource clock) {
         this.jdbc = jdbc;
@@ -76,26 +69,68 @@ public class Receipts {
     }
 
     /**
-     * Adds what was proven to the kept sums, and notes that the bag's tag files do not list it yet. The experiment has a
-     * manifest, and so it has sums.
+     * Has whoever else changes what is kept of an experiment's protection wait until the transaction's end. To be called before anything
+     * is asked that a sum is made of: what others have proven or sealed by then is seen, and nothing of it twice.
      */
-    public void addToProtection(int experimentId, int siteId, long files, long bytes, long entries) {
+    public void lock(int experimentId) {
+        jdbc.sql("select 1 from protection where experiment_id = :experiment order by site_id for update")
+                .param("experiment", experimentId)
+                .query((row, n) -> 1)
+                .list();
+    }
+
+    /**
+     * Adds what was proven to the kept sums, as far as it is of the current manifest, and notes that the bag's tag files do not list
+     * it yet. The experiment has a manifest, and so it has sums.
+     */
+    public void addToProtection(int experimentId, int siteId, List<Proof> proofs) {
+        lock(experimentId);
         int rows = jdbc.sql("""
                         update protection
-                            set files_safe = files_safe + :files, bytes_safe = bytes_safe + :bytes,
-                                entries_safe = entries_safe + :entries, files_proven = files_proven + :files,
-                                bytes_proven = bytes_proven + :bytes, unsettled = true
+                            set files_safe = files_safe + h.files, bytes_safe = bytes_safe + h.bytes,
+                                entries_safe = entries_safe + h.entries, files_proven = files_proven + h.files,
+                                bytes_proven = bytes_proven + h.bytes, unsettled = true
+                        from (select count(*) filter (where kind = 'f') as files, coalesce(sum(size_bytes), 0) as bytes,
+                                     count(*) as entries
+                              from entry where experiment_id = :experiment and entry_no = any(:numbers)) h
                         where experiment_id = :experiment and site_id = :site
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
-                .param("files", files)
-                .param("bytes", bytes)
-                .param("entries", entries)
+                .param("numbers", proofs.stream().mapToInt(Proof::entryNumber).toArray())
                 .update();
         if (rows != 1) {
             throw new IllegalStateException("experiment %d has no sums at site %d".formatted(experimentId, siteId));
         }
+    }
+
+    /** Notes that from now on nothing more of a run is to come for an experiment: what the sums say is remembered as its coverage. */
+    public void conclude(int experimentId, int siteId) {
+        jdbc.sql("""
+                        update protection p
+                            set safe_manifest = case when entries_safe = entries then manifest_no else safe_manifest end,
+                                unprotected_since =
+                                    case when entries_safe < entries
+                                         then coalesce(unprotected_since,
+                                                       (select min(m.sealed_at) from manifest m
+                                                        where m.experiment_id = p.experiment_id
+                                                          and m.manifest_no > coalesce(p.safe_manifest, 0))) end,
+                                files_proven = 0, bytes_proven = 0, counted_at = :now
+                        where experiment_id = :experiment and site_id = :site
+                        """)
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .param("now", Timestamp.from(clock.instant()))
+                .update();
+    }
+
+    /** The highest unit whose receipt the bag's tag files list, as all below it; 0: they were never written. */
+    public long settledUnit(int experimentId, int siteId) {
+        return jdbc.sql("select settled_unit from protection where experiment_id = :experiment and site_id = :site")
+                .param("experiment", experimentId)
+                .param("site", siteId)
+                .query(Long.class)
+                .single();
     }
 
     /** Notes that the bag's tag files list every receipt. */
@@ -116,6 +151,7 @@ public class Receipts {
      * then the bag is to be settled again (ADR 0022).
      */
     public void carryOver(int experimentId) {
+        lock(experimentId);
         jdbc.sql("""
                         with current as (
                             select *, files + folders + links as entries from manifest
@@ -181,10 +217,14 @@ public class Receipts {
     /**
      * Counts anew, from the receipts and what was found damaged since, what of the experiment's current manifest is proven at each
      * site, and keeps the sums in {@code protection}; what they were before stays in {@code coverage} (a trigger sees to that).
-     * Reads every receipt of the experiment, as writing the bag's tag files does: it is done with them, so that no error of the
-     * sums that are carried on outlives a night.
+     * Reads every receipt of the experiment. A night carries sums on; a scrub counts them, so that no error of theirs lasts for longer
+     * than copies go unread. Where something is not proven, the next plan asks for each entry of the manifest.
+     *
+     * @return whether they were kept as they are counted
      */
-    public void count(int experimentId) {
+    public boolean count(int experimentId) {
+        lock(experimentId);
+        List<String> kept = sums(experimentId);
         jdbc.sql("""
                         with proven as (
                             select distinct site_id, entry_no from proven_entry where experiment_id = :experiment
@@ -203,7 +243,8 @@ public class Receipts {
                         ), counted as (
                             select c.manifest_no, c.files, c.bytes, c.entries, c.sealed_at, n.site_id, n.files as files_safe,
                                    n.bytes as bytes_safe, n.entries as entries_safe,
-                                   case when n.entries = c.entries then c.manifest_no else p.safe_manifest end as safe_manifest,
+                                   case when n.entries = c.entries then c.manifest_no end as safe_manifest,
+                                   p.safe_manifest as safe_before,
                                    p.unprotected_since
                             from now_safe n cross join current c
                             left join protection p on p.experiment_id = :experiment and p.site_id = n.site_id
@@ -216,7 +257,7 @@ public class Receipts {
                                     then coalesce(unprotected_since,
                                                   (select min(u.sealed_at) from manifest u
                                                    where u.experiment_id = :experiment
-                                                     and u.manifest_no = coalesce(c.safe_manifest, 0) + 1),
+                                                     and u.manifest_no = coalesce(c.safe_before, 0) + 1),
                                                   c.sealed_at) end,
                                :now
                         from counted c
@@ -230,6 +271,17 @@ public class Receipts {
                 .param("experiment", experimentId)
                 .param("now", Timestamp.from(clock.instant()))
                 .update();
+        return kept.equals(sums(experimentId));
+    }
+
+    private List<String> sums(int experimentId) {
+        return jdbc.sql("""
+                        select concat_ws(' ', site_id, manifest_no, files_safe, bytes_safe, entries_safe) from protection
+                        where experiment_id = :experiment order by site_id
+                        """)
+                .param("experiment", experimentId)
+                .query((row, n) -> row.getString(1))
+                .list();
     }
 
     /**
@@ -282,27 +334,5 @@ public class Receipts {
                 .param("manifest", manifest)
                 .query((row, n) -> row.getLong(1))
                 .single();
-    }
-
-    /**
-     * Every file that stands at the site below the experiment's {@code data} folder, by path: for each name the latest
-     * proven entry, also where the source has deleted it since, because nothing is deleted at the site; but not below what
-     * has been a file or link since, because the folder that they were in stands among the versions. Close the stream.
-     */
-    public Stream<ProvenFile> standing(int experimentId, int siteId) {
-        return jdbc
-                .sql("""
-                        select path, digest, size_bytes from standing_entry(:experiment, :site)
-                        where kind = 'f'
-                        order by path
-                        """)
-                .withFetchSize(FETCH)
-                .param("experiment", experimentId)
-                .param("site", siteId)
-                .query((row, n) -> new ProvenFile(
-                        FilePath.of(row.getBytes("path")),
-                        Digest.of(row.getBytes("digest")),
-                        row.getLong("size_bytes")))
-                .stream();
     }
 }

@@ -104,7 +104,7 @@ final class Nights {
                 .map(entry -> new Proof(entry, digest(entry)))
                 .toList();
         receipts.add(experiment, 1, unit, 1, 1, proofs, "exec sha256sum", "test");
-        receipts.addToProtection(experiment, 1, entries.length, 10L * entries.length, entries.length);
+        receipts.addToProtection(experiment, 1, proofs);
     }
 
     /** Settles the run for an experiment. */

@@ -42,7 +42,7 @@ class ManifestsTest {
     }
 
     private Sum sum(long size) {
-        try (Stream<Entry> entries = manifests.unprotected(1, 1)) {
+        try (Stream<Entry> entries = manifests.unprotected(1, 1, 0)) {
             List<Entry> small =
                     entries.filter(entry -> entry.facts().sizeBytes() <= size).toList();
             return new Sum(

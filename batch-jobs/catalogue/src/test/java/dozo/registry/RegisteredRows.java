@@ -19,4 +19,18 @@ public final class RegisteredRows {
                 values ('nightlyBackup', 1, 'RUNNING', 'test', now());
                 """).update();
     }
+
+    /** Ends the entry of experiment 1 that has a name in a folder, if there is one, as a later manifest does. */
+    public static void endEntry(JdbcClient jdbc, int manifest, int directory, byte[] name) {
+        jdbc.sql("""
+                        with ended as (
+                            delete from entry where experiment_id = 1 and directory_no = :directory and name = :name returning *
+                        )
+                        insert into ended_entry select *, greatest(since_manifest + 1, :manifest) from ended
+                        """)
+                .param("manifest", manifest)
+                .param("directory", directory)
+                .param("name", name)
+                .update();
+    }
 }

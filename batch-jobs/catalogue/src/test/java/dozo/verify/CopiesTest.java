@@ -29,6 +29,7 @@ class CopiesTest {
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
     private final Receipts receipts = new Receipts(jdbc, () -> Instant.parse("2026-10-01T12:00:00Z"));
     private final Copies copies = new Copies(jdbc);
+    private final BagFiles bagFiles = new BagFiles(jdbc);
     private int lastEntry;
 
     @BeforeEach
@@ -40,7 +41,7 @@ class CopiesTest {
                 select 1, n, '2026-10-01T00:00Z'::timestamptz + n * interval '1 day', 0, 0, 0, 0, 0, 0, 0
                 from generate_series(1, 9) n;
                 insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
-                values (1, 1, 'BUNDLE', '{1}', 1, 'VERIFIED', 1, 0);
+                select 1, 1, 'BUNDLE', '{1}', 1, 'VERIFIED', 1, 0 from generate_series(1, 9);
                 """).update();
     }
 
@@ -162,6 +163,7 @@ class CopiesTest {
     @Test
     void whatStandsIsWhatTheBagListsAfterAnyHistory() {
         Random random = new Random(5);
+        Map<FilePath, Digest> last = Map.of();
         for (int manifest = 1; manifest <= 9; manifest++) {
             for (String[] name :
                     new String[][] {{"1", "a"}, {"1", "f"}, {"2", "b"}, {"2", "f"}, {"3", "c"}, {"3", "d"}}) {
@@ -181,10 +183,18 @@ class CopiesTest {
                 }
             }
             Map<FilePath, Digest> listed = new TreeMap<>();
-            try (var files = receipts.standing(1, 1)) {
-                files.forEach(file -> listed.put(file.path(), file.digest()));
-            }
-            assertThat(standing).as("after manifest " + manifest).isEqualTo(listed);
+            Map<FilePath, Digest> before = new TreeMap<>();
+            bagFiles.each(1, 1, manifest - 1, (file, stands, stood) -> {
+                if (stands) {
+                    listed.put(file.path(), file.digest());
+                }
+                if (stood) {
+                    before.put(file.path(), file.digest());
+                }
+            });
+            assertThat(listed).as("after manifest " + manifest).isEqualTo(standing);
+            assertThat(before).as("before manifest " + manifest).isEqualTo(last);
+            last = listed;
         }
     }
 
@@ -225,6 +235,7 @@ class CopiesTest {
 
     private int entry(int manifest, int directory, String name, char kind) {
         int number = ++lastEntry;
+        RegisteredRows.endEntry(jdbc, manifest, directory, name.getBytes(StandardCharsets.UTF_8));
         jdbc.sql("""
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode, kind,
                                            name)
@@ -246,7 +257,7 @@ class CopiesTest {
     }
 
     private void prove(int manifest, int entry, String content) {
-        receipts.add(1, 1, 1, 1, manifest, List.of(new Proof(entry, digest(content))), "exec sha256sum", "test");
+        receipts.add(1, 1, manifest, 1, manifest, List.of(new Proof(entry, digest(content))), "exec sha256sum", "test");
     }
 
     private List<SiteCopy> copies(int... entries) {

@@ -6,8 +6,8 @@ import dozo.db.TestDatabase;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 import dozo.registry.RegisteredRows;
+import dozo.verify.BagFiles.ProvenFile;
 import dozo.verify.Receipts.Proof;
-import dozo.verify.Receipts.ProvenFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -276,6 +276,7 @@ class LinkedFilesTest {
 
     private int insert(int manifest, int directory, byte[] name, char kind, byte @Nullable [] target) {
         lastEntry++;
+        RegisteredRows.endEntry(jdbc, manifest, directory, name);
         jdbc.sql("""
                         insert into entry (experiment_id, entry_no, directory_no, since_manifest, size_bytes, modified_ns, mode,
                                            kind, name)

@@ -72,6 +72,19 @@ public final class RemoteFile implements AutoCloseable {
         watch(sftp.pipeline().sendBlock(request, block), Deed.WRITE);
     }
 
+    /** Queues a copy from another open file of the site's. */
+    void copy(byte[] from, Sftp.Part part) throws RemoteException, InterruptedException {
+        checkOpen();
+        throwFailure();
+        Packet request = Packet.extended("copy-data")
+                .string(from)
+                .uint64(part.from())
+                .uint64(part.length())
+                .string(handle)
+                .uint64(part.at());
+        watch(sftp.pipeline().send(request), Deed.WRITE);
+    }
+
     /**
      * Ends a file: attributes, sync and close travel behind the last write, and all answers are waited for.
      *

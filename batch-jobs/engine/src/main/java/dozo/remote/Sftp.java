@@ -40,6 +40,9 @@ public final class Sftp {
     /** A handle is at most 256 bytes in every version of the protocol. */
     private static final int HANDLE_BYTES_MAX = 256;
 
+    /** What one request has the site copy: it answers no other meanwhile. */
+    private static final long COPY_BYTES_MAX = 64 << 20;
+
     private final Pipeline pipeline;
     private final byte[] root;
     private final Set<String> extensions;
@@ -143,6 +146,40 @@ public final class Sftp {
         Packet request = at(Packet.OPEN, path).uint32(Packet.OPEN_WRITE).uint32(0);
         return new RemoteFile(this, path, openHandle(request, path, Deed.OPEN));
     }
+
+    /**
+     * Whether the site can copy from one file of its to another ({@code copy-data} of draft-ietf-secsh-filexfer-extensions-00; OpenSSH has
+     * it since 9.0).
+     */
+    public boolean copiesData() {
+        return extensions.contains("copy-data");
+    }
+
+    /** Has the site copy parts of a regular file into one that is being written; as with writes, its end says whether that was done. */
+    public void copy(FilePath from, List<Part> parts, RemoteFile into) throws RemoteException, InterruptedException {
+        regularFile(from);
+        byte[] handle =
+                openHandle(at(Packet.OPEN, from).uint32(Packet.OPEN_READ).uint32(0), from, Deed.READ);
+        try {
+            for (Part part : parts) {
+                for (long done = 0; done < part.length; done += COPY_BYTES_MAX) {
+                    long length = Math.min(COPY_BYTES_MAX, part.length - done);
+                    into.copy(handle, new Part(part.at + done, part.from + done, length));
+                }
+            }
+        } finally {
+            // Answered in their order: by then all is copied.
+            release(handle);
+        }
+    }
+
+    /**
+     * A part of one file that is a part of another, too; all in bytes.
+     *
+     * @param at where it begins in the new file
+     * @param from where it begins in the one that is there
+     */
+    public record Part(long at, long from, long length) {}
 
     /** What lies there, links not followed; empty if nothing does. */
     public Optional<RemoteFacts> lstat(FilePath path) throws RemoteException, InterruptedException {

@@ -5,19 +5,24 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 
-/** Writes a file at the site from its beginning on. Closing it does not finish the file. */
+/** Writes a file at the site from its beginning on, but for what is passed over. Closing it does not finish the file. */
 final class RemoteOutput extends OutputStream {
 
     private final RemoteFile file;
-    private long written;
+    private long at;
 
     RemoteOutput(RemoteFile file) {
         this.file = file;
     }
 
-    /** Bytes written so far. */
-    long written() {
-        return written;
+    /** How long the file is by now. */
+    long length() {
+        return at;
+    }
+
+    /** Goes on so much further: what is there comes otherwise. */
+    void pass(long bytes) {
+        at += bytes;
     }
 
     @Override
@@ -28,8 +33,8 @@ final class RemoteOutput extends OutputStream {
     @Override
     public void write(byte[] bytes, int from, int length) throws IOException {
         try {
-            file.write(written, bytes, from, length);
-            written += length;
+            file.write(at, bytes, from, length);
+            at += length;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("stopped while writing " + file.path());

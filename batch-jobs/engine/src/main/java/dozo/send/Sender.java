@@ -16,14 +16,17 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
+import dozo.remote.Sftp.Part;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.SourceFile.SourceProblem;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.security.DigestOutputStream;
+import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,6 +35,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
@@ -54,6 +58,8 @@ public final class Sender implements AutoCloseable {
     /** How often an entry is sent when its digest is wrong or it changes meanwhile. */
     private static final int TRIES = 3;
 
+    private static final int TRANSFER_BYTES = 64 << 10;
+
     private final Lanes lanes;
     private final KnownSite site;
     private final SiteTree tree;
@@ -65,13 +71,25 @@ public final class Sender implements AutoCloseable {
     /** The site has refused to leave holes in a file. */
     private volatile boolean holesRefused;
 
-    /** Writes the content of a file that Dozo makes itself. */
+    /** The content of a file that Dozo makes itself; may be asked for several times. */
     public interface Content {
-        void writeTo(OutputStream out) throws IOException;
+        InputStream read() throws IOException;
     }
 
-    /** A file that Dozo makes itself, and its name in a bag. */
-    public record Placing(Route route, FilePath inBag, Content content) {
+    /**
+     * A file that Dozo makes itself, and its name in a bag.
+     *
+     * @param standing the parts of it that should be in the file that has its name now, in their order: the site may copy these
+     */
+    public record Placing(Route route, FilePath inBag, Content content, List<Part> standing) {
+
+        public Placing(Route route, FilePath inBag, Content content) {
+            this(route, inBag, content, List.of());
+        }
+
+        private Placing whole() {
+            return new Placing(route, inBag, content);
+        }
 
         FilePath finalName() {
             return route.top().resolve(inBag);
@@ -191,27 +209,45 @@ public final class Sender implements AutoCloseable {
      * @throws RemoteException when the site as a whole cannot be used, or one of them came out wrong: then none has its name
      */
     public void place(List<Placing> files) throws RemoteException, InterruptedException {
-        Map<Placing, Written> written = workers.each(
-                files,
-                file -> lanes.over(lane -> {
-                    tree.makeFolders(lane, file.route, file.route.incoming());
-                    return write(lane, file.temporary(), file.content);
-                }));
-        long bytes = written.values().stream().mapToLong(Written::bytes).sum();
-        Map<FilePath, Digest> found =
-                prover.digests(files.stream().map(Placing::temporary).toList(), bytes);
-        for (Placing file : files) {
-            checkWritten(file.finalName(), requireNonNull(written.get(file)).digest, found.get(file.temporary()));
-        }
+        Map<Placing, Digest> digests = bring(files);
         Map<Route, List<Placing>> bags =
                 files.stream().collect(Collectors.groupingBy(Placing::route, LinkedHashMap::new, Collectors.toList()));
         workers.each(bags.keySet(), bag -> {
             for (Placing file : requireNonNull(bags.get(bag))) {
-                Digest digest = requireNonNull(written.get(file)).digest;
+                Digest digest = requireNonNull(digests.get(file));
                 lanes.doOver(lane -> tree.publish(lane, bag, file.temporary(), file.finalName(), digest, null));
             }
             return bag;
         });
+    }
+
+    /** Brings files to the site under their temporary names; their digests, which are also those computed there. */
+    private Map<Placing, Digest> bring(List<Placing> files) throws RemoteException, InterruptedException {
+        Map<Placing, Written> written = workers.each(
+                files,
+                file -> lanes.over(lane -> {
+                    tree.makeFolders(lane, file.route, file.route.incoming());
+                    return write(lane, file);
+                }));
+        long bytes = written.values().stream().mapToLong(Written::bytes).sum();
+        Map<FilePath, Digest> found =
+                prover.digests(files.stream().map(Placing::temporary).toList(), bytes);
+        Map<Placing, Digest> digests = new HashMap<>();
+        List<Placing> again = new ArrayList<>();
+        for (Placing file : files) {
+            Digest sent = requireNonNull(written.get(file)).digest;
+            digests.put(file, sent);
+            if (!file.standing.isEmpty() && !Objects.equals(sent, found.get(file.temporary()))) {
+                // What stands there is not what it was made of.
+                again.add(file.whole());
+            } else {
+                checkWritten(file.finalName(), sent, found.get(file.temporary()));
+            }
+        }
+        if (!again.isEmpty()) {
+            bring(again);
+        }
+        return digests;
     }
 
     /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
@@ -700,18 +736,55 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private Written write(Lane lane, FilePath name, Content content) throws RemoteException, InterruptedException {
-        try (RemoteFile remote = create(lane, name);
-                RemoteOutput counted = new RemoteOutput(remote);
-                DigestOutputStream out = new DigestOutputStream(counted, Digest.algorithm())) {
-            content.writeTo(out);
+    private Written write(Lane lane, Placing file) throws RemoteException, InterruptedException {
+        if (!file.standing.isEmpty() && lane.sftp().copiesData()) {
+            try {
+                return write(lane, file, file.standing);
+            } catch (RemoteException e) {
+                if (!Set.of(Reason.NO_SUCH_FILE, Reason.PERMISSION_DENIED, Reason.REFUSED, Reason.UNSUPPORTED)
+                        .contains(e.reason())) {
+                    throw e;
+                }
+            }
+        }
+        return write(lane, file, List.of());
+    }
+
+    private Written write(Lane lane, Placing file, List<Part> standing) throws RemoteException, InterruptedException {
+        try (RemoteFile remote = create(lane, file.temporary());
+                InputStream content = file.content.read();
+                DigestInputStream in = new DigestInputStream(content, Digest.algorithm());
+                RemoteOutput out = new RemoteOutput(remote)) {
+            if (!standing.isEmpty()) {
+                lane.sftp().copy(file.finalName(), standing, remote);
+            }
+            long at = 0;
+            for (Part part : standing) {
+                transfer(in, part.at() - at, out);
+                transfer(in, part.length(), OutputStream.nullOutputStream());
+                out.pass(part.length());
+                at = part.at() + part.length();
+            }
+            in.transferTo(out);
             remote.finish(!site.syncsAtOnce());
-            return new Written(Digest.of(out.getMessageDigest().digest()), counted.written());
+            return new Written(Digest.of(in.getMessageDigest().digest()), out.length());
         } catch (RemoteException e) {
             throw e;
         } catch (IOException e) {
             // Of the content: our own memory or disk.
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void transfer(InputStream in, long bytes, OutputStream out) throws IOException {
+        byte[] buffer = new byte[(int) Math.min(bytes, TRANSFER_BYTES)];
+        for (long left = bytes; left > 0; ) {
+            int read = in.read(buffer, 0, (int) Math.min(left, buffer.length));
+            if (read < 0) {
+                throw new EOFException("the content ends before its parts do");
+            }
+            out.write(buffer, 0, read);
+            left -= read;
         }
     }
 

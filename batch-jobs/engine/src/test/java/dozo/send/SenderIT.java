@@ -12,6 +12,8 @@ import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.Lanes.LaneTraffic;
+import dozo.remote.Sftp.Part;
+import dozo.send.Sender.Placing;
 import dozo.remote.LyingTools;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
@@ -20,6 +22,8 @@ import dozo.remote.SiteCheck;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.source.DirectoryTree;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -463,6 +467,61 @@ class SenderIT {
                     .as("content, and the requests around it")
                     .isBetween(sender.bytesMoved(), sender.bytesMoved() * 11 / 10);
         }
+    }
+
+    @Test
+    void whatStandsOfAFileOfItsOwnIsCopiedAtTheSiteAndNotSent() throws Exception {
+        byte[] first = content(3_000_000);
+        byte[] second = join(first, 0, 1_000_000, 1_000_100, 3_000_000);
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            place(sender, first, List.of());
+            long before = bytes(sender);
+
+            place(sender, second, List.of(new Part(0, 0, 1_000_000), new Part(1_000_000, 1_000_100, 1_999_900)));
+
+            assertThat(root.resolve("p/E1/list")).hasBinaryContent(second);
+            assertThat(root.resolve(".dozo/versions/p/E1/1/list")).hasBinaryContent(first);
+            assertThat(bytes(sender) - before).isLessThan(20_000);
+        }
+    }
+
+    @Test
+    void aFileOfItsOwnIsSentWholeWhereWhatStandsThereIsNotWhatItWasMadeOf() throws Exception {
+        byte[] first = content(100_000);
+        byte[] second = content(90_000);
+        List<Part> wrong = List.of(new Part(10, 20, 50_000));
+        try (LoopbackSite site = openSsh();
+                Sender sender = sender(site.address())) {
+            place(sender, first, wrong);
+            assertThat(root.resolve("p/E1/list")).as("nothing stood there").hasBinaryContent(first);
+
+            place(sender, second, wrong);
+            assertThat(root.resolve("p/E1/list")).as("something else stood there").hasBinaryContent(second);
+
+            Files.delete(root.resolve("p/E1/list"));
+            Files.createDirectory(root.resolve("p/E1/list"));
+            place(sender, first, wrong);
+            assertThat(root.resolve("p/E1/list")).as("a folder stood there").hasBinaryContent(first);
+        }
+    }
+
+    private void place(Sender sender, byte[] content, List<Part> standing) throws Exception {
+        sender.place(List.of(
+                new Placing(route, FilePath.of("list"), () -> new ByteArrayInputStream(content), standing)));
+    }
+
+    private static long bytes(Sender sender) {
+        return sender.laneTraffic().stream().mapToLong(LaneTraffic::bytes).sum();
+    }
+
+    /** Parts of an array one after the other, each from one place up to another. */
+    private static byte[] join(byte[] content, int... places) {
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        for (int i = 0; i < places.length; i += 2) {
+            joined.write(content, places[i], places[i + 1] - places[i]);
+        }
+        return joined.toByteArray();
     }
 
     private LoopbackSite openSsh() throws Exception {

@@ -10,6 +10,7 @@ import dozo.registry.Sites;
 import dozo.send.Route;
 import dozo.send.Sender;
 import dozo.send.Sender.Placing;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -60,7 +61,7 @@ class Anchors {
 
     private static void place(Sender sender, Anchor anchor) throws IOException, InterruptedException {
         Route route = Route.alone(Anchor.file(anchor.seq()));
-        sender.place(List.of(new Placing(route, FilePath.ROOT, out -> out.write(anchor.line()))));
+        sender.place(List.of(new Placing(route, FilePath.ROOT, () -> new ByteArrayInputStream(anchor.line()))));
         sender.sweep(route, Set.of());
     }
 

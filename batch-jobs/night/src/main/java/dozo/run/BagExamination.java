@@ -18,6 +18,7 @@ import dozo.verify.Bags;
 import dozo.verify.Bags.Lying;
 import dozo.verify.Bags.Missed;
 import dozo.verify.Copies;
+import dozo.verify.Receipts;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -27,6 +28,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
@@ -43,15 +46,20 @@ class BagExamination {
 
     private static final FilePath DATA = FilePath.of("data");
 
+    private static final Logger LOG = LoggerFactory.getLogger(BagExamination.class);
+
     private final Bags bags;
     private final Copies copies;
+    private final Receipts receipts;
     private final ScrubFindings found;
     private final Findings findings;
     private final InstantSource clock;
 
-    BagExamination(Bags bags, Copies copies, ScrubFindings found, Findings findings, InstantSource clock) {
+    BagExamination(
+            Bags bags, Copies copies, Receipts receipts, ScrubFindings found, Findings findings, InstantSource clock) {
         this.bags = bags;
         this.copies = copies;
+        this.receipts = receipts;
         this.found = found;
         this.findings = findings;
         this.clock = clock;
@@ -69,6 +77,11 @@ class BagExamination {
         long damaged = lookAtMissed(runId, siteId, experiment, folders, reader);
         lookBesideData(runId, siteId, experiment, folders, reader);
         bags.examined(experiment.id(), siteId, begin);
+        if (!receipts.count(experiment.id())) {
+            LOG.warn(
+                    "{}: what was kept of its protection was not what its receipts say; it is corrected",
+                    experiment.name());
+        }
         return damaged;
     }
 

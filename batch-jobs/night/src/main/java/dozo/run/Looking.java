@@ -132,18 +132,20 @@ class Looking {
         }
     }
 
-    /** Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen. False: there is nothing. */
+    /**
+     * Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen, nor of what a run that was gone on with has
+     * planned before it was cut off. False: there is nothing.
+     */
     private boolean plan(NightFlow flow, Experiment experiment, int turn) {
         Optional<ExperimentCoverage> unsafe =
                 coverage.experiment(flow.site(), experiment.id()).filter(NightSteps::unsafe);
-        if (unsafe.isEmpty() || freezes.frozen(experiment.id()) || units.planned(flow.run(), experiment.id())) {
+        if (unsafe.isEmpty() || freezes.frozen(experiment.id())) {
             return false;
         }
         synchronized (flow.planner()) {
             expect(flow.planner(), flow.site(), unsafe.get());
-            plan(flow, experiment.id(), turn);
+            return plan(flow, experiment.id(), turn, units.planned(flow.run(), experiment.id()));
         }
-        return true;
     }
 
     /**
@@ -164,10 +166,11 @@ class Looking {
         }
     }
 
-    private void plan(NightFlow flow, int experimentId, int turn) {
+    private boolean plan(NightFlow flow, int experimentId, int turn, int afterEntry) {
         List<PlannedUnit> batch = new ArrayList<>();
-        try (Stream<Entry> entries = manifests.unprotected(experimentId, flow.site())) {
-            for (Iterator<Entry> all = entries.iterator(); all.hasNext(); ) {
+        boolean any = false;
+        try (Stream<Entry> entries = manifests.unprotected(experimentId, flow.site(), afterEntry)) {
+            for (Iterator<Entry> all = entries.iterator(); all.hasNext(); any = true) {
                 flow.planner().add(all.next(), batch::add);
                 if (batch.size() >= UNITS_BATCH) {
                     units.add(flow.run(), experimentId, flow.site(), turn, batch);
@@ -177,6 +180,7 @@ class Looking {
         }
         flow.planner().flush(batch::add);
         units.add(flow.run(), experimentId, flow.site(), turn, batch);
+        return any;
     }
 
     /**

@@ -165,17 +165,22 @@ class Settling {
 
     /** NB: the source is not asked where it leads now: it may hang, and nothing of it is read. */
     private Due due(Experiment experiment, int site) {
+        receipts.lock(experiment.id());
+        receipts.conclude(experiment.id(), site);
         Manifest manifest = manifests.current(experiment.id()).orElseThrow();
-        receipts.count(experiment.id());
+        long settled = receipts.settledUnit(experiment.id(), site);
         Optional<Map<FilePath, Digest>> before = bags.beginWriting(experiment.id(), site);
+        boolean halfDone = before.isEmpty() || units.leftHalfDone(experiment.id(), site);
         return new Due(
                 experiment,
                 manifest,
                 Route.backup(experiment.source(), experiment.name(), manifest.number()),
                 tagFiles.make(experiment, site, manifest),
                 before,
-                before.isEmpty() || units.leftHalfDone(experiment.id(), site),
-                manifests.provenFolders(experiment.id(), site));
+                halfDone,
+                halfDone || settled == 0
+                        ? manifests.provenFolders(experiment.id(), site)
+                        : manifests.foldersTouched(experiment.id(), site, settled));
     }
 
     private static void place(Sender sender, List<Due> batch) throws RemoteException, InterruptedException {

@@ -8,24 +8,27 @@ import dozo.file.Size;
 import dozo.file.Spool;
 import dozo.manifest.Manifests.Manifest;
 import dozo.registry.Experiments.Experiment;
+import dozo.remote.Sftp.Part;
 import dozo.send.NameForm;
 import dozo.send.Route;
 import dozo.send.Sender.Placing;
+import dozo.verify.BagFiles;
+import dozo.verify.BagFiles.ProvenFile;
 import dozo.verify.LinkedFiles;
 import dozo.verify.Receipts;
-import dozo.verify.Receipts.ProvenFile;
 import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.DigestOutputStream;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
@@ -56,10 +59,12 @@ public class TagFiles {
     private static final int BUFFER_BYTES = 64 << 10;
 
     private final Receipts receipts;
+    private final BagFiles bagFiles;
     private final LinkedFiles linkedFiles;
 
-    public TagFiles(Receipts receipts, LinkedFiles linkedFiles) {
+    public TagFiles(Receipts receipts, BagFiles bagFiles, LinkedFiles linkedFiles) {
         this.receipts = receipts;
+        this.bagFiles = bagFiles;
         this.linkedFiles = linkedFiles;
     }
 
@@ -83,13 +88,14 @@ public class TagFiles {
 
         /** Those that are not as they were written last. */
         public List<Placing> changed(Route route, Map<FilePath, Digest> before) {
-            return tagFiles.entrySet().stream()
-                    .filter(file -> !Objects.equals(file.getValue().digest, before.get(file.getKey())))
-                    .map(file -> new Placing(
-                            route,
-                            file.getKey(),
-                            out -> file.getValue().content.read().transferTo(out)))
-                    .toList();
+            List<Placing> changed = new ArrayList<>();
+            tagFiles.forEach((name, file) -> {
+                Digest last = before.get(name);
+                if (last == null || !file.digest.equals(last)) {
+                    changed.add(new Placing(route, name, file.content::read, last == null ? List.of() : file.standing));
+                }
+            });
+            return changed;
         }
 
         /** Those that were written last and that the bag is to have no more. */
@@ -105,21 +111,67 @@ public class TagFiles {
         }
     }
 
-    /** A tag file's content, and its digest. */
-    public record TagFile(Spool content, Digest digest) {}
+    /**
+     * A tag file's content, and its digest.
+     *
+     * @param standing the parts of it that are in the one that was written last, if that was made of the receipts up to the settled unit
+     */
+    public record TagFile(Spool content, Digest digest, List<Part> standing) {}
 
-    /** What a list of the bag's files came to. */
+    /** A list of the bag's files while it is written, and what it comes to. */
     private static final class Listed {
+
+        /** More parts say that most of it is new. */
+        private static final int PARTS_MAX = 10_000;
+
+        private final OutputStream out;
+        private final NameForm form;
+        private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+        private final List<Part> standing = new ArrayList<>();
+        private long at;
+        private long before;
         private long files;
         private long bytes;
         private boolean formsDiffer;
         private boolean utf8 = true;
 
-        private void add(ProvenFile file) {
-            files++;
-            bytes += file.sizeBytes();
-            formsDiffer |= NameForm.differ(file.path().bytes());
-            utf8 = utf8 && file.path().isUtf8();
+        private Listed(OutputStream out, NameForm form) {
+            this.out = out;
+            this.form = form;
+        }
+
+        private void add(ProvenFile file, boolean stands, boolean stood) throws IOException {
+            line.reset();
+            form.writeLine(
+                    line, file.digest().toString(), DATA.resolve(file.path()).bytes());
+            if (stands) {
+                line.writeTo(out);
+                files++;
+                bytes += file.sizeBytes();
+                formsDiffer |= NameForm.differ(file.path().bytes());
+                utf8 = utf8 && file.path().isUtf8();
+            }
+            if (stands && stood) {
+                addPart(line.size());
+            }
+            at += stands ? line.size() : 0;
+            before += stood ? line.size() : 0;
+        }
+
+        private void addPart(int length) {
+            Part last = standing.isEmpty() ? new Part(0, 0, 0) : standing.getLast();
+            if (last.at() + last.length() == at && last.from() + last.length() == before) {
+                if (!standing.isEmpty()) {
+                    standing.removeLast();
+                }
+                standing.add(new Part(last.at(), last.from(), last.length() + length));
+            } else if (standing.size() <= PARTS_MAX) {
+                standing.add(new Part(at, before, length));
+            }
+        }
+
+        private List<Part> standing() {
+            return standing.size() > PARTS_MAX ? List.of() : standing;
         }
     }
 
@@ -127,15 +179,17 @@ public class TagFiles {
         void writeTo(OutputStream out) throws IOException;
     }
 
-    /** Makes the tag files of an experiment from its receipts. Call inside a transaction, in which they are all of one moment. */
+    /**
+     * Makes the tag files of an experiment from its receipts. Call inside a transaction, with {@link Receipts#lock} before, in which they
+     * are all of one moment.
+     */
     public Bag make(Experiment experiment, int siteId, Manifest manifest) {
+        long settled = receipts.settledUnit(experiment.id(), siteId);
         boolean linked = linkedFiles.find(experiment.id(), siteId);
         Map<FilePath, TagFile> files = new LinkedHashMap<>();
-        Listed[] written = new Listed[1];
-        files.put(MANIFEST, file(out -> written[0] = writeList(out, NameForm.BAG, experiment.id(), siteId, linked)));
-        Listed listed = written[0];
+        Listed listed = addList(files, MANIFEST, NameForm.BAG, experiment.id(), siteId, settled, linked);
         if (listed.formsDiffer) {
-            files.put(SUMS, file(out -> writeList(out, NameForm.SHA256SUM, experiment.id(), siteId, linked)));
+            addList(files, SUMS, NameForm.SHA256SUM, experiment.id(), siteId, settled, linked);
         }
         files.put(DECLARATION, file(declaration(listed)));
         files.put(INFO, file(info(experiment, manifest, listed)));
@@ -160,36 +214,41 @@ public class TagFiles {
         try {
             DigestOutputStream out = new DigestOutputStream(content, Digest.algorithm());
             text.writeTo(out);
-            return new TagFile(content, Digest.of(out.getMessageDigest().digest()));
+            return new TagFile(content, Digest.of(out.getMessageDigest().digest()), List.of());
         } catch (IOException e) {
             content.close();
             throw new UncheckedIOException(e);
         }
     }
 
-    private Listed writeList(OutputStream out, NameForm form, int experimentId, int siteId, boolean linked)
-            throws IOException {
-        Listed listed = new Listed();
-        OutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
-        try (Stream<ProvenFile> files = receipts.standing(experimentId, siteId)) {
-            writeLines(buffered, form, files, listed);
-        }
-        if (linked) {
-            try (Stream<ProvenFile> links = linkedFiles.found()) {
-                writeLines(buffered, form, links, listed);
+    private Listed addList(
+            Map<FilePath, TagFile> files,
+            FilePath name,
+            NameForm form,
+            int experimentId,
+            int siteId,
+            long settled,
+            boolean linked) {
+        Listed[] written = new Listed[1];
+        TagFile file = file(out -> {
+            BufferedOutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
+            Listed listed = new Listed(buffered, form);
+            bagFiles.each(experimentId, siteId, settled, listed::add);
+            if (linked) {
+                addLinks(listed);
             }
-        }
-        buffered.flush();
-        return listed;
+            buffered.flush();
+            written[0] = listed;
+        });
+        files.put(name, new TagFile(file.content, file.digest, written[0].standing()));
+        return written[0];
     }
 
-    private static void writeLines(OutputStream out, NameForm form, Stream<ProvenFile> files, Listed listed)
-            throws IOException {
-        for (Iterator<ProvenFile> all = files.iterator(); all.hasNext(); ) {
-            ProvenFile file = all.next();
-            form.writeLine(
-                    out, file.digest().toString(), DATA.resolve(file.path()).bytes());
-            listed.add(file);
+    private void addLinks(Listed listed) throws IOException {
+        try (Stream<ProvenFile> links = linkedFiles.found()) {
+            for (Iterator<ProvenFile> all = links.iterator(); all.hasNext(); ) {
+                listed.add(all.next(), true, false);
+            }
         }
     }
 

@@ -2,7 +2,6 @@ package dozo.transfer;
 
 import dozo.file.Digest;
 import dozo.file.Entry;
-import dozo.file.EntryKind;
 import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
@@ -156,14 +155,15 @@ public class TransferUnits {
         });
     }
 
-    /** Whether a run has units of an experiment, whatever came of them. */
-    public boolean planned(long runId, int experimentId) {
+    /** The highest number of an experiment's entries that a run has planned, whatever came of them; 0: none. */
+    public int planned(long runId, int experimentId) {
         return jdbc.sql("""
-                        select exists (select from transfer_unit where run_id = :run and experiment_id = :experiment)
+                        select coalesce(max(highest_of(entry_nos)), 0) from transfer_unit
+                        where run_id = :run and experiment_id = :experiment
                         """)
                 .param("run", runId)
                 .param("experiment", experimentId)
-                .query(Boolean.class)
+                .query(Integer.class)
                 .single();
     }
 
@@ -335,15 +335,9 @@ public class TransferUnits {
         Claim claim = result.claim();
         List<Proof> proofs = new ArrayList<>();
         List<Finding> problems = new ArrayList<>();
-        long files = 0;
-        long bytes = 0;
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
-                case Verified(Entry entry, var digest) -> {
-                    proofs.add(new Proof(entry.number(), digest));
-                    files += entry.facts().kind() == EntryKind.FILE ? 1 : 0;
-                    bytes += entry.facts().sizeBytes();
-                }
+                case Verified(Entry entry, var digest) -> proofs.add(new Proof(entry.number(), digest));
                 case Failed(Entry entry, Problem problem, String message) ->
                     problems.add(new Finding(claim.experimentId(), problem, entry.path(), message));
             }
@@ -361,7 +355,7 @@ public class TransferUnits {
                     proofs,
                     result.method(),
                     host);
-            receipts.addToProtection(claim.experimentId(), claim.siteId(), files, bytes, proofs.size());
+            receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
         findings.add(claim.runId(), problems);
     }

@@ -108,6 +108,7 @@ final class Night implements AutoCloseable {
     Run run(String site) {
         Run run = await(get(Operations.class).start(site, "test").id());
         Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(get(Executions.class)::idle);
+        assertThat(wrongSums()).isEmpty();
         return run;
     }
 
@@ -117,6 +118,23 @@ final class Night implements AutoCloseable {
         assertThat(findings(run)).isEmpty();
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);
         return run;
+    }
+
+    /** Where what is carried on from night to night as safe is not what receipts say. */
+    private List<String> wrongSums() {
+        return jdbc().sql("""
+                        select concat_ws(' ', 'experiment', p.experiment_id, 'site', p.site_id, 'has', p.files_safe, p.bytes_safe,
+                                         p.entries_safe, 'and not', c.files, c.bytes, c.entries)
+                        from protection p cross join lateral (
+                            select count(*) as entries, count(*) filter (where e.kind = 'f') as files,
+                                   coalesce(sum(e.size_bytes), 0) as bytes
+                            from entry e
+                            where e.experiment_id = p.experiment_id
+                              and exists (select from proven_entry r
+                                          where r.experiment_id = p.experiment_id and r.site_id = p.site_id
+                                            and r.entry_no = e.entry_no)) c
+                        where (p.files_safe, p.bytes_safe, p.entries_safe) <> (c.files, c.bytes, c.entries)
+                        """).query((row, n) -> row.getString(1)).list();
     }
 
     /** Waits for a run's end. */

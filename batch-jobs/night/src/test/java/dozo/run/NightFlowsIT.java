@@ -145,6 +145,28 @@ class NightFlowsIT {
     }
 
     @Test
+    void whatChangesBeforeARunIsGoneOnWithIsSentByIt() throws Exception {
+        open("dozo.ingest.looks=1");
+        Path first = experiment("E1");
+        Path hung = experiment("E2");
+        Run run;
+        try (HungMount _ = new HungMount(hung)) {
+            run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            night.get(Operations.class).pause(run.id(), "test");
+            Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+        }
+        night.jdbc().sql("update run set looked_after = 0").update();
+        Night.write(first, Map.of("a", "other content", "new", "file"));
+        night.get(Operations.class).resume(run.id(), "test");
+
+        assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+        assertThat(safe()).isEqualTo(2);
+        assertThat(root.resolve("p/E1/data/a")).hasContent("other content");
+        Bagit.assertValid(root.resolve("p/E1"));
+    }
+
+    @Test
     void aSiteThatIsAwayForAWhileIsWaitedForAndTheRunSaysSo() throws Exception {
         open("dozo.transfer.outage=2m");
         Run run = losesItsSite();

@@ -345,7 +345,7 @@ class NightlyBackupIT {
     }
 
     @Test
-    void aFolderThatSomebodyRemovedAtTheSiteIsAFindingAndStopsNobodyElse() throws Exception {
+    void aFolderThatSomebodyRemovedAtTheSiteIsAFindingOfWhoSetsAllFoldersFactsAndStopsNobodyElse() throws Exception {
         Path second = Files.createDirectory(folder.resolve("second"));
         Night.write(source, Map.of("sub/a", "1"));
         Night.write(second, Map.of("b", "2"));
@@ -354,6 +354,8 @@ class NightlyBackupIT {
         night.run();
         Files.delete(root.resolve("p/E1/data/sub/a"));
         Files.delete(root.resolve("p/E1/data/sub"));
+        // As a run leaves it that dies while it settles: the next one does again what that may have done by half.
+        night.jdbc().sql("update protection set tags_unknown = true").update();
         Night.write(source, Map.of("new", "3"));
         Night.write(second, Map.of("new", "4"));
 

@@ -7,6 +7,7 @@ import dozo.manifest.Tripwire.Lost;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Refusal;
 import java.sql.Timestamp;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -24,6 +25,9 @@ import org.springframework.transaction.annotation.Transactional;
  */
 @Component
 public class Freezes {
+
+    /** What is lost within so long is one loss: a night, however many runs it has. */
+    private static final Duration SWEEP_WITHIN = Duration.ofDays(1);
 
     private static final RowMapper<Freeze> FREEZE = Rows.of(Freeze.class);
 
@@ -170,6 +174,31 @@ public class Freezes {
                 .param("now", Timestamp.from(clock.instant()))
                 .param("experiment", experimentId)
                 .update();
+    }
+
+    /**
+     * Whether with an experiment that is losing its share so many of its project lose theirs within a day that it is a sweep. Those that
+     * are frozen count, too.
+     */
+    boolean isSweep(Experiment losing, Tripwire tripwire) {
+        return jdbc.sql("""
+                        select count(*) filter (where l.experiment_id is not null and e.experiment_id <> :experiment) as losing,
+                               count(*) as experiments
+                        from experiment e join project p using (project_id)
+                        left join (
+                            select experiment_id from manifest where sealed_at > :since and percent_lost >= :percent
+                            union
+                            select experiment_id from frozen_experiment where ended_at is null and released_at is null
+                        ) l using (experiment_id)
+                        where p.code = :project
+                          and exists (select from manifest m where m.experiment_id = e.experiment_id)
+                        """)
+                .param("experiment", losing.id())
+                .param("project", losing.project())
+                .param("since", Timestamp.from(clock.instant().minus(SWEEP_WITHIN)))
+                .param("percent", tripwire.percent())
+                .query((row, n) -> Tripwire.isSweep(row.getLong("losing") + 1, row.getLong("experiments")))
+                .single();
     }
 
     /** The threshold of an experiment's project. */

@@ -460,9 +460,9 @@ public class Manifests {
     Manifest seal(Manifest before, Counts counts, Instant now) {
         return jdbc.sql("""
                         insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links,
-                                              entries_new, entries_changed, entries_type_changed, entries_gone)
+                                              entries_new, entries_changed, entries_type_changed, entries_gone, percent_lost)
                         values (:experiment, :number, :now, :files, :bytes, :folders, :links,
-                                :added, :changed, :typeChanged, :gone)
+                                :added, :changed, :typeChanged, :gone, :percentLost)
                         returning *
                         """)
                 .param("experiment", before.experimentId())
@@ -476,6 +476,7 @@ public class Manifests {
                 .param("changed", counts.changed())
                 .param("typeChanged", counts.typeChanged())
                 .param("gone", counts.gone())
+                .param("percentLost", counts.lost().percentOf(before))
                 .query(MANIFEST)
                 .single();
     }

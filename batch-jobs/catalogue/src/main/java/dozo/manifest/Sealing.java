@@ -65,8 +65,9 @@ final class Sealing {
         differences.find(load.unreadable(), load.rows());
         Counts counts = differences.count();
         Optional<Freeze> freeze = freezes.find(experiment.id());
-        if (holds(experiment, before, counts, freeze)) {
-            findings.accept(frozen(experiment, before, counts));
+        Hold hold = hold(experiment, before, counts, freeze);
+        if (hold != Hold.NONE) {
+            findings.accept(frozen(experiment, before, counts, hold));
             return false;
         }
         freeze.ifPresent(released -> freezes.end(experiment.id()));
@@ -98,20 +99,31 @@ final class Sealing {
                 Lost.NOTHING);
     }
 
+    private enum Hold {
+        NONE,
+        EXPERIMENT,
+        /** Others of its project lose as much. */
+        PROJECT
+    }
+
     /** A release is for what was lost by then. */
-    private boolean holds(Experiment experiment, Manifest before, Counts counts, Optional<Freeze> freeze) {
+    private Hold hold(Experiment experiment, Manifest before, Counts counts, Optional<Freeze> freeze) {
         if (freeze.isPresent() && !freeze.get().released()) {
-            return true;
+            return Hold.EXPERIMENT;
         }
-        Lost released = freeze.map(Freeze::lost).orElse(Lost.NOTHING);
-        return freezes.tripwire(experiment.id()).holds(before, counts.lost().since(released));
+        Lost lost = counts.lost().since(freeze.map(Freeze::lost).orElse(Lost.NOTHING));
+        Tripwire tripwire = freezes.tripwire(experiment.id());
+        if (tripwire.holds(before, lost)) {
+            return Hold.EXPERIMENT;
+        }
+        return tripwire.loses(before, lost) && freezes.isSweep(experiment, tripwire) ? Hold.PROJECT : Hold.NONE;
     }
 
     /** Nothing of what was told stays in the catalogue, so that the next look compares with the same manifest again. */
-    private Finding frozen(Experiment experiment, Manifest before, Counts counts) {
+    private Finding frozen(Experiment experiment, Manifest before, Counts counts, Hold hold) {
         String message =
                 ("%,d of %,d files and links vanished or changed (%s of %s) since manifest %d; %,d entries are new. "
-                                + "Nothing was sealed. Nothing is sent until the experiment is released: dozo release %s")
+                                + "%sNothing was sealed. Nothing is sent until the experiment is released: dozo release %s")
                         .formatted(
                                 counts.lost().entries(),
                                 before.files() + before.links(),
@@ -119,6 +131,10 @@ final class Sealing {
                                 Size.text(before.bytes()),
                                 before.number(),
                                 counts.added(),
+                                hold == Hold.PROJECT
+                                        ? "Other experiments of project %s lost a similar share within a day. "
+                                                .formatted(experiment.project())
+                                        : "",
                                 experiment.name());
         freezes.freeze(experiment, before.number(), counts.lost(), message);
         return new Finding(experiment.id(), Problem.FROZEN, null, message);

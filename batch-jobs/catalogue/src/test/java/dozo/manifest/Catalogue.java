@@ -1,5 +1,7 @@
 package dozo.manifest;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dozo.db.TestDatabase;
 import dozo.file.EntryKind;
 import dozo.file.Facts;
@@ -47,6 +49,7 @@ final class Catalogue {
             new IngestSettings(Duration.ofDays(366), 4, Duration.ofMinutes(10));
 
     private final TransactionTemplate transaction;
+    private final Experiments experiments;
 
     Catalogue(Path source) {
         this(source, null);
@@ -63,8 +66,8 @@ final class Catalogue {
         ingest = new Ingest(template, manifests, freezes, ledger, () -> now, LISTS_OF_A_YEAR);
         transaction = new TransactionTemplate(new JdbcTransactionManager(database));
         projects.create("p", "", "test");
-        experiment = new Experiments(jdbc, projects, ledger, () -> now)
-                .register(Sight.EVERYTHING, "p", "E", "", source, list, Acquisition.UNKNOWN, "test");
+        experiments = new Experiments(jdbc, projects, ledger, () -> now);
+        experiment = experiments.register(Sight.EVERYTHING, "p", "E", "", source, list, Acquisition.UNKNOWN, "test");
     }
 
     /** One more look at the source, a day after the last. */
@@ -80,12 +83,32 @@ final class Catalogue {
         return night(() -> ingest.look(experiment, known(), new LongAdder()));
     }
 
+    /** Registers another experiment of the project. */
+    Experiment another(String code) {
+        Path source = experiment.source().resolveSibling(code);
+        assertThat(source.toFile().mkdir()).isTrue();
+        return experiments.register(Sight.EVERYTHING, "p", code, "", source, null, Acquisition.UNKNOWN, "test");
+    }
+
+    /** A look at one of several experiments, in the night it is. */
+    Ingested look(Experiment one, Walk walk) {
+        return seal(() -> ingest.look(one, known(one), walk, new LongAdder()));
+    }
+
     private Known known() {
-        return ingest.known(new int[] {experiment.id()}).get(experiment.id());
+        return known(experiment);
+    }
+
+    private Known known(Experiment one) {
+        return ingest.known(new int[] {one.id()}).get(one.id());
     }
 
     private Ingested night(Callable<SourceLook> looking) {
         now = now.plusSeconds(86_400);
+        return seal(looking);
+    }
+
+    private Ingested seal(Callable<SourceLook> looking) {
         try (SourceLook look = looking.call()) {
             return transaction.execute(status -> look.seal());
         } catch (RuntimeException e) {

@@ -196,7 +196,7 @@ class TripwireTest {
         assertFrozen(catalogue.night(tree));
     }
 
-    /** Limits on both sides of each edge: 20 %, 100 entries, nine tenths of fewer, ten. */
+    /** Limits on both sides of each edge: 20 %, 100 entries, half of fewer, ten. */
     @ParameterizedTest
     @CsvSource({
         "1000, 0, 199, 0, false",
@@ -206,8 +206,10 @@ class TripwireTest {
         "1000, 1000, 99, 1000, false",
         "300, 0, 99, 0, false",
         "300, 0, 100, 0, true",
-        "60, 0, 53, 0, false",
-        "60, 0, 54, 0, true",
+        "150, 0, 74, 0, false",
+        "150, 0, 75, 0, true",
+        "60, 0, 29, 0, false",
+        "60, 0, 30, 0, true",
         "10, 0, 9, 0, false",
         "10, 0, 10, 0, true",
         "9, 0, 9, 0, false",

@@ -31,10 +31,10 @@ final class SiteProbe {
     /** Of these, one gets other content of the same length. */
     private static final int REWRITTEN_BYTES = 65_537;
 
-    private static final int[] SIZES_BYTES = {0, 1, REWRITTEN_BYTES, 1 << 20};
+    private static final int[] SIZES_BYTES = {0, 1, REWRITTEN_BYTES, 1 << 19};
 
     /** The largest is digested so often in one go to see how fast that is. */
-    private static final int TIMED_REPEATS = 16;
+    private static final int TIMED_REPEATS = 32;
 
     /** Of the file that is to be dropped from the site's memory. */
     private static final int CACHED_BYTES = 1 << 17;

@@ -20,6 +20,11 @@ public enum NameForm {
         @Override
         public void writeLine(OutputStream out, String digest, byte[] name) throws IOException {
             writeStart(out, digest);
+            if (!differ(name)) {
+                out.write(name);
+                out.write('\n');
+                return;
+            }
             for (int i = 0; i < name.length; i++) {
                 if (name[i] == '\n' || name[i] == '\r' || isAmbiguous(name, i)) {
                     out.write('%');

@@ -12,15 +12,15 @@ import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.Lanes.LaneTraffic;
-import dozo.remote.Sftp.Part;
-import dozo.send.Sender.Placing;
 import dozo.remote.LyingTools;
 import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
+import dozo.remote.Sftp.Part;
 import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
+import dozo.send.Sender.Placing;
 import dozo.source.DirectoryTree;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -497,7 +497,9 @@ class SenderIT {
             assertThat(root.resolve("p/E1/list")).as("nothing stood there").hasBinaryContent(first);
 
             place(sender, second, wrong);
-            assertThat(root.resolve("p/E1/list")).as("something else stood there").hasBinaryContent(second);
+            assertThat(root.resolve("p/E1/list"))
+                    .as("something else stood there")
+                    .hasBinaryContent(second);
 
             Files.delete(root.resolve("p/E1/list"));
             Files.createDirectory(root.resolve("p/E1/list"));
@@ -507,8 +509,8 @@ class SenderIT {
     }
 
     private void place(Sender sender, byte[] content, List<Part> standing) throws Exception {
-        sender.place(List.of(
-                new Placing(route, FilePath.of("list"), () -> new ByteArrayInputStream(content), standing)));
+        sender.place(
+                List.of(new Placing(route, FilePath.of("list"), () -> new ByteArrayInputStream(content), standing)));
     }
 
     private static long bytes(Sender sender) {

@@ -407,6 +407,65 @@ class CommandLineTest {
         assertThat(service.look(service.browser(), "/", "en").body()).contains("answer safe");
     }
 
+    /** What is sealed of it is safe; but nobody knows whether its source is lost, and nothing new of it will be. */
+    @Test
+    void anExperimentWhoseSourceWasEmptiedIsAtRiskWhoeverIsAsked() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        Files.writeString(source.resolve("file"), "hello");
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        dozo("register", "--project", "P1", "--code", "S1", source.toString());
+        assertThat(dozo("run", "--wait").out()).doesNotContain("at risk");
+        Files.delete(source.resolve("file"));
+        assertThat(dozo("run", "--wait").code()).isEqualTo(Exit.NOT_SAFE);
+
+        Ended coverage = dozo("coverage");
+
+        assertThat(coverage.code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(coverage.out())
+                .containsPattern("P1/S1 +at risk ")
+                .contains("The experiment is safe as last sealed: 1 files, 5 B.")
+                .contains("1 experiment is at risk (`dozo findings` says why):\n  P1/S1\n");
+        assertThat(dozo("status").out()).contains("1 experiment is at risk");
+        assertThat(dozo("coverage", "--json").out()).contains("\"atRisk\" : 1");
+        assertThat(dozo("coverage", "--by", "project").code()).isEqualTo(Exit.NOT_SAFE);
+        assertThat(dozo("experiments", "--state", "at-risk").out()).contains("P1/S1");
+        assertThat(service.look(service.browser(), "/", "en").body())
+                .contains("The experiment is safe as it was last sealed, but 1 is at risk.")
+                .doesNotContain("answer safe");
+
+        Files.writeString(source.resolve("file"), "again");
+        assertThat(dozo("run", "--wait").code()).isZero();
+        assertThat(dozo("coverage"))
+                .satisfies(after -> assertThat(after.code()).isZero())
+                .satisfies(after -> assertThat(after.out()).doesNotContain("at risk"));
+    }
+
+    @Test
+    void ofManyExperimentsAtRiskSomeAreShown() throws Exception {
+        service.register("dr", site.address());
+        dozo("project", "add", "P1");
+        for (int i = 0; i < 12; i++) {
+            dozo(
+                    "register",
+                    "--project",
+                    "P1",
+                    "--code",
+                    "S" + i,
+                    Files.createDirectories(folder.resolve("source" + i)).toString());
+        }
+        service.bean(JdbcClient.class).sql("""
+                        with run as (insert into run (kind, site_id, state, requested_by, started_at, ended_at)
+                                     values ('nightlyBackup', 1, 'FINDINGS', 'test', now(), now()) returning run_id)
+                        insert into finding (run_id, experiment_id, reason, message, found_at)
+                        select run_id, experiment_id, 'UNREADABLE', 'cannot be read', now() from run cross join experiment
+                        """).update();
+
+        assertThat(dozo("coverage").out())
+                .contains("12 experiments are at risk (`dozo findings` says why):\n  P1/S0\n")
+                .contains("and 2 more: dozo experiments --state at-risk");
+    }
+
     @Test
     void ofManyFrozenExperimentsSomeAreShown() throws Exception {
         dozo("project", "add", "P1");

@@ -17,6 +17,7 @@ import dozo.ledger.Dimension;
 import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
+import dozo.registry.ExperimentSearch;
 import dozo.registry.Sites.Site;
 import java.time.Instant;
 import java.util.List;
@@ -40,6 +41,7 @@ public class CoverageApi {
     private final Coverage coverage;
     private final Audit audit;
     private final Freezes freezes;
+    private final ExperimentSearch search;
     private final Findings findings;
     private final SiteChoice sites;
     private final Moments moments;
@@ -50,6 +52,8 @@ public class CoverageApi {
      * @param site missing while none is registered
      * @param asOf the moment it was so; missing: now
      * @param frozen how many experiments are frozen, at whatever site; missing as of an earlier moment
+     * @param atRisk how many experiments are at risk at the site, whatever of them is safe, 1001 standing for more than 1,000; missing as of
+     *     an earlier moment
      * @param openFindings how many findings at the site need a person, 1001 standing for more than 1,000; missing as of an
      *     earlier moment
      * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
@@ -59,6 +63,7 @@ public class CoverageApi {
             @Nullable Instant asOf,
             @Nullable Instant recordedSince,
             @Nullable Long frozen,
+            @Nullable Long atRisk,
             @Nullable Long openFindings,
             Totals totals,
             List<Totals> projects) {}
@@ -66,10 +71,18 @@ public class CoverageApi {
     /** What was between two moments, from the first until before the second. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
 
-    CoverageApi(Coverage coverage, Audit audit, Freezes freezes, Findings findings, SiteChoice sites, Moments moments) {
+    CoverageApi(
+            Coverage coverage,
+            Audit audit,
+            Freezes freezes,
+            ExperimentSearch search,
+            Findings findings,
+            SiteChoice sites,
+            Moments moments) {
         this.coverage = coverage;
         this.audit = audit;
         this.freezes = freezes;
+        this.search = search;
         this.findings = findings;
         this.sites = sites;
         this.moments = moments;
@@ -92,6 +105,7 @@ public class CoverageApi {
                 at,
                 coverage.recordedSince(id).orElse(null),
                 at == null ? freezes.count(sight) : null,
+                at == null ? search.countAtRisk(sight, id) : null,
                 at == null ? findings.countOpen(sight, id) : null,
                 Totals.together(projects),
                 projects);

@@ -91,16 +91,20 @@ final class CoverageCommand implements Callable<Integer> {
         if (service.json()) {
             json(answer, experiments);
         } else {
-            CoverageTable.print(service.out(), coverage.totals(), experiments.value());
+            CoverageTable.print(
+                    service.out(), coverage.totals(), experiments.value(), RiskReport.names(service, coverage));
+            RiskReport.print(service.out(), service, coverage);
             FrozenReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
         }
         return exitCode(coverage);
     }
 
-    /** What is frozen is as safe as it was when it was sealed last, but nobody can call that well. */
+    /** What is frozen or at risk is as safe as it was when it was sealed last, but nobody can call that well. */
     private static int exitCode(ShownCoverage coverage) {
-        return coverage.totals().safe() && FrozenReport.count(coverage) == 0 ? Exit.WELL : Exit.NOT_SAFE;
+        return coverage.totals().safe() && FrozenReport.count(coverage) == 0 && RiskReport.count(coverage) == 0
+                ? Exit.WELL
+                : Exit.NOT_SAFE;
     }
 
     private int groups(@Nullable String asOf) {
@@ -114,6 +118,7 @@ final class CoverageCommand implements Callable<Integer> {
             CoverageTable.csv(service.out(), dimension(), groups.value());
         } else {
             CoverageTable.groups(service.out(), dimension(), groups.value(), coverage.totals());
+            RiskReport.print(service.out(), service, coverage);
             FrozenReport.print(service.out(), service, coverage);
             if (asOf != null) {
                 service.out()

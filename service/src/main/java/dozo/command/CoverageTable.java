@@ -7,20 +7,25 @@ import dozo.ledger.Coverage.Totals;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** What is safe, for a terminal: a line for each experiment and the sentence that sums them up. */
 public final class CoverageTable {
 
     private CoverageTable() {}
 
-    /** Prints the table and the sentence. */
-    public static void print(PrintWriter out, Totals all, List<ExperimentCoverage> experiments) {
+    /**
+     * Prints the table and the sentence.
+     *
+     * @param atRisk the names of experiments that are, whatever of them is safe
+     */
+    public static void print(PrintWriter out, Totals all, List<ExperimentCoverage> experiments, Set<String> atRisk) {
         if (!experiments.isEmpty()) {
             Table table = new Table("EXPERIMENT", "SAFE", ">FILES", ">OF", ">SIZE", ">OF", "TITLE");
             for (ExperimentCoverage experiment : experiments) {
                 table.row(
                         experiment.project() + "/" + experiment.code(),
-                        word(experiment),
+                        word(experiment, atRisk),
                         experiment.filesSafe(),
                         experiment.files(),
                         new Table.Bytes(experiment.bytesSafe()),
@@ -30,7 +35,7 @@ public final class CoverageTable {
             table.print(out);
             out.println();
         }
-        out.println(sentence(all));
+        out.println(sentence(all, !atRisk.isEmpty()));
         out.flush();
     }
 
@@ -94,21 +99,25 @@ public final class CoverageTable {
     }
 
     /** The answer to "is everything safe?". */
-    public static String sentence(Totals all) {
+    private static String sentence(Totals all, boolean anyAtRisk) {
         if (all.experiments() == 0) {
             return "No experiment is registered yet.";
         }
         String sums = "%,d files, %s".formatted(all.filesSafe(), Size.text(all.bytesSafe()));
         if (all.safe()) {
+            String asSealed = anyAtRisk ? " as last sealed" : "";
             return all.experiments() == 1
-                    ? "The experiment is safe: " + sums + "."
-                    : "All %,d experiments are safe: %s.".formatted(all.experiments(), sums);
+                    ? "The experiment is safe%s: %s.".formatted(asSealed, sums)
+                    : "All %,d experiments are safe%s: %s.".formatted(all.experiments(), asSealed, sums);
         }
         return "%,d of %,d experiments are safe, %s; the oldest unprotected data is from %s."
                 .formatted(all.experimentsSafe(), all.experiments(), sums, all.oldestUnprotected());
     }
 
-    private static String word(ExperimentCoverage experiment) {
+    private static String word(ExperimentCoverage experiment, Set<String> atRisk) {
+        if (atRisk.contains(experiment.project() + "/" + experiment.code())) {
+            return "at risk";
+        }
         if (experiment.safe()) {
             return "yes";
         }

@@ -187,11 +187,11 @@ public final class Dozo {
                     service.all("/api/v1/runs/%d/findings".formatted(run.id()), ShownFinding.class)
                             .value());
         }
-        FrozenReport.print(
-                out,
-                service,
-                service.get("/api/v1/coverage?site=" + Connection.encoded(run.site()), ShownCoverage.class)
-                        .value());
+        ShownCoverage coverage = service.get(
+                        "/api/v1/coverage?site=" + Connection.encoded(run.site()), ShownCoverage.class)
+                .value();
+        RiskReport.print(out, service, coverage);
+        FrozenReport.print(out, service, coverage);
         PromiseReport.print(out, service, run.site());
     }
 

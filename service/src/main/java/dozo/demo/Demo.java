@@ -34,6 +34,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -281,7 +282,7 @@ public final class Demo implements Callable<Integer> {
         Coverage coverage = started.getBean(Coverage.class);
         Site site = started.getBean(Sites.class).find("dr").orElseThrow();
         Coverage.Totals all = coverage.all(site.id());
-        CoverageTable.print(out, all, experiments(coverage, site.id()));
+        CoverageTable.print(out, all, experiments(coverage, site.id()), Set.of());
         return all.safe() && ended.state() == RunState.COMPLETE;
     }
 

@@ -10,6 +10,7 @@ import dozo.ledger.Sight;
 import dozo.manifest.Freezes;
 import dozo.manifest.Freezes.Freeze;
 import dozo.registry.Capacities;
+import dozo.registry.ExperimentSearch;
 import dozo.registry.Experiments;
 import dozo.registry.Experiments.Experiment;
 import dozo.registry.Sites;
@@ -44,6 +45,7 @@ class OverviewPage {
 
     private final Coverage coverage;
     private final Freezes freezes;
+    private final ExperimentSearch search;
     private final Experiments experiments;
     private final Runs runs;
     private final Findings findings;
@@ -64,6 +66,7 @@ class OverviewPage {
     OverviewPage(
             Coverage coverage,
             Freezes freezes,
+            ExperimentSearch search,
             Experiments experiments,
             Runs runs,
             Findings findings,
@@ -74,6 +77,7 @@ class OverviewPage {
             InstantSource clock) {
         this.coverage = coverage;
         this.freezes = freezes;
+        this.search = search;
         this.experiments = experiments;
         this.runs = runs;
         this.findings = findings;
@@ -99,6 +103,7 @@ class OverviewPage {
         model.addAttribute("projects", coverage.projects(sight, siteId, null));
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
         addFrozen(sight, model);
+        model.addAttribute("atRiskCount", search.countAtRisk(sight, siteId));
         model.addAttribute("promise", promises.at(sight, siteId));
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", nights.next(clock.instant()).orElse(null));

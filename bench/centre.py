@@ -1,0 +1,120 @@
+"""A service with a site on this machine, whose nights are timed, and trees of made-up experiments."""
+
+import os
+import random
+import shutil
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+from processes import CannotMeasure, TICKS, children, stat
+from service import Service
+
+LIMIT_SECONDS = 1800
+SEED = 19
+
+
+class Centre:
+    """A service with a site, whose nights are timed."""
+
+    def __init__(self, folder, program, port, server):
+        self.folder = folder
+        self.server = server
+        self.port = port
+        self.count = 0
+        self.database = folder / 'dozo/work/postgres'
+        self.service = Service(folder / 'dozo', program=Path(program) / 'dozo', DOZO_SCRUB_WINDOW='-', DOZO_INGEST_LIST_AGE_MAX='1d')
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True)
+        (self.folder / 'site').mkdir()
+        self.service.__enter__()
+        self.service.add_site(self.server, self.folder / 'site', self.port)
+        self.service.post('/projects', {'code': 'P'})
+        return self
+
+    def __exit__(self, *_):
+        self.service.__exit__()
+
+    def register(self, sources):
+        lines = ['project,code,source'] + [f'P,E{self.count + i},{source}' for i, source in enumerate(sources)]
+        self.count += len(sources)
+        told = self.service.post_csv('/experiments/bulk', '\n'.join(lines))
+        if told['registered'] != len(sources):
+            raise CannotMeasure(f'of {len(sources)} experiments not all are registered: {told}')
+
+    def restart(self):
+        self.service.__exit__()
+        self.service.__enter__()
+
+    def night(self):
+        """Its seconds."""
+        return self.seconds(self.service.ended(self.start(), LIMIT_SECONDS))
+
+    def start(self):
+        """The run, as it is answered."""
+        return self.service.post('/runs', {'site': 'dr'})
+
+    def seconds(self, run):
+        """Of a run that has ended."""
+        if run['state'] != 'COMPLETE':
+            raise CannotMeasure(f'a night ended {run["state"]}: {run.get("message")} {self.service.findings(run)[:3]}')
+        return (moment(run['endedAt']) - moment(run['startedAt'])).total_seconds()
+
+    def cpu_seconds(self):
+        return tree_seconds(self.service.process.pid)
+
+    def wal_bytes(self):
+        """Written so far; none where no psql can ask."""
+        if not shutil.which('psql') or not self.has_database():
+            return None
+        return int(self.sql("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"))
+
+    def has_database(self):
+        return bool(list(self.database.rglob('postmaster.pid')))
+
+    def sql(self, statements):
+        """What psql prints: a line for each row, its columns with tabs between."""
+        pids = list(self.database.rglob('postmaster.pid'))
+        if not shutil.which('psql') or not pids:
+            raise CannotMeasure('psql is missing (package postgresql-client), or the service has no embedded database')
+        told = subprocess.run(
+            ['psql', '-h', '127.0.0.1', '-p', pids[0].read_text().split('\n')[3], '-U', 'postgres', '-d', 'postgres']
+            + ['-XqAtF', '\t', '-v', 'ON_ERROR_STOP=1'],
+            env={**os.environ, 'PGPASSWORD': (self.database / 'password').read_text().strip()},
+            input=statements,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=LIMIT_SECONDS,
+        )
+        if told.returncode != 0:
+            raise CannotMeasure(f'psql: {told.stderr.strip()[:500]}')
+        return told.stdout
+
+
+def moment(text):
+    return datetime.fromisoformat(text)
+
+
+def tree_seconds(pid):
+    """Processor time of a process and all below it, ended ones too."""
+    own = sum(int(field) for field in stat(pid)[0][11:15]) / TICKS
+    return own + sum(tree_seconds(child) for child in children(pid))
+
+
+def make(folder, experiments, files, least, most, folders=1):
+    """Experiments with files of random sizes and bytes."""
+    dice = random.Random(f'{SEED} {folder.name}')
+    noise = dice.randbytes(most + 4096)
+    sources = []
+    for number in range(experiments):
+        source = folder / f'e{number:05}'
+        for file in range(files):
+            name = source / f'series-{file % folders}' / f'image-{file:05}.dcm'
+            if file < folders:
+                name.parent.mkdir(parents=True, exist_ok=True)
+            at = dice.randrange(4096)
+            name.write_bytes(noise[at : at + dice.randint(least, most)])
+        sources.append(source)
+    return sources

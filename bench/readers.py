@@ -1,0 +1,298 @@
+"""Nights of new files with and without people who read beside them, and one with far more of them than are served at once.
+
+The readers are wrk's: each asks for the next page as soon as it has the last one. The flood is our own client, as wrk does not say
+how long a request has waited that was not answered.
+"""
+
+import json
+import math
+import os
+import random
+import selectors
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+from collections import Counter
+from dataclasses import dataclass
+
+from centre import LIMIT_SECONDS, Centre, make
+from data import KB, MB
+from processes import CannotMeasure, stop, wait_for
+from row import Row, at_most
+from server import find_tool
+from table import spread
+
+READERS = 50
+LOSS_MAX = 1.10  # a night with readers by one without
+P99_MS_MAX = 300
+FLOOD = 800
+HANG_SECONDS_MAX = 10
+PAUSE_SECONDS = 0.2  # of somebody who was refused
+READ_BYTES = 65_536
+
+SCRIPT = """\
+local paths = {{
+{paths}
+}}
+local place = 0
+wrk.headers["Authorization"] = "Bearer {token}"
+function request()
+    place = place % #paths + 1
+    return wrk.format("GET", "/api/v1" .. paths[place])
+end
+function done(summary, latency)
+    local errors, times = summary.errors, {{}}
+    for i = 1, #latency do
+        local microseconds, count = latency(i)
+        times[i] = "[" .. microseconds .. "," .. count .. "]"
+    end
+    io.write(string.format(
+        '\\n{{"seconds": %.3f, "times": [%s], "errors": %d}}\\n', summary.duration / 1e6, table.concat(times, ","),
+        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
+"""
+
+
+def readers(folder, server, program, counts, rounds, flood, judged):
+    """`counts`: experiments × files of each night. `flood`: how many ask at once in the last one."""
+    if not find_tool('wrk'):
+        raise CannotMeasure('wrk is missing (package wrk)')
+    nights, answers = {False: [], True: []}, []
+    with Centre(folder / 'dozo', program, server.port, server) as centre:
+        token = centre.service.add_token('admin', centre.service.admin_password())['secret']
+        script = write_script(folder, token, counts[0])
+        for number in range(rounds + 1):
+            # Turned about, so that what goes on slowly meets both alike. The first round is not counted.
+            for beside in (False, True) if number % 2 == 0 else (True, False):
+                centre.register(make(folder / f'sources-{number}-{beside}', *counts, 100 * KB, MB, 4))
+                os.sync()
+                if beside:
+                    with Readers(centre.service.port, script) as reading:
+                        seconds = centre.night()
+                    answer = reading.answer
+                else:
+                    seconds = centre.night()
+                say(f'readers {number}/{rounds} {"with" if beside else "without"}: night {seconds:.2f} s')
+                if number:
+                    nights[beside].append(seconds)
+                    if beside:
+                        answers.append(answer)
+        centre.register(make(folder / 'sources-flood', *counts, 100 * KB, MB, 4))
+        os.sync()
+        seconds, flooding = flooded_night(centre, token, flood, counts[0])
+    return [
+        *reader_rows(counts, nights, answers, judged),
+        *flood_rows(flood, seconds, flooding),
+    ]
+
+
+def say(what):
+    print(f'night: {what}', file=sys.stderr, flush=True)
+
+
+def paths(experiments):
+    """What is asked for, in the same order every time: pages of coverage, experiments, runs and findings."""
+    dice = random.Random('readers')
+    found = []
+    for _ in range(200):
+        found += [
+            '/coverage',
+            f'/coverage/experiments?after={dice.randrange(experiments)}',
+            '/coverage/groups?by=project',
+            '/coverage/unprotected',
+            f'/experiments?after={dice.randrange(experiments)}',
+            '/runs',
+            '/runs/1',
+            '/runs/1/findings',
+            '/findings',
+        ]
+    dice.shuffle(found)
+    return found
+
+
+def write_script(folder, token, experiments):
+    script = folder / 'readers.lua'
+    script.write_text(SCRIPT.format(paths=',\n'.join(f'"{path}"' for path in paths(experiments)), token=token))
+    script.chmod(0o600)
+    return script
+
+
+class Readers:
+    """From `with` to its end; behind it `answer` says what came of it."""
+
+    def __init__(self, port, script):
+        self.command = [find_tool('wrk'), '-t1', f'-c{READERS}', f'-d{LIMIT_SECONDS}s', '--timeout', f'{HANG_SECONDS_MAX}s', '-s', script]
+        self.command.append(f'http://127.0.0.1:{port}')
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [str(word) for word in self.command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        return self
+
+    def __exit__(self, *failure):
+        self.process.send_signal(signal.SIGINT)  # it says then what it has counted
+        try:
+            said = self.process.communicate(timeout=60)[0]
+        finally:
+            stop(self.process)
+        if not any(failure):
+            try:
+                self.answer = json.loads(said[said.rindex('\n{') :])
+            except ValueError:
+                raise CannotMeasure(f'wrk: {said}') from None
+
+
+def reader_rows(counts, nights, answers, judged):
+    ratio = statistics.median(nights[True]) / statistics.median(nights[False])
+    times = sorted(time / 1000 for answer in answers for time, count in answer['times'] for _ in range(count))
+    if not times:
+        raise CannotMeasure('no reader was answered')
+    p50, p99 = (times[math.ceil(share * len(times)) - 1] for share in (0.5, 0.99))
+    rate = len(times) / sum(answer['seconds'] for answer in answers)
+    errors = sum(answer['errors'] for answer in answers)
+    with_readers, without = spread(nights[True]), spread(nights[False])
+    about = f'{counts[0]} × {counts[1]} new files, {READERS} readers'
+    return [
+        at_most(f'{about}: night with / without them', ratio, LOSS_MAX, f'{ratio:.2f}: {with_readers} s, without {without} s', judged),
+        at_most(
+            f'{about}: 99 % of reads, ms', p99, P99_MS_MAX, f'{p99:.0f} (median {p50:.0f}, longest {times[-1]:.0f}; {rate:.0f} a second)', judged
+        ),
+        Row(f'{about}: reads that failed', '0', str(errors), str(errors) if errors else ''),
+    ]
+
+
+def flooded_night(centre, token, count, experiments):
+    """Its seconds, and the flood when it is over."""
+    run = centre.start()
+    with Flood(centre.service.port, token, count, paths(experiments)) as flooding:
+        # NB: who waits for the run may be refused as well.
+        wait_for(lambda: ended(centre, run), LIMIT_SECONDS, 'the end of a night in a flood')
+    return centre.seconds(centre.service.get(f'/runs/{run["id"]}')), flooding
+
+
+def ended(centre, run):
+    time.sleep(0.2)
+    try:
+        return centre.service.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'
+    except urllib.error.HTTPError as refused:
+        if refused.code != 503:
+            raise
+        return False
+    except (urllib.error.URLError, ConnectionError, TimeoutError):  # no place for it either
+        return False
+
+
+@dataclass(eq=False)
+class Asking:
+    """A request under way on a connection of its own; no connection: it pauses until `since`."""
+
+    since: float
+    stream: socket.socket | None = None
+    head: bytes = b''
+
+
+class Flood:
+    """So many at once who ask again and again, each time by a new connection, from `with` to its end."""
+
+    def __init__(self, port, token, count, asked):
+        self.address = ('127.0.0.1', port)
+        self.count = count
+        self.asked = [
+            f'GET /api/v1{path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n'.encode()
+            for path in asked
+        ]
+        self.place = 0
+        self.statuses = Counter()
+        self.longest = {}
+        self.unsaid = 0  # refused without a word of when to come again
+        self.hanging = 0
+        self.leaving = False
+        self.selector = selectors.DefaultSelector()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        """No more is asked; what is under way is waited for, as long as nobody is to wait longer."""
+        self.leaving = True
+        self.thread.join()
+        self.selector.close()
+
+    def run(self):
+        pausing, under_way = [Asking(0) for _ in range(self.count)], set()
+        end = math.inf
+        while time.monotonic() < end and not (self.leaving and not under_way):
+            if self.leaving:
+                end = min(end, time.monotonic() + HANG_SECONDS_MAX)
+            else:
+                for asking in [each for each in pausing if each.since <= time.monotonic()]:
+                    pausing.remove(asking)
+                    self.ask(asking, under_way, pausing)
+            for key, _ in self.selector.select(0.05):
+                self.read(key.data, under_way, pausing)
+        self.hanging = len(under_way)
+        for asking in under_way:
+            asking.stream.close()
+
+    def ask(self, asking, under_way, pausing):
+        asking.since, asking.head = time.monotonic(), b''
+        try:
+            asking.stream = socket.create_connection(self.address, timeout=HANG_SECONDS_MAX)
+            asking.stream.sendall(self.asked[self.place % len(self.asked)])
+        except OSError as failure:
+            self.over(asking, under_way, pausing, type(failure).__name__)
+            return
+        self.place += 1
+        asking.stream.setblocking(False)
+        self.selector.register(asking.stream, selectors.EVENT_READ, asking)
+        under_way.add(asking)
+
+    def read(self, asking, under_way, pausing):
+        try:
+            came = asking.stream.recv(READ_BYTES)
+        except OSError as failure:
+            self.over(asking, under_way, pausing, type(failure).__name__)
+            return
+        if came:
+            asking.head = (asking.head + came)[:4096]
+            return
+        words = asking.head.split(b'\r\n\r\n')[0].split(b'\r\n')
+        status = words[0][9:12].decode(errors='replace') or 'no answer'
+        if status == '503' and not any(word.lower().startswith(b'retry-after:') for word in words):
+            self.unsaid += 1
+        self.over(asking, under_way, pausing, status)
+
+    def over(self, asking, under_way, pausing, what):
+        took = time.monotonic() - asking.since
+        self.statuses[what] += 1
+        self.longest[what] = max(self.longest.get(what, 0), took)
+        if asking.stream:
+            if asking in under_way:
+                self.selector.unregister(asking.stream)
+                under_way.remove(asking)
+            asking.stream.close()
+        asking.stream = None
+        asking.since = time.monotonic() + (0 if what == '200' else PAUSE_SECONDS)
+        pausing.append(asking)
+
+
+def flood_rows(count, seconds, flooding):
+    told = ', '.join(f'{times:,} × {what} (longest {flooding.longest[what]:.1f} s)' for what, times in flooding.statuses.most_common())
+    others = sum(times for what, times in flooding.statuses.items() if what not in ('200', '503'))
+    longest = max(flooding.longest.values(), default=0)
+    about = f'{count} at once'
+    return [
+        Row(f'{about}: the night', 'COMPLETE', f'COMPLETE, {seconds:.2f} s'),
+        Row(f'{about}: answers but 200 and 503', '0', f'{others}: {told}', str(others) if others else ''),
+        Row(f'{about}: 503 without Retry-After', '0', str(flooding.unsaid), str(flooding.unsaid) if flooding.unsaid else ''),
+        at_most(f'{about}: the longest wait for an answer, s', longest, HANG_SECONDS_MAX, f'{longest:.1f}', True),
+        Row(f'{about}: never answered', '0', str(flooding.hanging), str(flooding.hanging) if flooding.hanging else ''),
+    ]

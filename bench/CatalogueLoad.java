@@ -28,6 +28,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntFunction;
 import org.flywaydb.core.Flyway;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -187,10 +188,15 @@ final class CatalogueLoad {
     }
 
     private static void tell(Listings listings, int entries) throws IOException, InterruptedException {
-        int large = Math.min(LARGE_FOLDER, entries / 10);
+        tell(listings, entries, CatalogueLoad::facts);
+    }
+
+    /** An experiment without files, with these facts of each number from 0. */
+    static void tell(Listings listings, int entries, IntFunction<Facts> facts) throws IOException, InterruptedException {
+        int large = large(entries);
         Listings.Listing folder = listings.folder(FilePath.of("large"));
         for (int i = 0; i < large; i++) {
-            folder.entry("image-%06d.dcm".formatted(i).getBytes(StandardCharsets.US_ASCII), facts(i));
+            folder.entry("image-%06d.dcm".formatted(i).getBytes(StandardCharsets.US_ASCII), facts.apply(i));
         }
         folder.end();
         for (int i = large; i < entries; i++) {
@@ -200,12 +206,22 @@ final class CatalogueLoad {
                 }
                 folder = listings.folder(FilePath.of(folderOf(i / ENTRIES_A_FOLDER)));
             }
-            folder.entry(nameOf(i).getBytes(StandardCharsets.US_ASCII), facts(i));
+            folder.entry(nameOf(i).getBytes(StandardCharsets.US_ASCII), facts.apply(i));
         }
         folder.end();
     }
 
-    private static Facts facts(int i) {
+    /** Where a number is in an experiment of so many entries. */
+    static FilePath path(int i, int entries) {
+        return FilePath.of(
+                i < large(entries) ? "large/image-%06d.dcm".formatted(i) : folderOf(i / ENTRIES_A_FOLDER) + "/" + nameOf(i));
+    }
+
+    private static int large(int entries) {
+        return Math.min(LARGE_FOLDER, entries / 10);
+    }
+
+    static Facts facts(int i) {
         return new Facts(EntryKind.FILE, 100_000 + i % 900_000, 1_700_000_000_000_000_000L + i, 0, 0640, null, null);
     }
 

@@ -51,12 +51,19 @@ final class CoverageCalls {
     private final DataSource database;
     private final MadeCatalogue catalogue;
     private final int calls;
+    private final Names names;
     private final Random random = new Random(4711);
 
-    private CoverageCalls(DataSource database, MadeCatalogue catalogue, int calls) {
+    /** Where a file is, by its number from 1, in an experiment of so many. */
+    interface Names {
+        FilePath path(long files, long number);
+    }
+
+    CoverageCalls(DataSource database, MadeCatalogue catalogue, int calls, Names names) {
         this.database = database;
         this.catalogue = catalogue;
         this.calls = calls;
+        this.names = names;
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -64,7 +71,9 @@ final class CoverageCalls {
         try (EmbeddedDatabase server = EmbeddedDatabase.start(folder.resolve("postgres"));
                 PrintWriter plans = new PrintWriter(folder.resolve("plans.txt").toFile())) {
             MadeCatalogue catalogue = new MadeCatalogue(Integer.parseInt(arguments[1]), Long.parseLong(arguments[2]));
-            new CoverageCalls(MadeCatalogue.migrated(server), catalogue, Integer.parseInt(arguments[3])).measure(plans);
+            new CoverageCalls(MadeCatalogue.migrated(server), catalogue, Integer.parseInt(arguments[3]), (_, number) ->
+                            FilePath.of("folder%d/scan%d.dcm".formatted((number - 1) / 100 + 1, number)))
+                    .measure(plans);
         }
     }
 
@@ -82,6 +91,11 @@ final class CoverageCalls {
                     count(connection, "finding"));
             System.out.flush();
         }
+        ask(plans);
+    }
+
+    /** Asks each question so many times, of a catalogue that is there. */
+    void ask(PrintWriter plans) throws SQLException {
         try (Connection connection = database.getConnection()) {
             Map<String, Supplier<List<?>>> timed = queries(new SingleConnectionDataSource(connection, true));
             Explained explained = new Explained(connection);
@@ -197,8 +211,7 @@ final class CoverageCalls {
     }
 
     private FilePath file(long files) {
-        long number = 1 + random.nextLong(files);
-        return FilePath.of("folder%d/scan%d.dcm".formatted((number - 1) / 100 + 1, number));
+        return names.path(files, 1 + random.nextLong(files));
     }
 
     private static long count(Connection connection, String table) throws SQLException {

@@ -19,6 +19,7 @@ record MadeCatalogue(int experiments, long entries) {
 
     static final Instant BEGIN = Instant.parse("2016-01-01T00:00:00Z");
     static final int DAYS = 3_650;
+    private static final long GIANT_MAX = 1_000_000;
 
     public static void main(String[] arguments) throws Exception {
         try (EmbeddedDatabase server = EmbeddedDatabase.start(Path.of(arguments[0]).resolve("postgres"));
@@ -38,7 +39,7 @@ record MadeCatalogue(int experiments, long entries) {
 
     /** How many entries the first experiment has. */
     long giant() {
-        return entries / 10;
+        return Math.min(entries / 10, GIANT_MAX);
     }
 
     /** How many entries every other one has. */
@@ -47,7 +48,7 @@ record MadeCatalogue(int experiments, long entries) {
     }
 
     /**
-     * One experiment has a tenth of all entries. Of every hundred entries, five came with a later manifest. Bundles of four
+     * One experiment has a tenth of all entries, at most a million. Of every hundred entries, five came with a later manifest. Bundles of four
      * partitions alternate, so that the spans of receipts overlap. Four manifests an experiment, each settled three hours
      * later, but the last ones of the latest fiftieth.
      */
@@ -56,16 +57,44 @@ record MadeCatalogue(int experiments, long entries) {
             statement.execute("set synchronous_commit = off");
             statement.execute("alter table protection disable trigger protection_is_remembered");
             for (String sql : List.of(REGISTRY, ENTRIES, MANIFESTS, RECEIPTS, TOTALS, FINDINGS)) {
-                statement.execute(sql.replace(":experiments", String.valueOf(experiments))
-                        .replace(":giant", String.valueOf(giant()))
-                        .replace(":usual", String.valueOf(usual()))
-                        .replace(":days", String.valueOf(DAYS))
-                        .replace(":begin", "timestamptz '" + BEGIN + "'"));
+                statement.execute(filled(sql, 1, experiments));
             }
             statement.execute("alter table protection enable trigger protection_is_remembered");
             statement.execute("vacuum analyze");
             statement.execute("checkpoint");
         }
+    }
+
+    /** Makes the experiments, of which nothing is known yet. */
+    void register(Connection connection) throws SQLException {
+        execute(connection, REGISTRY, 1, experiments);
+    }
+
+    /** Gives receipts to all entries of these experiments, and counts each as wholly safe three hours after it was sealed. */
+    void prove(Connection connection, int first, int last) throws SQLException {
+        execute(connection, RECEIPTS + SAFE, first, last);
+    }
+
+    /** Makes findings of all experiments. */
+    void find(Connection connection) throws SQLException {
+        execute(connection, FINDINGS, 1, experiments);
+    }
+
+    private void execute(Connection connection, String sql, int first, int last) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("set synchronous_commit = off");
+            statement.execute(filled(sql, first, last));
+        }
+    }
+
+    private String filled(String sql, int first, int last) {
+        return sql.replace(":experiments", String.valueOf(experiments))
+                .replace(":giant", String.valueOf(giant()))
+                .replace(":usual", String.valueOf(usual()))
+                .replace(":days", String.valueOf(DAYS))
+                .replace(":begin", "timestamptz '" + BEGIN + "'")
+                .replace(":first", String.valueOf(first))
+                .replace(":last", String.valueOf(last));
     }
 
     private static final String REGISTRY = """
@@ -114,13 +143,21 @@ record MadeCatalogue(int experiments, long entries) {
     private static final String RECEIPTS = """
             insert into transfer_unit (experiment_id, site_id, kind, entry_nos, length_bytes, state, run_id, partition_no)
             select e, 1, 'BUNDLE', array_agg(k), 300000 * count(*), 'VERIFIED', 1 + e % :days, k % 4
-            from generate_series(1, :experiments) e, generate_series(1, case e when 1 then :giant else :usual end) k
+            from generate_series(:first, :last) e, generate_series(1, case e when 1 then :giant else :usual end) k
             group by e, k / 800, k % 4
             order by e, k / 800, k % 4;
             insert into receipt (experiment_id, site_id, unit_id, run_id, entry_nos, digests, method, worker, verified_at)
             select experiment_id, 1, unit_id, run_id, entry_nos, decode(repeat('5a', 32 * cardinality(entry_nos)), 'hex'),
                    'exec sha256sum', 'worker', :begin + run_id * interval '1 day 3 hours'
-            from transfer_unit order by unit_id;
+            from transfer_unit where experiment_id between :first and :last order by unit_id;
+            """;
+
+    private static final String SAFE = """
+            update protection set files_proven = files, bytes_proven = bytes where experiment_id between :first and :last;
+            update protection
+            set files_safe = files, bytes_safe = bytes, entries_safe = entries, safe_manifest = manifest_no,
+                unprotected_since = null, files_proven = 0, bytes_proven = 0, counted_at = counted_at + interval '3 hours'
+            where experiment_id between :first and :last;
             """;
 
     private static final String TOTALS = """

@@ -1,4 +1,4 @@
-"""The catalogue at ten million entries: loading, nights that change little, pages, and what they take in PostgreSQL.
+"""The catalogue at ten million entries, or another number: loading, nights that change little, and what they take in PostgreSQL.
 
 Each claim is a figure or a ratio of medians from one run of this script.
 """
@@ -13,9 +13,10 @@ import statistics
 import subprocess
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import coverage
 import machine
 from measure import workspace
 from processes import CannotMeasure, reap_orphans, timed
@@ -48,11 +49,32 @@ FULL = Size(10_000_000, 1_000_000, 1_000, 3, 1_000)
 SHORT = Size(100_000, 10_000, 100, 1, 100)
 
 
+@dataclass(frozen=True)
+class Centre:
+    """A whole centre without files: how much is told, and how often each question is asked."""
+
+    experiments: int
+    entries: int
+    rounds: int
+    calls: int
+
+    def arguments(self):
+        return f'{self.experiments} {self.entries} {self.rounds} {self.calls}'
+
+
+FULL_CENTRE = Centre(20_000, 0, 3, 1_000)
+SHORT_CENTRE = Centre(200, 100_000, 1, 20)
+
+
 def add_options(parser):
     parser.add_argument('--short', action='store_true', help='little of everything: does it all work?')
+    parser.add_argument(
+        '--entries', type=int, metavar='N', help='only a whole centre, with so many entries that are told without files'
+    )
+    parser.add_argument('--experiments', type=int, metavar='N', help=f'of these entries: {FULL_CENTRE.experiments}')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
     parser.add_argument('--json', metavar='FILE', help='every figure, for machines')
-    parser.add_argument('--limit', type=int, metavar='SECONDS', help='default: 3600, --short 300')
+    parser.add_argument('--limit', type=int, metavar='SECONDS', help='default: 3600, --short 300, --entries 14400')
 
 
 def measure(options):
@@ -61,14 +83,22 @@ def measure(options):
         facts = machine.facts(folder)
         print('# catalogue\n')
         print(markdown(['machine', ''], facts.items()), end='\n\n')
-        size = SHORT if options.short else FULL
-        figures = run(size, folder, options.limit or (300 if options.short else 3600))
         claims = Claims(options.short)
-        show_load(figures, claims)
-        show_nights(figures, size, claims)
-        show_pages(figures, claims)
+        figures = {}
+        if not options.entries:
+            size = SHORT if options.short else FULL
+            figures |= run('CatalogueLoad.java', size, folder, options.limit or (300 if options.short else 3600))
+            show_load(figures, claims)
+            show_nights(figures, size, claims)
+            show_pages(figures, claims)
+        if options.entries or options.short:
+            centre = chosen_centre(options)
+            found = run('CatalogueCentre.java', centre, folder, options.limit or (300 if options.short else 14_400))
+            show_centre(found, centre, claims)
+            figures['centre'] = found
     shortfalls = claims.shortfalls
-    shortfalls += measure_others(options.short)
+    if not options.entries:
+        shortfalls += measure_others(options.short)
     if options.json:
         everything = {'machine': facts, 'figures': figures, 'claims': claims.made, 'shortfalls': shortfalls}
         Path(options.json).write_text(json.dumps(everything, indent=1) + '\n')
@@ -92,15 +122,21 @@ def measure_others(short):
     return shortfalls
 
 
-def run(size, folder, limit_seconds):
-    """Lists of figures by name, as CatalogueLoad.java prints them, a list for each line."""
+def chosen_centre(options):
+    size = SHORT_CENTRE if options.short else FULL_CENTRE
+    given = {name: getattr(options, name) for name in ('entries', 'experiments') if getattr(options, name)}
+    return replace(size, **given)
+
+
+def run(program, size, folder, limit_seconds):
+    """Lists of figures by name, as the program prints them, a list for each line; lines of JSON by the name `json`."""
     libraries = unpacked(folder / 'program')
     java = find_java()
     options = f'-Xmx{HEAP} -XX:+ExitOnOutOfMemoryError --enable-native-access=ALL-UNNAMED'
-    program = shlex.quote(str(Path(__file__).with_name('CatalogueLoad.java')))
+    source = shlex.quote(str(Path(__file__).with_name(program)))
     quiet = f'-Dlogback.configurationFile={shlex.quote(str(quiet_log(folder)))}'
     command = (
-        f'{shlex.quote(java)} {options} {quiet} -cp {shlex.quote(str(libraries) + "/*")} {program}'
+        f'{shlex.quote(java)} {options} {quiet} -cp {shlex.quote(str(libraries) + "/*")} {source}'
         f' {shlex.quote(str(folder))} {size.arguments()}'
     )
     print(f'measuring {size}', file=sys.stderr, flush=True)
@@ -113,16 +149,21 @@ def run(size, folder, limit_seconds):
         reap_orphans(set(), ended and ended.session)
     if ended.code != 0:
         words = (errors.read_text(errors='replace').strip() or 'no word').split('\n')[-1]
-        raise CannotMeasure(f'CatalogueLoad ended with {ended.code}: {words}')
+        raise CannotMeasure(f'{program} ended with {ended.code}: {words}')
     figures = defaultdict(list)
     for line in output.read_text().splitlines():
-        name, *values = line.split()
-        figures[name].append(values)
+        if line.startswith('{'):
+            figures['json'].append(json.loads(line))
+        else:
+            name, *values = line.split()
+            figures[name].append(values)
     return figures
 
 
 def unpacked(folder):
-    """The program's libraries. The launcher is called first, so that what is measured is what is there."""
+    """The program's libraries, unpacked once. The launcher is called first, so that what is measured is what is there."""
+    if folder.exists():
+        return folder / 'lib'
     built = subprocess.run(
         [TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900
     )
@@ -208,3 +249,29 @@ def show_pages(figures, claims):
 
 
 PAGES = {'page': 'a manifest, anywhere', 'large-folder': 'a folder of 100,000, anywhere'}
+
+
+def show_centre(figures, size, claims):
+    entries, seconds = int(figures['load'][0][0]), float(figures['load'][0][1])
+    parts = {part: int(bytes_) for part, bytes_ in figures['part']}
+    each = sum(parts[part] for part in EACH) / entries
+    print(f'\n## a centre of {size.experiments:,} experiments with {entries:,} entries\n')
+    print(f'Told without files, names of {float(figures["names"][0][0]):.1f} bytes, four looks side by side, heap {HEAP}.\n')
+    print(markdown(['part', 'bytes an entry'], [[part, f'{bytes_ / entries:.1f}'] for part, bytes_ in parts.items()]), end='\n\n')
+    print(f'The database takes {int(figures["database"][0][0]) / 1e9:.1f} GB.\n')
+    times = {name: [float(values[0]) for values in figures[name]] for name in ('receipts', 'quiet', 'changed')}
+    rows = [['first night, nothing sent', f'{seconds:.1f}'], ['receipts of all, made up', spread(times['receipts'])]]
+    rows += [['a night without news', spread(times['quiet'])]]
+    rows += [['one changed file, in the largest experiment', spread(times['changed'])]]
+    print(markdown(['', 'seconds'], rows), end='\n\n')
+    print(coverage.questions(figures['json']))
+    claims.judge('entries loaded a second', round(entries / seconds), at_least=100_000)
+    claims.judge('night without news, s', round(statistics.median(times['quiet']), 1), at_most=120)
+    claims.judge('one changed file, s', round(statistics.median(times['changed']), 2), at_most=5)
+    claims.judge('bytes an entry with receipts', round(each), at_most=140)
+    slowest = max(figures['json'], key=lambda question: question['p99'])
+    claims.judge(f'slowest question ({slowest["query"]}), 99 %, ms', slowest['p99'], at_most=coverage.P99_MS_MAX)
+    claims.shortfalls += coverage.shortfalls(figures['json'], judge_times=False)
+
+
+EACH = ('entry', 'directory', 'transfer_unit', 'receipt', 'stored')

@@ -80,17 +80,21 @@ def build():
         raise CannotMeasure('Dozo could not be built')
 
 
-def table(size, made, queries):
+def questions(queries):
     heads = ['query', 'p50, ms', 'p99, ms', 'longest, ms', 'CPU p50, ms', 'CPU p99, ms', 'rows', 'reads all of a large table']
     rows = [
         [q['query'], *(f'{q[time]:.1f}' for time in TIMES), q['rows'], 'yes' if q['scans'] else 'no'] for q in queries
     ]
+    return markdown(heads, rows) + '\n'
+
+
+def table(size, made, queries):
     about = (
         f'{made["experiments"]:,} experiments, {made["entries"]:,} entries, {made["receipts"]:,} receipts,'
         f' {made["periods"]:,} periods of coverage, {made["findings"]:,} findings, made in {made["made"]:.0f} s;'
         f' {size.calls:,} calls each, one at a time'
     )
-    return f'{about}\n\n{markdown(heads, rows)}\n'
+    return f'{about}\n\n{questions(queries)}'
 
 
 def shortfalls(queries, judge_times):

@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import timeline
 from centre import LIMIT_SECONDS, Centre, make
 from data import KB, MB
 from engine import DOZO
@@ -54,6 +55,7 @@ class Size:
     flood: int
     history: int
     nights: int
+    drawn: tuple[int, int]
     rounds: int
 
 
@@ -67,10 +69,21 @@ FULL = Size(
     flood=FLOOD,
     history=3_650,
     nights=300,
+    drawn=(48, 64),
     rounds=3,
 )
 SHORT = Size(
-    new=(3, 8), small=(6, 5), far=(3, 5), unchanged=(6, 5), changed=400, many=(8, 5), flood=100, history=50, nights=3, rounds=1
+    new=(3, 8),
+    small=(6, 5),
+    far=(3, 5),
+    unchanged=(6, 5),
+    changed=400,
+    many=(8, 5),
+    flood=100,
+    history=50,
+    nights=3,
+    drawn=(24, 8),
+    rounds=1,
 )
 
 
@@ -83,6 +96,7 @@ def add_options(parser):
     parser.add_argument(
         '--beside', action='append', default=[], metavar='NAME=FOLDER', help='another built tree of Dozo, measured in turn with this one'
     )
+    parser.add_argument('--timeline', metavar='FILE', help='only draws a night of new experiments, as SVG')
     parser.add_argument('--work', metavar='DIR', help='works below there; else in a temporary folder')
 
 
@@ -96,6 +110,8 @@ def measure(options):
     subprocess.run([TOP / 'dozo', 'copy', '--help'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=900, check=True)
     builds = {'dozo': TOP} | dict(each.split('=', 1) for each in options.beside)
     say(f'load {os.getloadavg()[0]:.1f} before')
+    if options.timeline:
+        return draw(options.timeline, options.work, size.drawn), ''
     short = []
     with workspace(options.work) as (_, folder), Server(folder / 'sshd') as server:
         for name in chosen:
@@ -105,6 +121,23 @@ def measure(options):
             short += [f'{row.name} {row.short}' for row in rows if row.short]
             shutil.rmtree(folder / name)
     return short, 'short: figures not judged' if options.short else ''
+
+
+def draw(file, work, counts):
+    """The second night of a service, so that nothing in it is done for the first time. What is wrong with its times."""
+    with workspace(work) as (_, folder), Server(folder / 'sshd') as server, Centre(folder / 'dozo', TOP, server.port, server) as centre:
+        for part in ('first', 'drawn'):
+            centre.register(make(folder / part, *counts, 100 * KB, MB, 4))
+            os.sync()
+            say(f'{part} night: {centre.night():.2f} s')
+        night = timeline.read(centre)
+    if wrong := timeline.check(night):
+        return [f'a night that can be drawn: {wrong}']
+    Path(file).write_text(timeline.svg(night))
+    for name, (start, end) in timeline.flows(night).items():
+        print(f'{name}: {start:.2f} to {end:.2f} s of {night.seconds:.2f}')
+    print(timeline.overlaps(night))
+    return []
 
 
 def say(what):

@@ -52,6 +52,7 @@ class Size:
     unchanged: tuple[int, int]
     changed: int
     many: tuple[int, int]
+    readers: tuple[int, int]
     flood: int
     history: int
     nights: int
@@ -66,6 +67,7 @@ FULL = Size(
     unchanged=(2_000, 50),
     changed=1_000_000,
     many=(20_000, 50),
+    readers=(32, 64),
     flood=FLOOD,
     history=3_650,
     nights=300,
@@ -79,6 +81,7 @@ SHORT = Size(
     unchanged=(6, 5),
     changed=400,
     many=(8, 5),
+    readers=(3, 8),
     flood=100,
     history=50,
     nights=3,
@@ -343,7 +346,7 @@ class Meter:
 
 def with_readers(folder, server, builds, size, rounds, judged):
     folder.mkdir()
-    return readers(folder, server, builds['dozo'], size.new, rounds, size.flood, judged)
+    return readers(folder, server, builds['dozo'], size.readers, rounds, size.flood, judged)
 
 
 def of_years(folder, server, builds, size, rounds, judged):

@@ -17,8 +17,11 @@ public final class LostDatabase {
 
     private static final String CONNECTION_EXCEPTION = "08";
 
-    /** The server shuts down, has crashed, or is starting; it has ended an idle session; all its connections are in use. */
-    private static final Set<String> STATES = Set.of("57P01", "57P02", "57P03", "57P05", "53300");
+    /**
+     * The server shuts down, has crashed, or is starting; it has ended an idle session; all its connections are in use; it has given up a
+     * statement that took too long.
+     */
+    private static final Set<String> STATES = Set.of("57P01", "57P02", "57P03", "57P05", "53300", "57014");
 
     /** The pool's words, without a state, for a connection that broke while it was in use. */
     private static final String BROKEN_BEFORE = "Connection is closed";

@@ -149,8 +149,12 @@ class Database implements AutoCloseable {
     static class Pool {
 
         @Bean
-        DataSource dataSource(Database database, TransferSettings transfer) {
-            return new Pools(database.presence, database.login, transfer.partitions());
+        DataSource dataSource(Database database, Settings settings, TransferSettings transfer) {
+            return new Pools(
+                    database.presence,
+                    database.login,
+                    transfer.partitions(),
+                    settings.db().requestLimit());
         }
     }
 }

@@ -31,12 +31,13 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
     private final HikariDataSource requests;
     private final HikariDataSource work;
 
-    Pools(Presence presence, PGSimpleDataSource login, int partitions) {
+    /** {@code requestLimit}: of one statement of a request. */
+    Pools(Presence presence, PGSimpleDataSource login, int partitions, Duration requestLimit) {
         this.presence = presence;
-        requests = pool("requests", login, REQUESTS_MAX);
+        requests = pool("requests", login, REQUESTS_MAX, requestLimit);
         requests.setConnectionTimeout(SLICE.toMillis());
         requests.setValidationTimeout(SLICE.toMillis());
-        work = pool("work", login, partitions + BESIDE_PARTITIONS);
+        work = pool("work", login, partitions + BESIDE_PARTITIONS, Duration.ZERO);
     }
 
     /** Says whether what this thread does from now on is the answer to a request. */
@@ -93,14 +94,15 @@ final class Pools extends AbstractDataSource implements AutoCloseable {
         }
     }
 
-    private static HikariDataSource pool(String name, PGSimpleDataSource login, int max) {
+    private static HikariDataSource pool(String name, PGSimpleDataSource login, int max, Duration statementLimit) {
         HikariDataSource pool = new HikariDataSource();
         pool.setPoolName(name);
         pool.setDataSource(login);
         pool.setMaximumPoolSize(max);
         pool.setMinimumIdle(2);
         // A plan for whatever is asked cannot use the index of what is (ADR 0034).
-        pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan");
+        pool.setConnectionInitSql("set plan_cache_mode = force_custom_plan; set statement_timeout = %d"
+                .formatted(statementLimit.toMillis()));
         return pool;
     }
 }

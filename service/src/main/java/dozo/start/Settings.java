@@ -74,7 +74,15 @@ public record Settings(
 
             @Setting(value = "so long a start waits for a database that does not answer yet", min = "0s", max = "1h")
             @DefaultValue("2m")
-            Duration startWait) {
+            Duration startWait,
+
+            @Setting(
+                    value =
+                            "so long one statement of a request may take; then the request is answered with 503. Nights have no such limit",
+                    min = "1s",
+                    max = "1h")
+            @DefaultValue("1m")
+            Duration requestLimit) {
 
         public Db {
             if (!url.isEmpty() && (!url.startsWith("jdbc:postgresql:") || !isUnderstood(url))) {

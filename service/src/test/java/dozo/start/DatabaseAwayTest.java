@@ -15,6 +15,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -142,7 +144,32 @@ class DatabaseAwayTest {
                 "dozo.db.url",
                 database.getJdbcUrl().replaceFirst(":\\d+/", ":" + relay.port() + "/"),
                 "dozo.db.start-wait",
-                "10m");
+                "10m",
+                "dozo.db.request-limit",
+                "2s");
+    }
+
+    /** What a request asks for too long is given up; what is no request waits as long as it takes. */
+    @Test
+    void aRequestThatAsksTheDatabaseForTooLongIsToldToComeAgain() throws Exception {
+        try (RunningService service = RunningService.start(folder, database, settings());
+                Connection other = database.getConnection()) {
+            other.setAutoCommit(false);
+            try (Statement lock = other.createStatement()) {
+                lock.execute("lock table project in access exclusive mode");
+            }
+            CompletableFuture<Long> work = CompletableFuture.supplyAsync(() -> service.bean(JdbcClient.class)
+                    .sql("select count(*) from project")
+                    .query((row, n) -> row.getLong(1))
+                    .single());
+
+            assertTold(timed(() -> service.get("/api/v1/projects")));
+
+            assertThat(work.isDone()).isFalse();
+            other.rollback();
+            assertThat(work.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isZero();
+            assertThat(service.get("/api/v1/projects").status()).isEqualTo(200);
+        }
     }
 
     private static long users(RunningService service) {

@@ -108,7 +108,6 @@ final class Night implements AutoCloseable {
     Run run(String site) {
         Run run = await(get(Operations.class).start(site, "test").id());
         Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(get(Executions.class)::idle);
-        assertThat(wrongSums()).isEmpty();
         return run;
     }
 
@@ -140,10 +139,12 @@ final class Night implements AutoCloseable {
     /** Waits for a run's end. */
     Run await(long id) {
         Runs runs = get(Runs.class);
-        return Awaitility.await()
+        Run ended = Awaitility.await()
                 .atMost(LIMIT)
                 .pollInterval(POLL)
                 .until(() -> runs.find(id).orElseThrow(), run -> !run.goesOn());
+        assertThat(wrongSums()).isEmpty();
+        return ended;
     }
 
     List<Findings.KeptFinding> findings(Run run) {

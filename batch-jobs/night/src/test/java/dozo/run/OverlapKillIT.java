@@ -1,0 +1,114 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dozo.db.Campaign;
+import dozo.db.TestDatabase;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.ChildProcess;
+import dozo.run.Runs.Run;
+import dozo.run.Runs.RunState;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * A night of changes is killed with {@code kill -9} while experiments are looked at, sent and settled side by side, and gone on with again
+ * and again: in the end it is as if nobody had killed it.
+ */
+@Tag(Campaign.TAG)
+class OverlapKillIT {
+
+    private static final int KILLS = Campaign.times(4);
+    private static final int SENT_A_KILL = 20;
+    private static final int EXPERIMENTS = SENT_A_KILL * (KILLS + 4);
+
+    /** Of these one changes: less than what is a sweep when many experiments lose it. */
+    private static final int FILES = 8;
+
+    private static final String SENT = "select count(*) from transfer_unit where state = 'VERIFIED'";
+    private static final String SETTLING = "select count(*) from protection where tags_unknown";
+    private static final String[] SETTINGS = {"dozo.ingest.looks=1", "dozo.transfer.partitions=2"};
+
+    @TempDir
+    Path folder;
+
+    private final HikariDataSource database = TestDatabase.fresh();
+    private final JdbcClient jdbc = JdbcClient.create(database);
+
+    @Test
+    void aNightThatIsKilledInItsOverlapsEndsAsIfItHadNotBeen() throws Exception {
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0)) {
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                for (int i = 0; i < EXPERIMENTS; i++) {
+                    Files.createDirectory(source(i));
+                    for (int file = 0; file < FILES; file++) {
+                        Night.write(source(i), Map.of("sub/" + file, "file %d of %d".formatted(file, i)));
+                    }
+                    night.register("E" + i, source(i));
+                }
+                night.complete();
+            }
+            for (int i = 0; i < EXPERIMENTS; i++) {
+                Night.write(source(i), Map.of("sub/0", "other file 0 of " + i, "new/file", "new in " + i));
+            }
+            int whileLooking = 0;
+            for (int kill = 1; kill <= KILLS; kill++) {
+                long target = count(SENT) + SENT_A_KILL;
+                try (ChildProcess child =
+                        NightProcess.start(256, folder.resolve("child.log"), site.address(), database, SETTINGS)) {
+                    Awaitility.await()
+                            .atMost(Duration.ofMinutes(5))
+                            .pollInterval(Duration.ofMillis(2))
+                            .until(() -> count(SENT) >= target && count(SETTLING) > 0 || !child.isAlive());
+                    assertThat(child.isAlive())
+                            .as(
+                                    "kill %d: killed before its end: %s",
+                                    kill, Files.readString(folder.resolve("child.log")))
+                            .isTrue();
+                }
+                assertThat(count(SETTLING)).as("killed while settling").isPositive();
+                whileLooking +=
+                        Math.toIntExact(count("select count(*) from run where run_id = 2 and looked_at is null"));
+            }
+            System.out.printf("killed %d times while settling, of these %d while looking%n", KILLS, whileLooking);
+            assertThat(whileLooking).isPositive();
+
+            try (Night night = new Night(database, site.address(), SETTINGS)) {
+                night.get(Operations.class).recover();
+                Run run = night.await(2);
+
+                assertThat(night.findings(run)).isEmpty();
+                assertThat(run.state()).isEqualTo(RunState.COMPLETE);
+                assertThat(night.coverage().safe()).isTrue();
+            }
+            assertThat(count("select count(*) from protection where unsettled or tags_unknown"))
+                    .isZero();
+            for (int i = 0; i < EXPERIMENTS; i++) {
+                NightlyBackupIT.assertSame(source(i), root.resolve("p/E%d/data".formatted(i)));
+                NightlyBackupIT.assertChecks(root.resolve("p/E" + i));
+                assertThat(root.resolve(".dozo/versions/p/E%d/2/data/sub/0".formatted(i)))
+                        .hasContent("file 0 of " + i);
+            }
+            Bagit.assertValid(root.resolve("p/E" + new Random().nextInt(EXPERIMENTS)));
+            assertThat(root.resolve(".dozo/incoming/p")).doesNotExist();
+        }
+    }
+
+    private Path source(int number) {
+        return folder.resolve("source-" + number);
+    }
+
+    private long count(String sql) {
+        return jdbc.sql(sql).query((row, n) -> row.getLong(1)).single();
+    }
+}

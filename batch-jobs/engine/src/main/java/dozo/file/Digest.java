@@ -1,7 +1,7 @@
 package dozo.file;
 
+import dozo.crypto.Sha256;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
 
@@ -40,11 +40,7 @@ public final class Digest {
 
     /** A fresh SHA-256 computation. */
     public static MessageDigest algorithm() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
+        return Sha256.fresh();
     }
 
     /** A copy of the 32 bytes. */

@@ -1,6 +1,6 @@
 /** Value types every room shares: names as raw bytes, digests, entries. No I/O. */
 @NullMarked
-@ApplicationModule(allowedDependencies = {})
+@ApplicationModule(allowedDependencies = {"crypto"})
 package dozo.file;
 
 import org.jspecify.annotations.NullMarked;

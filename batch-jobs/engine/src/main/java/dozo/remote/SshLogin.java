@@ -171,8 +171,8 @@ final class SshLogin implements AutoCloseable {
 
     private static void setAlgorithms(SshClient client, List<PublicKey> pinned) {
         client.setCipherFactories(List.of(
-                BuiltinCiphers.aes128gcm,
-                BuiltinCiphers.aes256gcm,
+                NativeAesGcm.orJava(BuiltinCiphers.aes128gcm),
+                NativeAesGcm.orJava(BuiltinCiphers.aes256gcm),
                 BuiltinCiphers.aes256ctr,
                 BuiltinCiphers.aes128ctr));
         client.setMacFactories(List.of(BuiltinMacs.hmacsha256etm, BuiltinMacs.hmacsha512etm));

@@ -1,0 +1,7 @@
+/** AES-GCM and SHA-256 by the system's libcrypto, where it is there and right (ADR 0057). */
+@NullMarked
+@ApplicationModule(allowedDependencies = {})
+package dozo.crypto;
+
+import org.jspecify.annotations.NullMarked;
+import org.springframework.modulith.ApplicationModule;

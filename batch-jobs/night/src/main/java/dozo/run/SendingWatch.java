@@ -2,6 +2,7 @@ package dozo.run;
 
 import static java.util.Objects.requireNonNull;
 
+import dozo.crypto.Libcrypto;
 import dozo.file.Size;
 import dozo.plan.CostModel;
 import dozo.plan.Measurement;
@@ -122,12 +123,13 @@ class SendingWatch implements StepExecutionListener {
         CostModel model =
                 models.learn(run, site, new Measurement(new Work(bytes, entries), lanes, took.toNanos() / 1e9));
         LOG.info(
-                "run {} sent {} entries, {}, over {} lanes in {} s; learned cost for the next plan: {}/s a lane, {} ms an entry",
+                "run {} sent {} entries, {}, over {} lanes in {} s, with {}; learned cost for the next plan: {}/s a lane, {} ms an entry",
                 run,
                 entries,
                 Size.text(bytes),
                 lanes,
                 took.toSeconds(),
+                Libcrypto.note(),
                 Size.text((long) model.bytesPerSecond()),
                 "%.2f".formatted(1e3 * model.secondsPerEntry()));
     }

@@ -2,6 +2,7 @@
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {
+            "crypto",
             "db",
             "file",
             "ledger",

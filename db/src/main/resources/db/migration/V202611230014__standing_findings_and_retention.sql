@@ -55,6 +55,7 @@ drop index finding_run;
 create table run_sum (
     run_id bigint not null references run,
     project_id integer references project,
+    partition_no integer,
     units bigint not null default 0 check (units >= 0),
     units_done bigint not null default 0 check (units_done >= 0),
     units_failed bigint not null default 0 check (units_failed >= 0),
@@ -62,11 +63,14 @@ create table run_sum (
     bytes_done bigint not null default 0 check (bytes_done >= 0),
     entries_done bigint not null default 0 check (entries_done >= 0),
     findings bigint not null default 0 check (findings >= 0),
-    unique nulls not distinct (run_id, project_id)
+    unique nulls not distinct (run_id, project_id, partition_no)
 );
 comment on table run_sum is
     'What the rows of a run that retention has deleted add up to. Cancelled units are not counted, as everywhere.';
 comment on column run_sum.project_id is 'Null: findings of the whole run.';
+comment on column run_sum.partition_no is 'Of units; null: these are findings.';
+-- The runs that ended before a moment.
+create index run_ended on run (ended_at);
 
 -- Receipts keep the numbers of units that are gone, and units those of workers: both only grow and are never given again.
 alter table receipt drop constraint receipt_unit_id_fkey;

@@ -83,7 +83,10 @@ class Retention {
         }
     }
 
-    /** One statement, so that nobody sees half of an instance. Executions that never ended stay, with all of their instance. */
+    /**
+     * One statement, so that nobody sees half of an instance. Executions that never ended stay, with all of their instance. NB: the framework's
+     * times have no zone; no execution is created after its run has ended, and only of old ones the run is looked up.
+     */
     private Batch deleteJobs(Timestamp before) {
         return batch("""
                 with old as (
@@ -93,7 +96,7 @@ class Retention {
                                   join batch_job_execution_params p using (job_execution_id)
                                   join run r on r.run_id::text = p.parameter_value
                                   where e.job_instance_id = i.job_instance_id and p.parameter_name = 'run'
-                                    and r.ended_at < :before)
+                                    and r.ended_at < :before and e.create_time < :before::timestamptz + interval '1 day')
                       and not exists (select from batch_job_execution e
                                       where e.job_instance_id = i.job_instance_id and e.end_time is null)
                     limit :batch
@@ -126,16 +129,18 @@ class Retention {
         return batch("""
                 with gone as (
                     delete from transfer_unit where unit_id in (
-                        select u.unit_id
-                        from run r join transfer_unit u using (run_id)
-                        join protection p on p.experiment_id = u.experiment_id and p.site_id = u.site_id
+                        select old.unit_id
+                        from run r cross join lateral (
+                            select u.unit_id
+                            from transfer_unit u join protection p using (experiment_id, site_id)
+                            where u.run_id = r.run_id and u.state in ('VERIFIED', 'CANCELLED')
+                              and (u.unit_id <= p.settled_unit or u.attempts = 0
+                                   or exists (select from transfer_unit later
+                                              where later.experiment_id = u.experiment_id and later.site_id = u.site_id
+                                                and later.unit_id > u.unit_id
+                                                and later.attempts > case when later.state = 'VERIFIED' then 1 else 0 end))
+                            limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from transfer_unit)
-                          and u.state in ('VERIFIED', 'CANCELLED')
-                          and (u.unit_id <= p.settled_unit or u.attempts = 0
-                               or exists (select from transfer_unit later
-                                          where later.experiment_id = u.experiment_id and later.site_id = u.site_id
-                                            and later.unit_id > u.unit_id
-                                            and later.attempts > case when later.state = 'VERIFIED' then 1 else 0 end))
                         limit :batch)
                     returning run_id, experiment_id, partition_no, state, length_bytes, cardinality(entry_nos) as entries
                 ), sums as (
@@ -162,7 +167,9 @@ class Retention {
         return batch("""
                 with gone as (
                     delete from run_worker where worker_id in (
-                        select w.worker_id from run r join run_worker w using (run_id)
+                        select old.worker_id
+                        from run r cross join lateral (
+                            select worker_id from run_worker w where w.run_id = r.run_id limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from run_worker)
                         limit :batch)
                     returning 1
@@ -175,7 +182,9 @@ class Retention {
         return batch("""
                 with gone as (
                     delete from run_finding where (run_id, finding_id) in (
-                        select l.run_id, l.finding_id from run r join run_finding l using (run_id)
+                        select old.run_id, old.finding_id
+                        from run r cross join lateral (
+                            select l.run_id, l.finding_id from run_finding l where l.run_id = r.run_id limit :batch) old
                         where r.ended_at < :before and r.run_id >= (select min(run_id) from run_finding)
                         limit :batch)
                     returning run_id, finding_id
@@ -194,11 +203,15 @@ class Retention {
         return batch("""
                 with gone as (
                     delete from finding where finding_id in (
-                        select f.finding_id from run r join finding f on f.superseded_by = r.run_id
+                        select old.finding_id
+                        from run r cross join lateral (
+                            select f.finding_id from finding f
+                            where f.superseded_by = r.run_id
+                              and not exists (select from acknowledgement a where a.finding_id = f.finding_id)
+                              and not exists (select from run_finding l where l.finding_id = f.finding_id)
+                            limit :batch) old
                         where r.ended_at < :before
                           and r.run_id >= (select min(superseded_by) from finding where superseded_by is not null)
-                          and not exists (select from acknowledgement a where a.finding_id = f.finding_id)
-                          and not exists (select from run_finding l where l.finding_id = f.finding_id)
                         limit :batch)
                     returning 1
                 )
@@ -206,6 +219,7 @@ class Retention {
                 """, before);
     }
 
+    /** NB: what is old of each run is asked for run by run, by an index: nothing else is looked at when there is nothing to delete. */
     private Batch batch(String sql, Timestamp before) {
         int deleted = jdbc.sql(sql)
                 .param("before", before)

@@ -36,6 +36,7 @@ class RetentionTest {
     @BeforeEach
     void register() {
         RegisteredRows.insert(jdbc);
+        jdbc.sql("update run set started_at = now() - interval '500 days'").update();
         jdbc.sql("""
                 insert into protection (experiment_id, site_id, manifest_no, files, bytes, entries, files_safe, bytes_safe,
                                         entries_safe, counted_at)
@@ -324,7 +325,7 @@ class RetentionTest {
         jdbc.sql("""
                         insert into batch_job_instance values (:id, 0, 'nightlyBackup', :id::text);
                         insert into batch_job_execution (job_execution_id, job_instance_id, create_time, end_time, status)
-                        values (:id, :id, now(), case when :ended then now() end, 'COMPLETED');
+                        select :id, :id, started_at, case when :ended then now() end, 'COMPLETED' from run where run_id = :run;
                         insert into batch_job_execution_params values (:id, 'run', 'java.lang.Long', :run::text, 'Y');
                         insert into batch_job_execution_context values (:id, '', null);
                         insert into batch_step_execution (step_execution_id, version, step_name, job_execution_id, create_time)

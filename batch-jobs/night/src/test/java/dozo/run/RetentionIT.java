@@ -23,7 +23,7 @@ class RetentionIT {
 
     private static final int NIGHTS = 50;
 
-    /** So many nights apart they are: ten of them are younger than the retention of 100 days. */
+    /** So many days apart they are: ten of them are younger than the retention of 100 days. */
     private static final int DAYS_APART = 10;
 
     private static final List<String> BOUNDED = List.of(
@@ -71,6 +71,10 @@ class RetentionIT {
                 night.jdbc()
                         .sql("update run set started_at = started_at - make_interval(days => :apart),"
                                 + " ended_at = ended_at - make_interval(days => :apart)")
+                        .param("apart", DAYS_APART)
+                        .update();
+                night.jdbc()
+                        .sql("update batch_job_execution set create_time = create_time - make_interval(days => :apart)")
                         .param("apart", DAYS_APART)
                         .update();
             }

@@ -8,6 +8,7 @@ import dozo.command.Dozo;
 import dozo.demo.Demo;
 import dozo.manifest.IngestSettings;
 import dozo.registry.RiskSettings;
+import dozo.run.RetentionSettings;
 import dozo.run.ScrubSettings;
 import dozo.run.TransferSettings;
 import dozo.schedule.ScheduleSettings;
@@ -62,6 +63,7 @@ public class Application {
             DirectorySettings.class,
             TransferSettings.class,
             ScrubSettings.class,
+            RetentionSettings.class,
             RiskSettings.class);
 
     public static void main(String[] arguments) throws IOException {

@@ -11,9 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * One finding.
  *
+ * @param run the first run that found it
  * @param experiment missing where it concerns the whole run
  * @param path as people can read it
  * @param pathBytes its bytes in base64
+ * @param lastRun the last run that found it, whose words the message has
  * @param open whether it needs a person: neither of the next two is there
  * @param supersededBy the first later run that has looked at the same again
  */
@@ -27,6 +29,8 @@ public record ShownFinding(
         byte @Nullable [] pathBytes,
         String message,
         Instant foundAt,
+        long lastRun,
+        Instant lastFoundAt,
         boolean open,
         @Nullable Long supersededBy,
         @Nullable Acknowledgement acknowledgement) {
@@ -43,6 +47,8 @@ public record ShownFinding(
                 path.map(FilePath::bytes).orElse(null),
                 finding.message(),
                 finding.foundAt(),
+                finding.lastRunId(),
+                finding.lastFoundAt(),
                 finding.open(),
                 finding.supersededBy(),
                 finding.acknowledgement());

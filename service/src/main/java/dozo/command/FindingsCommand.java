@@ -56,7 +56,7 @@ final class FindingsCommand implements Callable<Integer> {
             mixinStandardHelpOptions = true,
             description = {
                 "Acknowledges a finding, with the reason why nothing needs to be done. It makes no file safe; if a later",
-                "run finds the same, it is a finding again."
+                "run reports something else of it, that is a new finding."
             })
     int acknowledge(
             @Mixin Connection connection,
@@ -78,11 +78,14 @@ final class FindingsCommand implements Callable<Integer> {
     }
 
     private static void print(PrintWriter out, ShownFinding finding) {
-        out.println("%d, found by run %d at %s%s"
+        out.println("%d, found by run %d at %s%s%s"
                 .formatted(
                         finding.id(),
                         finding.run(),
                         finding.foundAt(),
+                        finding.lastRun() == finding.run()
+                                ? ""
+                                : "; last by run %d at %s".formatted(finding.lastRun(), finding.lastFoundAt()),
                         finding.supersededBy() == null ? "" : "; superseded by run " + finding.supersededBy()));
         RunReport.findings(out, List.of(finding));
     }

@@ -85,7 +85,7 @@ public final class RunReport {
     /** A line for each finding. */
     public static void findings(PrintWriter out, List<ShownFinding> findings) {
         for (ShownFinding finding : findings) {
-            String thing = (finding.experiment() == null ? "run " + finding.run() : finding.experiment())
+            String thing = (finding.experiment() == null ? "run " + finding.lastRun() : finding.experiment())
                     + (finding.path() == null ? "" : ": " + finding.path());
             out.println("  %s  %s  %s".formatted(finding.reason(), thing, Connection.visible(finding.message())));
             if (finding.acknowledgement() != null) {

@@ -1003,11 +1003,13 @@ class ApiTest {
         assertRefused(service.post("/api/v1/runs/%d/retry".formatted(run), ""), 409, "run");
     }
 
-    /** A run that has found a socket: the finding's number. */
+    /** A run that has found a socket of its own: the finding's number. */
     private static long found(@Nullable Integer experiment) {
         Run run = openRun();
         service.bean(Findings.class)
-                .add(run.id(), List.of(new Finding(experiment, Problem.SPECIAL, FilePath.of("a"), "is a socket")));
+                .add(
+                        run.id(),
+                        List.of(new Finding(experiment, Problem.SPECIAL, FilePath.of("a" + run.id()), "is a socket")));
         service.bean(Runs.class).close(run.id(), RunState.COMPLETE, "");
         return service.get("/api/v1/runs/%d/findings".formatted(run.id()))
                 .at("/items/0/id")

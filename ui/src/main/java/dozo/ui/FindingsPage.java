@@ -81,7 +81,7 @@ class FindingsPage {
         KeptFinding finding = find(sight, id);
         try {
             acknowledgements.add(finding, reason, actor.getName());
-            return "redirect:/runs/" + finding.runId();
+            return "redirect:/runs/" + finding.lastRunId();
         } catch (Refusal refused) {
             if (!refused.field().equals("reason")) {
                 throw refused;

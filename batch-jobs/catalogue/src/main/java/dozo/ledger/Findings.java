@@ -7,6 +7,7 @@ import java.sql.Types;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,10 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What needs a person: skipped, unreadable, changed underfoot, refused. Kept for ever, listed by run. */
+/**
+ * What needs a person: skipped, unreadable, changed underfoot, refused. What stands is one row, with the first and the last run that
+ * found it; what each run found is listed by run (ADR 0056).
+ */
 @Component
 public class Findings {
 
@@ -24,7 +28,6 @@ public class Findings {
 
     private static final int BATCH = 1_000;
 
-    private final JdbcTemplate template;
     private final JdbcClient jdbc;
     private final InstantSource clock;
 
@@ -41,7 +44,12 @@ public class Findings {
             @Nullable FilePath path,
             String message) {}
 
-    /** A finding as kept, with its experiment's code as {@code project/experiment}. */
+    /**
+     * A finding as kept, with its experiment's code as {@code project/experiment}.
+     *
+     * @param runId the first run that found it
+     * @param message as the last run says it
+     */
     public record KeptFinding(
             long id,
             long runId,
@@ -50,6 +58,8 @@ public class Findings {
             @Nullable FilePath path,
             String message,
             Instant foundAt,
+            long lastRunId,
+            Instant lastFoundAt,
             @Nullable Long supersededBy,
             @Nullable Acknowledgement acknowledgement) {
 
@@ -83,7 +93,7 @@ public class Findings {
 
     private static final String SELECT = """
             select f.finding_id, f.run_id, p.code || '/' || e.code as experiment, f.reason, f.path, f.message, f.found_at,
-                   f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason
+                   f.last_run_id, f.last_found_at, f.superseded_by, a.acknowledged_by, a.acknowledged_at, a.reason as acknowledged_reason
             from finding f
             join run r using (run_id)
             left join experiment e using (experiment_id)
@@ -99,6 +109,8 @@ public class Findings {
             row.getBytes("path") == null ? null : FilePath.of(row.getBytes("path")),
             row.getString("message"),
             row.getTimestamp("found_at").toInstant(),
+            row.getLong("last_run_id"),
+            row.getTimestamp("last_found_at").toInstant(),
             row.getObject("superseded_by", Long.class),
             row.getString("acknowledged_by") == null
                     ? null
@@ -111,7 +123,6 @@ public class Findings {
     public record Reason(Problem reason, long count) {}
 
     public Findings(JdbcTemplate template, InstantSource clock) {
-        this.template = template;
         this.jdbc = JdbcClient.create(template);
         this.clock = clock;
     }
@@ -121,27 +132,90 @@ public class Findings {
         return count > COUNTED_MAX ? "%,d+".formatted(COUNTED_MAX) : "%,d".formatted(count);
     }
 
-    /** Keeps what a run found. */
+    /**
+     * Keeps what a run found. What stands already is not kept again: the same of the same experiment and path that an earlier run to
+     * the site found, whether night or retry, or scrub. It stays the same finding and says what was found last; one that was acknowledged
+     * stays the same only while it says the same, for a person has read nothing else. Each is found once by a run: adding it twice is harmless.
+     */
     public void add(long runId, List<Finding> findings) {
         Timestamp now = Timestamp.from(clock.instant());
-        template.batchUpdate(
-                "insert into finding (run_id, experiment_id, reason, path, message, found_at) values (?, ?, ?, ?, ?, ?)",
-                findings,
-                BATCH,
-                (statement, finding) -> {
-                    statement.setLong(1, runId);
-                    statement.setObject(2, finding.experimentId());
-                    statement.setString(3, finding.reason().name());
-                    statement.setBytes(
-                            4, finding.path() == null ? null : finding.path().bytes());
-                    statement.setString(5, finding.message());
-                    statement.setTimestamp(6, now);
-                });
+        for (int from = 0; from < findings.size(); from += BATCH) {
+            add(runId, findings.subList(from, Math.min(from + BATCH, findings.size())), now);
+        }
+    }
+
+    private void add(long runId, List<Finding> findings, Timestamp now) {
+        jdbc.sql("""
+                        with found as (
+                            select distinct on (experiment_id, reason, path, message)
+                                   experiment_id, reason, decode(path, 'hex') as path, message, number
+                            from unnest(:experiments::integer[], :reasons::text[], :paths::text[], :messages::text[])
+                                 with ordinality as f (experiment_id, reason, path, message, number)
+                            order by experiment_id, reason, path, message, number
+                        ), same as (
+                            select n.number, n.message = f.message as said, f.finding_id, f.experiment_id, f.reason, f.path
+                            from found n
+                            join finding f
+                              on coalesce(f.experiment_id, 0) = coalesce(n.experiment_id, 0) and f.reason = n.reason
+                             and sha256(coalesce(f.path, '')) = sha256(coalesce(n.path, ''))
+                             and f.path is not distinct from n.path
+                            join run earlier on earlier.run_id = f.run_id
+                            join run now on now.run_id = :run
+                            where f.superseded_by is null and f.reason <> 'SITE_CHANGED'
+                              and earlier.site_id = now.site_id and (earlier.kind = 'scrub') = (now.kind = 'scrub')
+                              and (f.message = n.message
+                                   or (f.last_run_id < :run
+                                       and not exists (select from acknowledgement a where a.finding_id = f.finding_id)))
+                        ), word as (
+                            select number, min(finding_id) as finding_id from same where said group by number
+                        ), other as (
+                            select number, experiment_id, reason, path,
+                                   row_number() over (partition by experiment_id, reason, path order by number) as place
+                            from found where number not in (select number from word)
+                        ), standing as (
+                            select finding_id, experiment_id, reason, path,
+                                   row_number() over (partition by experiment_id, reason, path order by finding_id) as place
+                            from (select distinct finding_id, experiment_id, reason, path from same where not said) s
+                            where finding_id not in (select finding_id from word)
+                        ), again as (
+                            select number, finding_id from word
+                            union all
+                            select o.number, s.finding_id
+                            from other o join standing s
+                              on s.experiment_id is not distinct from o.experiment_id and s.reason = o.reason
+                             and s.path is not distinct from o.path and s.place = o.place
+                        ), seen as (
+                            update finding f set message = n.message, last_run_id = :run, last_found_at = :now
+                            from again a join found n using (number)
+                            where f.finding_id = a.finding_id
+                        )
+                        insert into finding (run_id, experiment_id, reason, path, message, found_at)
+                        select :run, experiment_id, reason, path, message, :now
+                        from found where number not in (select number from again)
+                        order by number
+                        """)
+                .param("run", runId)
+                .param("now", now)
+                .param(
+                        "experiments",
+                        findings.stream().map(Finding::experimentId).toArray(Integer[]::new),
+                        Types.ARRAY)
+                .param(
+                        "reasons",
+                        findings.stream().map(found -> found.reason.name()).toArray(String[]::new),
+                        Types.ARRAY)
+                .param("paths", findings.stream().map(Findings::hex).toArray(String[]::new), Types.ARRAY)
+                .param("messages", findings.stream().map(Finding::message).toArray(String[]::new), Types.ARRAY)
+                .update();
+    }
+
+    private static @Nullable String hex(Finding finding) {
+        return finding.path == null ? null : HexFormat.of().formatHex(finding.path.bytes());
     }
 
     /** How many findings a run has. */
     public long count(long runId) {
-        return jdbc.sql("select count(*) from finding where run_id = :run")
+        return jdbc.sql("select count(*) from run_finding where run_id = :run")
                 .param("run", runId)
                 .query((row, n) -> row.getLong(1))
                 .single();
@@ -151,8 +225,8 @@ public class Findings {
     public int count(long runId, int experimentId, Problem reason, int limit) {
         return jdbc.sql("""
                         select count(*) from (
-                            select from finding
-                            where run_id = :run and experiment_id = :experiment and reason = :reason
+                            select from finding join run_finding l using (finding_id)
+                            where l.run_id = :run and experiment_id = :experiment and reason = :reason
                             limit :limit) f
                         """)
                 .param("run", runId)
@@ -165,7 +239,10 @@ public class Findings {
 
     /** Whether a run has a finding of an experiment. */
     public boolean any(long runId, int experimentId) {
-        return jdbc.sql("select exists (select from finding where run_id = :run and experiment_id = :experiment)")
+        return jdbc.sql("""
+                        select exists (select from finding join run_finding l using (finding_id)
+                                       where l.run_id = :run and experiment_id = :experiment)
+                        """)
                 .param("run", runId)
                 .param("experiment", experimentId)
                 .query((row, n) -> row.getBoolean(1))
@@ -176,12 +253,13 @@ public class Findings {
         return of(Sight.EVERYTHING, runId, after, limit);
     }
 
-    /** At most {@code limit} findings of a run after the one with id {@code after}, in the order they were found. */
+    /** At most {@code limit} findings of a run after the one with id {@code after}, in the order they were first found. */
     public List<KeptFinding> of(Sight sight, long runId, long after, int limit) {
         return jdbc.sql(SELECT + """
-                        where f.run_id = :run and f.finding_id > :after
+                        join run_finding l using (finding_id)
+                        where l.run_id = :run and l.finding_id > :after
                           and in_sight(:seen, p.code)
-                        order by f.finding_id
+                        order by l.finding_id
                         limit :limit
                         """)
                 .param("seen", sight.seen())
@@ -222,11 +300,11 @@ public class Findings {
                 .list();
     }
 
-    /** An experiment's latest findings, at most {@code limit}, the latest first. */
+    /** An experiment's findings, at most {@code limit}, what was found last first. */
     public List<KeptFinding> latest(int experimentId, int limit) {
         return jdbc.sql(SELECT + """
                         where f.experiment_id = :experiment
-                        order by f.finding_id desc
+                        order by f.last_run_id desc, f.finding_id desc
                         limit :limit
                         """)
                 .param("experiment", experimentId)
@@ -235,14 +313,15 @@ public class Findings {
                 .list();
     }
 
-    /** At most {@code limit} of the findings that are wanted with an id below {@code before}, latest first. */
+    /** At most {@code limit} of the findings that are wanted with an id below {@code before}, first those that began last. */
     public List<KeptFinding> page(Sight sight, Filter wanted, long before, int limit) {
         return jdbc.sql(SELECT + """
                         where f.finding_id < :before
                           and (:open::boolean is null or (f.superseded_by is null and a.finding_id is null) = :open)
                           and (:reason::text is null or f.reason = :reason)
                           and (:project::text is null or p.code = :project)
-                          and (:run::bigint is null or f.run_id = :run)
+                          and (:run::bigint is null
+                               or exists (select from run_finding l where l.run_id = :run and l.finding_id = f.finding_id))
                           and (:site::integer is null or r.site_id = :site)
                           and in_sight(:seen, p.code)
                         order by f.finding_id desc
@@ -313,15 +392,15 @@ public class Findings {
     }
 
     /**
-     * Notes that a run which came to its end has looked again at what earlier runs to its site found: what it still found, it
-     * says itself. What it has not looked at stays open, and so does what is said only once (ADR 0030).
+     * Notes that a run which came to its end has looked again at what earlier runs to its site found: what it still found has
+     * it as its last run, and stands. What it has not looked at stays open, and so does what is said only once (ADR 0030).
      */
     public void supersede(long runId) {
         jdbc.sql("""
                         update finding f set superseded_by = now.run_id
                         from run now, run earlier
                         where now.run_id = :run and earlier.run_id = f.run_id and earlier.site_id = now.site_id
-                          and f.run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
+                          and f.last_run_id < now.run_id and f.superseded_by is null and f.reason <> 'SITE_CHANGED'
                           and case
                               when now.kind <> 'scrub' and earlier.kind <> 'scrub' then
                                   now.kind = 'nightlyBackup'
@@ -336,11 +415,11 @@ public class Findings {
                               when f.reason = 'UNPROVEN' then
                                   not exists (select from stored s
                                               where s.experiment_id = f.experiment_id and s.site_id = now.site_id
-                                                and s.last_read_at <= f.found_at)
+                                                and s.last_read_at <= f.last_found_at)
                               else
                                   exists (select from protection p
                                           where p.experiment_id = f.experiment_id and p.site_id = now.site_id
-                                            and p.examined_at > f.found_at)
+                                            and p.examined_at > f.last_found_at)
                           end
                         """).param("run", runId).update();
     }

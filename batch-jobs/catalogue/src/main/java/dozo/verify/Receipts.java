@@ -133,13 +133,14 @@ public class Receipts {
                 .single();
     }
 
-    /** Notes that the bag's tag files list every receipt. */
+    /** Notes that the bag's tag files list every receipt. Retention may have deleted what was noted last: it never goes down. */
     public void settled(int experimentId, int siteId) {
         jdbc.sql("""
                         update protection
                             set unsettled = false,
-                                settled_unit = coalesce((select max(unit_id) from transfer_unit
-                                                         where experiment_id = :experiment and site_id = :site), 0)
+                                settled_unit = greatest(settled_unit,
+                                                        (select max(unit_id) from transfer_unit
+                                                         where experiment_id = :experiment and site_id = :site))
                         where experiment_id = :experiment and site_id = :site
                         """).param("experiment", experimentId).param("site", siteId).update();
     }

@@ -10,8 +10,8 @@ import dozo.ledger.Findings.Finding;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Findings.Reason;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +23,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 class FindingsTest {
 
     private static final Filter ANY = new Filter(null, null, null, null, null);
+
+    /** Of the first experiment. */
+    private static final Finding UNREADABLE = new Finding(1, Problem.UNREADABLE, FilePath.of("a"), "a message");
 
     private final Nights nights = new Nights();
     private final Findings findings =
@@ -172,8 +175,11 @@ class FindingsTest {
     void theyAreCountedNoFurtherThanPeopleDo() {
         long night = run("nightlyBackup");
         found(night, second, Problem.CHANGED);
-        Finding missing = new Finding(first, Problem.MISSING, FilePath.of("a"), "a message");
-        findings.add(night, Collections.nCopies(Findings.COUNTED_MAX, missing));
+        findings.add(
+                night,
+                IntStream.range(0, Findings.COUNTED_MAX)
+                        .mapToObj(n -> new Finding(first, Problem.MISSING, FilePath.of("a" + n), "a message"))
+                        .toList());
 
         assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isEqualTo(1_001);
         assertThat(findings.countOpen(Sight.of(List.of("P1")), 1)).isEqualTo(1_000);
@@ -181,6 +187,125 @@ class FindingsTest {
                 .containsExactly(new Reason(Problem.MISSING, 1_000), new Reason(Problem.CHANGED, 1));
         assertThat(Findings.words(1_000)).isEqualTo("1,000");
         assertThat(Findings.words(1_001)).isEqualTo("1,000+");
+    }
+
+    @Test
+    void whatThreeNightsFindIsOneAndIsListedUnderEach() {
+        long one = night(UNREADABLE);
+        long two = night(UNREADABLE);
+        long without = run("scrub");
+        end();
+        long three = night(saying(UNREADABLE, "cannot be opened"));
+
+        KeptFinding kept = only(three);
+        assertThat(count("finding")).isEqualTo(1);
+        assertThat(kept.runId()).isEqualTo(one);
+        assertThat(kept.lastRunId()).isEqualTo(three);
+        assertThat(kept.message()).isEqualTo("cannot be opened");
+        assertThat(kept.open()).isTrue();
+        assertThat(only(one)).isEqualTo(only(two)).isEqualTo(kept);
+        assertThat(findings.of(without, 0, 10)).isEmpty();
+        assertThat(findings.count(without)).isZero();
+        assertThat(findings.count(two)).isEqualTo(1);
+        assertThat(findings.any(two, first)).isTrue();
+        assertThat(findings.any(without, first)).isFalse();
+        assertThat(ids(Sight.EVERYTHING, new Filter(null, null, null, two, null)))
+                .containsExactly(kept.id());
+        assertThat(findings.latest(first, 10)).containsExactly(kept);
+    }
+
+    @Test
+    void whatWasGoneAndComesAgainIsAnother() {
+        long one = night(UNREADABLE);
+        long without = night();
+        long again = night(UNREADABLE);
+
+        assertThat(only(one).supersededBy()).isEqualTo(without);
+        assertThat(only(again).id()).isNotEqualTo(only(one).id());
+        assertThat(only(again).runId()).isEqualTo(again);
+    }
+
+    @Test
+    void aRunThatDidNotComeToItsEndSaysOfNothingThatItIsGone() {
+        long one = night(UNREADABLE);
+        run("nightlyBackup");
+        end();
+        long three = night(UNREADABLE);
+
+        assertThat(only(three).id()).isEqualTo(only(one).id());
+    }
+
+    @Test
+    void whatIsAcknowledgedHoldsWhileItSaysTheSame() {
+        long id = only(night(UNREADABLE)).id();
+        findings.acknowledge(id, new Acknowledgement("admin", Instant.EPOCH, "known"));
+
+        KeptFinding same = only(night(UNREADABLE));
+        assertThat(same.id()).isEqualTo(id);
+        assertThat(same.open()).isFalse();
+        assertThat(findings.countOpen(Sight.EVERYTHING, 1)).isZero();
+
+        KeptFinding other = only(night(saying(UNREADABLE, "input/output error")));
+        assertThat(other.id()).isNotEqualTo(id);
+        assertThat(other.open()).as("nobody has read that").isTrue();
+        assertThat(kept(id).supersededBy()).isEqualTo(other.runId());
+        assertThat(kept(id).message()).as("what was acknowledged").isEqualTo("a message");
+    }
+
+    @Test
+    void theSameOfAnotherPathExperimentSiteOrKindOfRunIsAnother() {
+        nights.site("other");
+        night(UNREADABLE);
+        findings.add(
+                run("nightlyBackup"),
+                List.of(
+                        new Finding(second, Problem.UNREADABLE, FilePath.of("a"), "a message"),
+                        new Finding(null, Problem.UNREADABLE, FilePath.of("a"), "a message"),
+                        new Finding(first, Problem.UNREADABLE, null, "a message"),
+                        new Finding(first, Problem.UNREADABLE, FilePath.of("b"), "a message"),
+                        new Finding(first, Problem.CHANGED, FilePath.of("a"), "a message")));
+        end();
+        assertThat(count("finding")).isEqualTo(6);
+
+        found(run("scrub"), first, Problem.UNREADABLE);
+        end();
+        assertThat(count("finding")).isEqualTo(7);
+        long there = run("nightlyBackup");
+        nights.jdbc.sql("update run set site_id = 2 where run_id = " + there).update();
+        found(there, first, Problem.UNREADABLE);
+        end();
+        assertThat(count("finding")).isEqualTo(8);
+        found(run("retry"), first, Problem.UNREADABLE);
+        assertThat(count("finding")).as("a retry looks as a night does").isEqualTo(8);
+    }
+
+    @Test
+    void whatARunFindsTwiceOfOneThingInOtherWordsIsTwoAndInTheSameWordsOne() {
+        Finding refused = new Finding(null, Problem.SITE_REFUSED, null, "x cannot be removed");
+        long one = night(refused, refused, saying(refused, "y cannot be removed"));
+        assertThat(findings.count(one)).isEqualTo(2);
+        KeptFinding y = findings.of(one, 0, 10).getLast();
+
+        long two = night(saying(refused, "y cannot be removed"), saying(refused, "z cannot be removed"));
+
+        assertThat(count("finding")).isEqualTo(2);
+        assertThat(findings.of(two, 0, 10))
+                .extracting(KeptFinding::message)
+                .containsExactlyInAnyOrder("z cannot be removed", "y cannot be removed");
+        assertThat(kept(y.id()).message()).as("keeps its words").isEqualTo("y cannot be removed");
+    }
+
+    @Test
+    void addingTwiceIsHarmlessAndWhatIsSaidOnceIsSaidEachTime() {
+        long night = run("nightlyBackup");
+        found(night, first, Problem.UNREADABLE);
+        found(night, first, Problem.UNREADABLE);
+        assertThat(findings.count(night)).isEqualTo(1);
+        found(night, null, Problem.SITE_CHANGED);
+        end();
+        found(run("nightlyBackup"), null, Problem.SITE_CHANGED);
+
+        assertThat(count("finding where reason = 'SITE_CHANGED'")).isEqualTo(2);
     }
 
     @Test
@@ -194,6 +319,33 @@ class FindingsTest {
 
         assertThat(kept(id).acknowledgement()).isEqualTo(new Acknowledgement("admin", Instant.EPOCH, "known"));
         assertThat(kept(id).supersededBy()).isNull();
+    }
+
+    /** A whole night that finds these. */
+    private long night(Finding... found) {
+        long run = run("nightlyBackup");
+        findings.add(run, List.of(found));
+        findings.supersede(run);
+        end();
+        return run;
+    }
+
+    private static Finding saying(Finding finding, String message) {
+        return new Finding(finding.experimentId(), finding.reason(), finding.path(), message);
+    }
+
+    /** The only one of a run. */
+    private KeptFinding only(long run) {
+        List<KeptFinding> all = findings.of(run, 0, 10);
+        assertThat(all).hasSize(1);
+        return all.getFirst();
+    }
+
+    private long count(String from) {
+        return nights.jdbc
+                .sql("select count(*) from " + from)
+                .query((row, n) -> row.getLong(1))
+                .single();
     }
 
     private long run(String kind) {

@@ -28,7 +28,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * The job {@code nightlyBackup}: check the site, collect; then look at sources, send in partitions and settle, side by side; compare, sweep,
- * anchor. A job instance is a run; its number is the only parameter that identifies it. Spring Batch owns the steps and which of them a
+ * anchor, prune. A job instance is a run; its number is the only parameter that identifies it. Spring Batch owns the steps and which of them a
  * restart does again; how far each of them is, is in our own tables, and no reader's state is kept (ADR 0054).
  */
 @Configuration
@@ -50,6 +50,7 @@ class NightlyBackupJob {
     private final Settling settling;
     private final NightSteps steps;
     private final Anchors anchors;
+    private final Retention retention;
     private final Senders senders;
     private final SendingWatch watch;
     private final TransferSettings settings;
@@ -64,6 +65,7 @@ class NightlyBackupJob {
             Settling settling,
             NightSteps steps,
             Anchors anchors,
+            Retention retention,
             Senders senders,
             SendingWatch watch,
             TransferSettings settings) {
@@ -76,6 +78,7 @@ class NightlyBackupJob {
         this.settling = settling;
         this.steps = steps;
         this.anchors = anchors;
+        this.retention = retention;
         this.senders = senders;
         this.watch = watch;
         this.settings = settings;
@@ -96,6 +99,7 @@ class NightlyBackupJob {
                 .next(tasklet("compare", steps::compare))
                 .next(tasklet("sweep", steps::sweep))
                 .next(tasklet("anchor", anchors::write))
+                .next(prune())
                 .end()
                 .build();
     }
@@ -152,6 +156,19 @@ class NightlyBackupJob {
                                         number -> new ExecutionContext(Map.of(PARTITION, number)))))
                 .step(worker)
                 .taskExecutor(virtualThreads("send-partition-"))
+                .build();
+    }
+
+    /** What it deletes it deletes in transactions of its own, and no failure of it is one of the night. */
+    private Step prune() {
+        return new StepBuilder("prune", repository)
+                .tasklet(
+                        (contribution, chunk) -> {
+                            StepExecution step = contribution.getStepExecution();
+                            retention.prune(() -> !step.isTerminateOnly());
+                            return RepeatStatus.FINISHED;
+                        },
+                        new ResourcelessTransactionManager())
                 .build();
     }
 

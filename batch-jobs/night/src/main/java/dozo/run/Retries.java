@@ -38,8 +38,9 @@ public class Retries {
     void check(long of) {
         boolean any = jdbc.sql("""
                         select exists (
-                            select from finding f left join acknowledgement a using (finding_id)
-                            where f.run_id = :of and f.experiment_id is not null
+                            select from run_finding l join finding f using (finding_id)
+                            left join acknowledgement a using (finding_id)
+                            where l.run_id = :of and f.experiment_id is not null
                               and f.superseded_by is null and a.finding_id is null)
                         """)
                 .param("of", of)
@@ -55,8 +56,9 @@ public class Retries {
         jdbc.sql("""
                         insert into run_experiment (run_id, experiment_id)
                         select distinct :run, f.experiment_id
-                        from finding f left join acknowledgement a using (finding_id)
-                        where f.run_id = :of and f.experiment_id is not null
+                        from run_finding l join finding f using (finding_id)
+                        left join acknowledgement a using (finding_id)
+                        where l.run_id = :of and f.experiment_id is not null
                           and f.superseded_by is null and a.finding_id is null
                         """).param("run", runId).param("of", of).update();
     }

@@ -54,15 +54,19 @@ public class Runs {
 
     private static final String SELECT = """
             select r.*, s.name as site,
-                   (select count(*)
-                    from (
-                        select from finding f
-                        where f.run_id = r.run_id
-                          and (:seen::text[] is null or f.experiment_id in (
-                                  select e.experiment_id from experiment e join project p using (project_id)
-                                  where p.code = any(:seen::text[])))
-                        limit %d
-                    ) found) as findings
+                   least(%1$d, (
+                       select count(*)
+                       from (
+                           select from run_finding l
+                           where l.run_id = r.run_id
+                             and (:seen::text[] is null or exists (
+                                     select from finding f join experiment e using (experiment_id) join project p using (project_id)
+                                     where f.finding_id = l.finding_id and p.code = any(:seen::text[])))
+                           limit %1$d
+                       ) found) + (
+                       select coalesce(sum(k.findings), 0)
+                       from run_sum k left join project p using (project_id)
+                       where k.run_id = r.run_id and in_sight(:seen, p.code))) as findings
             from run r join site s using (site_id)
             """.formatted(Findings.COUNTED_MAX + 1);
 

@@ -87,6 +87,17 @@ public class TransferUnits {
             return moved(0);
         }
 
+        /** Both together. */
+        Progress plus(Progress other) {
+            return new Progress(
+                    units + other.units,
+                    unitsDone + other.unitsDone,
+                    unitsFailed + other.unitsFailed,
+                    bytes + other.bytes,
+                    bytesDone + other.bytesDone,
+                    bytesMoved + other.bytesMoved);
+        }
+
         /** The same with what an engine has sent. */
         public Progress moved(long bytes) {
             return new Progress(units, unitsDone, unitsFailed, this.bytes, bytesDone, bytes);
@@ -390,43 +401,33 @@ public class TransferUnits {
 
     /** How far a run is, as far as it is recorded. */
     public Progress progress(Sight sight, long runId) {
-        return jdbc.sql("""
-                        select count(*) as units,
-                               count(*) filter (where state = 'VERIFIED') as done,
-                               count(*) filter (where state = 'FAILED') as failed,
-                               coalesce(sum(length_bytes), 0) as bytes,
-                               coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done
-                        from transfer_unit where run_id = :run and state <> 'CANCELLED'
-                          and (:seen::text[] is null or experiment_id in (
-                                  select e.experiment_id from experiment e join project p using (project_id)
-                                  where p.code = any(:seen::text[])))
-                        """)
-                .param("seen", sight.seen())
-                .param("run", runId)
-                .query((row, n) -> new Progress(
-                        row.getLong("units"),
-                        row.getLong("done"),
-                        row.getLong("failed"),
-                        row.getLong("bytes"),
-                        row.getLong("bytes_done"),
-                        0))
-                .single();
+        return partitions(sight, runId).stream()
+                .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.bytes, p.bytesDone, 0))
+                .reduce(new Progress(0, 0, 0, 0, 0, 0), Progress::plus);
     }
 
-    /** How far each partition of a run is with what is seen, as far as it is recorded; by number. */
+    /** How far each partition of a run is with what is seen, as far as it is recorded, or was before retention deleted it; by number. */
     public List<PartitionProgress> partitions(Sight sight, long runId) {
         return jdbc.sql("""
-                        select partition_no, count(*) as units,
-                               count(*) filter (where state = 'VERIFIED') as done,
-                               count(*) filter (where state = 'FAILED') as failed,
-                               sum(length_bytes) as bytes,
-                               coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done,
-                               coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED' and kind <> 'RANGE'), 0)
-                                   as entries_done
-                        from transfer_unit where run_id = :run and state <> 'CANCELLED'
-                          and (:seen::text[] is null or experiment_id in (
-                                  select e.experiment_id from experiment e join project p using (project_id)
-                                  where p.code = any(:seen::text[])))
+                        select partition_no, sum(units) as units, sum(done) as done, sum(failed) as failed, sum(bytes) as bytes,
+                               sum(bytes_done) as bytes_done, sum(entries_done) as entries_done
+                        from (
+                            select partition_no, count(*) as units,
+                                   count(*) filter (where state = 'VERIFIED') as done,
+                                   count(*) filter (where state = 'FAILED') as failed,
+                                   sum(length_bytes) as bytes,
+                                   coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0) as bytes_done,
+                                   coalesce(sum(cardinality(entry_nos)) filter (where state = 'VERIFIED'), 0) as entries_done
+                            from transfer_unit where run_id = :run and state <> 'CANCELLED'
+                              and (:seen::text[] is null or experiment_id in (
+                                      select e.experiment_id from experiment e join project p using (project_id)
+                                      where p.code = any(:seen::text[])))
+                            group by partition_no
+                            union all
+                            select k.partition_no, k.units, k.units_done, k.units_failed, k.bytes, k.bytes_done, k.entries_done
+                            from run_sum k join project p using (project_id)
+                            where k.run_id = :run and k.partition_no is not null and in_sight(:seen, p.code)
+                        ) recorded
                         group by partition_no
                         order by partition_no
                         """)

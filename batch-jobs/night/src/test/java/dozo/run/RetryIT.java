@@ -78,23 +78,25 @@ class RetryIT {
     }
 
     @Test
-    void whatIsNotRepairedIsFoundAgainAndTriedAgainFromThere() throws Exception {
+    void whatIsNotRepairedStandsAndIsTriedAgainUntilItIs() throws Exception {
         Run first = nightWithAMissingSource();
 
         Run second = night.await(operations().retry(first.id(), "operator").id());
 
         assertThat(second.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(finding(first).supersededBy()).isEqualTo(second.id());
-        assertThat(finding(second).open()).isTrue();
-        assertThatThrownBy(() -> operations().retry(first.id(), "operator"))
+        assertThat(finding(first).open()).isTrue();
+        assertThat(finding(second)).as("the same").isEqualTo(finding(first));
+        assertThat(finding(second).lastRunId()).isEqualTo(second.id());
+        repair("E2");
+        Run third = night.await(operations().retry(first.id(), "operator").id());
+        assertThat(third.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(finding(second).supersededBy()).isEqualTo(third.id());
+        assertThatThrownBy(() -> operations().retry(second.id(), "operator"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("nothing to retry");
         assertThat(night.get(Runs.class).latest().orElseThrow().id())
                 .as("nothing was opened")
-                .isEqualTo(second.id());
-        repair("E2");
-        assertThat(night.await(operations().retry(second.id(), "operator").id()).state())
-                .isEqualTo(RunState.COMPLETE);
+                .isEqualTo(third.id());
     }
 
     @Test
@@ -112,9 +114,8 @@ class RetryIT {
 
         Run next = night.run();
         assertThat(next.state()).isEqualTo(RunState.FINDINGS);
-        assertThat(finding(next).open())
-                .as("found again, it needs a person again")
-                .isTrue();
+        assertThat(finding(next)).as("the same, of which a person has said why").isEqualTo(finding(first));
+        assertThat(finding(next).open()).isFalse();
     }
 
     @Test

@@ -1,0 +1,269 @@
+package dozo.run;
+
+import java.sql.Timestamp;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
+
+/**
+ * Deletes the details of runs that ended long ago: what the framework kept of them, units, workers, links to findings, superseded findings that
+ * nobody has acknowledged, and readings with a later one of the same receipt. Ledger, receipts, damage, coverage, manifests and
+ * acknowledgements stay for ever (ADR 0056). Done twice, or cut off, it deletes what is left.
+ */
+@Component
+@EnableConfigurationProperties(RetentionSettings.class)
+class Retention {
+
+    /** So many rows in one statement and transaction. */
+    private static final int BATCH = 10_000;
+
+    /** The next night goes on with the rest: the first one after years of nights may have much to do. */
+    private static final Duration TIME_MAX = Duration.ofMinutes(10);
+
+    private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
+
+    private final JdbcClient jdbc;
+    private final RetentionSettings settings;
+    private final InstantSource clock;
+
+    private interface Part {
+        /** Deletes a batch of what belongs to runs that ended before a moment. */
+        Batch delete(Timestamp before);
+    }
+
+    private record Batch(int deleted, boolean more) {}
+
+    Retention(JdbcClient jdbc, RetentionSettings settings, InstantSource clock) {
+        this.jdbc = jdbc;
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    /**
+     * Deletes what is older than the retention, in transactions of its own. What fails is logged and tried again the next night.
+     *
+     * @param goOn asked between batches
+     */
+    void prune(BooleanSupplier goOn) {
+        Timestamp before = Timestamp.from(clock.instant().minus(settings.runs()));
+        Map<String, Part> parts = new LinkedHashMap<>();
+        parts.put("job instances", this::deleteJobs);
+        parts.put("transfer units", this::deleteUnits);
+        parts.put("workers", this::deleteWorkers);
+        parts.put("links to findings", this::deleteLinks);
+        parts.put("findings", this::deleteFindings);
+        parts.put("readings", new OldReadings());
+        long end = System.nanoTime() + TIME_MAX.toNanos();
+        parts.forEach((name, part) ->
+                prune(name, part, before, () -> System.nanoTime() - end < 0 && goOn.getAsBoolean()));
+    }
+
+    private static void prune(String name, Part part, Timestamp before, BooleanSupplier goOn) {
+        long all = 0;
+        try {
+            boolean more = true;
+            while (more && goOn.getAsBoolean()) {
+                Batch batch = part.delete(before);
+                all += batch.deleted();
+                more = batch.more();
+            }
+        } catch (RuntimeException e) {
+            LOG.error("old {} could not be deleted; the next night tries again", name, e);
+        }
+        if (all > 0) {
+            LOG.info("{} {} of runs that ended before {} were deleted", all, name, before.toInstant());
+        }
+    }
+
+    /**
+     * One statement, so that nobody sees half of an instance. Executions that never ended stay, with all of their instance. NB: the framework's
+     * times have no zone; no execution is created after its run has ended, and only of old ones the run is looked up.
+     */
+    private Batch deleteJobs(Timestamp before) {
+        return batch("""
+                with old as (
+                    select i.job_instance_id
+                    from batch_job_instance i
+                    where exists (select from batch_job_execution e
+                                  join batch_job_execution_params p using (job_execution_id)
+                                  join run r on r.run_id::text = p.parameter_value
+                                  where e.job_instance_id = i.job_instance_id and p.parameter_name = 'run'
+                                    and r.ended_at < :before and e.create_time < :before::timestamptz + interval '1 day')
+                      and not exists (select from batch_job_execution e
+                                      where e.job_instance_id = i.job_instance_id and e.end_time is null)
+                    limit :batch
+                ), execution as (
+                    select job_execution_id from batch_job_execution join old using (job_instance_id)
+                ), step as (
+                    select step_execution_id from batch_step_execution join execution using (job_execution_id)
+                ), step_contexts as (
+                    delete from batch_step_execution_context where step_execution_id in (select * from step)
+                ), steps as (
+                    delete from batch_step_execution where step_execution_id in (select * from step)
+                ), contexts as (
+                    delete from batch_job_execution_context where job_execution_id in (select * from execution)
+                ), params as (
+                    delete from batch_job_execution_params where job_execution_id in (select * from execution)
+                ), executions as (
+                    delete from batch_job_execution where job_execution_id in (select * from execution)
+                ), gone as (
+                    delete from batch_job_instance where job_instance_id in (select * from old) returning 1
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    /**
+     * NB: the highest unit of an experiment that was ever claimed stays until the bag lists it, and so does the last one that says that
+     * something may be left half done.
+     */
+    private Batch deleteUnits(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from transfer_unit where unit_id in (
+                        select old.unit_id
+                        from run r cross join lateral (
+                            select u.unit_id
+                            from transfer_unit u join protection p using (experiment_id, site_id)
+                            where u.run_id = r.run_id and u.state in ('VERIFIED', 'CANCELLED')
+                              and (u.unit_id <= p.settled_unit or u.attempts = 0
+                                   or exists (select from transfer_unit later
+                                              where later.experiment_id = u.experiment_id and later.site_id = u.site_id
+                                                and later.unit_id > u.unit_id
+                                                and later.attempts > case when later.state = 'VERIFIED' then 1 else 0 end))
+                            limit :batch) old
+                        where r.ended_at < :before and r.run_id >= (select min(run_id) from transfer_unit)
+                        limit :batch)
+                    returning run_id, experiment_id, partition_no, state, length_bytes, cardinality(entry_nos) as entries
+                ), sums as (
+                    insert into run_sum as s (run_id, project_id, partition_no, units, units_done, units_failed, bytes, bytes_done,
+                                              entries_done)
+                    select run_id, project_id, partition_no, count(*), count(*) filter (where state = 'VERIFIED'),
+                           count(*) filter (where state = 'FAILED'), sum(length_bytes),
+                           coalesce(sum(length_bytes) filter (where state = 'VERIFIED'), 0),
+                           coalesce(sum(entries) filter (where state = 'VERIFIED'), 0)
+                    from gone join experiment using (experiment_id)
+                    where state <> 'CANCELLED'
+                    group by run_id, project_id, partition_no
+                    on conflict (run_id, project_id, partition_no) do update
+                        set units = s.units + excluded.units, units_done = s.units_done + excluded.units_done,
+                            units_failed = s.units_failed + excluded.units_failed, bytes = s.bytes + excluded.bytes,
+                            bytes_done = s.bytes_done + excluded.bytes_done,
+                            entries_done = s.entries_done + excluded.entries_done
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    private Batch deleteWorkers(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from run_worker where worker_id in (
+                        select old.worker_id
+                        from run r cross join lateral (
+                            select worker_id from run_worker w where w.run_id = r.run_id limit :batch) old
+                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_worker)
+                        limit :batch)
+                    returning 1
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    private Batch deleteLinks(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from run_finding where (run_id, finding_id) in (
+                        select old.run_id, old.finding_id
+                        from run r cross join lateral (
+                            select l.run_id, l.finding_id from run_finding l where l.run_id = r.run_id limit :batch) old
+                        where r.ended_at < :before and r.run_id >= (select min(run_id) from run_finding)
+                        limit :batch)
+                    returning run_id, finding_id
+                ), sums as (
+                    insert into run_sum as s (run_id, project_id, findings)
+                    select g.run_id, e.project_id, count(*)
+                    from gone g join finding f using (finding_id) left join experiment e using (experiment_id)
+                    group by g.run_id, e.project_id
+                    on conflict (run_id, project_id, partition_no) do update set findings = s.findings + excluded.findings
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    private Batch deleteFindings(Timestamp before) {
+        return batch("""
+                with gone as (
+                    delete from finding where finding_id in (
+                        select old.finding_id
+                        from run r cross join lateral (
+                            select f.finding_id from finding f
+                            where f.superseded_by = r.run_id
+                              and not exists (select from acknowledgement a where a.finding_id = f.finding_id)
+                              and not exists (select from run_finding l where l.finding_id = f.finding_id)
+                            limit :batch) old
+                        where r.ended_at < :before
+                          and r.run_id >= (select min(superseded_by) from finding where superseded_by is not null)
+                        limit :batch)
+                    returning 1
+                )
+                select count(*) from gone
+                """, before);
+    }
+
+    /** NB: what is old of each run is asked for run by run, by an index: nothing else is looked at when there is nothing to delete. */
+    private Batch batch(String sql, Timestamp before) {
+        int deleted = jdbc.sql(sql)
+                .param("before", before)
+                .param("batch", BATCH)
+                .query(Integer.class)
+                .single();
+        return new Batch(deleted, deleted == BATCH);
+    }
+
+    /** Goes through old readings by their time: the last one of a receipt is passed over, and stays. */
+    private final class OldReadings implements Part {
+
+        private Timestamp readAt = Timestamp.from(Instant.EPOCH);
+        private long id;
+
+        @Override
+        public Batch delete(Timestamp before) {
+            return jdbc.sql("""
+                            with old as (
+                                select reading_id, receipt_id, read_at from reading
+                                where read_at < :before and (read_at, reading_id) > (:readAt, :id)
+                                order by read_at, reading_id
+                                limit :batch
+                            ), gone as (
+                                delete from reading where reading_id in (
+                                    select reading_id from old
+                                    where exists (select from reading later
+                                                  where later.receipt_id = old.receipt_id and later.reading_id > old.reading_id))
+                                returning 1
+                            )
+                            select read_at, reading_id, (select count(*) from old) as looked_at, (select count(*) from gone) as deleted
+                            from old order by read_at desc, reading_id desc limit 1
+                            """)
+                    .param("before", before)
+                    .param("readAt", readAt)
+                    .param("id", id)
+                    .param("batch", BATCH)
+                    .query((row, n) -> {
+                        readAt = row.getTimestamp("read_at");
+                        id = row.getLong("reading_id");
+                        return new Batch(row.getInt("deleted"), row.getInt("looked_at") == BATCH);
+                    })
+                    .optional()
+                    .orElse(new Batch(0, false));
+        }
+    }
+}

@@ -109,7 +109,7 @@ class SlowSourceIT {
             // The large file is one of as many as may wait for a source.
             await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
 
-            Route other = Route.backup(files, "p/E2", 1);
+            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
             try (Sender sender = sender(site)) {
                 assertThat(sender.send(other, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
                 assertThat(sender.send(other, new Unit.Large(large))).allMatch(Verified.class::isInstance);
@@ -135,7 +135,7 @@ class SlowSourceIT {
         Arrays.fill(mark, (byte) 7);
 
         try (SlowMount mount = new SlowMount(files, nfs, Duration.ZERO)) {
-            SourceFile source = SourceFile.open(nfs, entry, new Gauges().reading);
+            SourceFile source = open(nfs, entry);
             mount.hang();
             byte[] room = new byte[SourceBuffers.BYTES];
             CountDownLatch closed = new CountDownLatch(1);
@@ -169,7 +169,7 @@ class SlowSourceIT {
     void whatChangesWhileItIsReadIsNotTakenForWhole() throws Exception {
         Entry entry = file(1, 3 * SourceBuffers.BYTES);
 
-        try (SourceFile source = SourceFile.open(files, entry, new Gauges().reading)) {
+        try (SourceFile source = open(files, entry)) {
             Files.write(files.resolve("f1"), new byte[2 * SourceBuffers.BYTES]);
 
             assertThatThrownBy(() -> source.digest(3 * SourceBuffers.BYTES))
@@ -184,7 +184,7 @@ class SlowSourceIT {
         List<SourceFile> open = new ArrayList<>();
         try {
             for (int i = 0; i < 100; i++) {
-                open.add(SourceFile.open(files, entry, new Gauges().reading));
+                open.add(open(files, entry));
             }
             byte[] content = Files.readAllBytes(files.resolve("f1"));
             for (SourceFile source : open) {
@@ -214,8 +214,13 @@ class SlowSourceIT {
         return new Entry(number, FilePath.between(files, file), DirectoryTree.facts(file));
     }
 
+    private static SourceFile open(Path root, Entry entry) throws Exception {
+        return SourceFile.open(
+                SourceFolder.of(root), entry, new Gauges().reading, new SourcePatience(Duration.ofMinutes(10)), null);
+    }
+
     private Route route(String experiment) {
-        return Route.backup(nfs, "p/" + experiment, 1);
+        return Route.backup(SourceFolder.of(nfs), "p/" + experiment, 1);
     }
 
     private LoopbackSite site() throws Exception {

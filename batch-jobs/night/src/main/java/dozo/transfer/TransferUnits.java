@@ -17,6 +17,7 @@ import dozo.send.Outcome;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.Route;
+import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.verify.Damages;
 import dozo.verify.Receipts;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -306,7 +308,11 @@ public class TransferUnits {
             case BUNDLE -> new Unit.Bundle(entries);
             case LARGE -> new Unit.Large(entries.getFirst());
         };
-        Route route = Route.backup(experiment.opened(), experiment.name(), manifest.number());
+        // As Experiment.opened(), but claiming asks no file system: it may hang.
+        SourceFolder source = experiment.bound()
+                ? SourceFolder.of(experiment.source())
+                : SourceFolder.behindLinks(experiment.source());
+        Route route = Route.backup(source, experiment.name(), manifest.number());
         return Optional.of(new Claim(
                 row.unitId(),
                 row.experimentId(),
@@ -335,14 +341,16 @@ public class TransferUnits {
         Claim claim = result.claim();
         List<Proof> proofs = new ArrayList<>();
         List<Finding> problems = new ArrayList<>();
+        List<Finding> silent = new ArrayList<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
                 case Verified(Entry entry, var digest) -> proofs.add(new Proof(entry.number(), digest));
-                case Failed(Entry entry, Problem problem, String message) ->
-                    problems.add(new Finding(claim.experimentId(), problem, entry.path(), message));
+                case Failed(Entry entry, Problem problem, String message, boolean ofSource) ->
+                    (ofSource ? silent : problems)
+                            .add(new Finding(claim.experimentId(), problem, ofSource ? null : entry.path(), message));
             }
         }
-        if (!close(claim.unitId(), worker, problems)) {
+        if (!close(claim.unitId(), worker, Stream.concat(problems.stream(), silent.stream()))) {
             return;
         }
         if (!proofs.isEmpty()) {
@@ -356,6 +364,14 @@ public class TransferUnits {
                     result.method(),
                     host);
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
+        }
+        if (!silent.isEmpty()) {
+            // One for the whole source, whatever others record of it at the same time.
+            receipts.lock(claim.experimentId());
+            if (!findings.anyOfWhole(
+                    claim.runId(), claim.experimentId(), silent.getFirst().reason())) {
+                problems.add(silent.getFirst());
+            }
         }
         findings.add(claim.runId(), problems);
     }
@@ -444,16 +460,14 @@ public class TransferUnits {
     }
 
     /** False: another worker has taken it over. */
-    private boolean close(long unitId, long worker, List<Finding> problems) {
+    private boolean close(long unitId, long worker, Stream<Finding> problems) {
+        Optional<String> reason = problems.findFirst().map(Finding::message);
         return jdbc.sql("""
                         update transfer_unit set state = :state, reason = :reason
                         where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
                         """)
-                        .param("state", problems.isEmpty() ? "VERIFIED" : "FAILED")
-                        .param(
-                                "reason",
-                                problems.isEmpty() ? null : problems.getFirst().message(),
-                                Types.VARCHAR)
+                        .param("state", reason.isEmpty() ? "VERIFIED" : "FAILED")
+                        .param("reason", reason.orElse(null), Types.VARCHAR)
                         .param("unit", unitId)
                         .param("worker", worker)
                         .update()

@@ -359,7 +359,7 @@ final class SourceFile implements AutoCloseable {
         if (patience.leaves(quietNanos)) {
             answer.completeExceptionally(new InterruptedException("the source does not answer, and the run ends"));
         } else if (quietNanos > limit().toNanos()) {
-            SourceProblem problem = threads.giveUp(since)
+            SourceProblem problem = threads.giveUp(since, limit())
                     .map(this::silent)
                     .orElseGet(() -> new SourceProblem(
                             Problem.UNREADABLE,

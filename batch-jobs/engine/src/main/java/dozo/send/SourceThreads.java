@@ -138,18 +138,21 @@ final class SourceThreads {
     }
 
     /**
-     * Notes that a file that has been without an answer since then is given up.
+     * Notes that a file that has been without an answer since then, for as long as the limit, is given up. The source is silent when it has answered
+     * nothing else either for the second half of that.
      *
-     * @return how long the source has been silent; empty: it has answered others since, and it is only this file
+     * @return how long the source has been silent; empty: it answers others, and it is only this file
      */
-    synchronized Optional<Duration> giveUp(long sinceNanos) {
-        if (answeredNanos - sinceNanos > 0) {
+    synchronized Optional<Duration> giveUp(long sinceNanos, Duration limit) {
+        long now = System.nanoTime();
+        if (now - answeredNanos < limit.toNanos() / 2) {
             return Optional.empty();
         }
         if (!silent) {
             silent = true;
             silentSinceNanos = sinceNanos;
-            probedNanos = System.nanoTime();
+            // The next file may ask at once: perhaps nobody but this one has asked.
+            probedNanos = now - PROBE_EVERY.toNanos();
         }
         return Optional.of(silence());
     }

@@ -61,7 +61,7 @@ final class SourceFile implements AutoCloseable {
     // Guarded by this.
     private boolean asking;
     private boolean closed;
-    private boolean lent;
+    private boolean slow;
     private Turn turn = Turn.NORMAL;
     private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
@@ -352,9 +352,12 @@ final class SourceFile implements AutoCloseable {
         long moved = movedNanos;
         long since = begun || moved - threads.answeredNanos() > 0 ? moved : threads.answeredNanos();
         long quietNanos = nowNanos - since;
-        if (permits != null && !lent && quietNanos > SLOW.toNanos()) {
-            lent = true;
-            permits.release();
+        if (!slow && quietNanos > SLOW.toNanos()) {
+            slow = true;
+            folder.slow(1);
+            if (permits != null) {
+                permits.release();
+            }
         }
         if (patience.leaves(quietNanos)) {
             answer.completeExceptionally(new InterruptedException("the source does not answer, and the run ends"));
@@ -375,12 +378,14 @@ final class SourceFile implements AutoCloseable {
     }
 
     private void takeBackPermit() {
-        boolean back;
         synchronized (this) {
-            back = lent;
-            lent = false;
+            if (!slow) {
+                return;
+            }
+            slow = false;
         }
-        if (back && permits != null) {
+        folder.slow(-1);
+        if (permits != null) {
             // NB: also for an interrupted one, which gives it back at once.
             permits.acquireUninterruptibly();
         }

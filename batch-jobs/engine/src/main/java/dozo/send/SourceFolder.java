@@ -2,6 +2,7 @@ package dozo.send;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class SourceFolder {
 
     private final Path path;
+    private final AtomicInteger slow = new AtomicInteger();
     private volatile @Nullable Path opened;
 
     private SourceFolder(Path path, @Nullable Path opened) {
@@ -31,6 +33,16 @@ public final class SourceFolder {
     /** The path it is known by. */
     public Path path() {
         return path;
+    }
+
+    /** Whether some file of it has been waited for for a while. */
+    public boolean isSlow() {
+        return slow.get() > 0;
+    }
+
+    /** Counts files that are waited for for a while. */
+    void slow(int files) {
+        slow.addAndGet(files);
     }
 
     /** The path to open it by, without following a link; the path it is known by where nothing is there. NB: this may hang. */

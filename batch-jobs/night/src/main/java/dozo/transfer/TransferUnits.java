@@ -190,32 +190,39 @@ public class TransferUnits {
                         """).param("run", runId).param("worker", worker).update();
     }
 
+    /** The same of all experiments. */
+    public List<Claim> claim(long runId, long worker, int partition, int limit) {
+        return claim(runId, worker, partition, limit, Set.of());
+    }
+
     /**
      * Claims planned units of a run: the next ones of a partition, else those of another.
      *
+     * @param except experiments to claim nothing of
      * @return at most {@code limit}; none: nothing can be claimed now
      */
-    public List<Claim> claim(long runId, long worker, int partition, int limit) {
-        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit);
-        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit) : claims;
+    public List<Claim> claim(long runId, long worker, int partition, int limit, Set<Integer> except) {
+        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit, except);
+        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit, except) : claims;
     }
 
-    private List<Claim> claim(String which, long runId, long worker, int partition, int limit) {
+    private List<Claim> claim(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
         List<Claim> claims = new ArrayList<>();
         List<Row> rows;
         do {
-            rows = rows(which, runId, worker, partition, limit);
+            rows = rows(which, runId, worker, partition, limit, except);
             rows.forEach(row -> claim(runId, row).ifPresentOrElse(claims::add, () -> cancel(row)));
         } while (claims.isEmpty() && !rows.isEmpty());
         return claims;
     }
 
-    private List<Row> rows(String which, long runId, long worker, int partition, int limit) {
+    private List<Row> rows(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
         return jdbc
                 .sql("""
                         update transfer_unit set worker_id = :worker, attempts = attempts + 1
                         where unit_id in (select unit_id from transfer_unit
-                                          where run_id = :run and state = 'PLANNED' and worker_id is null %s
+                                          where run_id = :run and state = 'PLANNED' and worker_id is null
+                                            and experiment_id <> all(:except) %s
                                           limit :limit
                                           for update skip locked)
                         returning *
@@ -224,6 +231,7 @@ public class TransferUnits {
                 .param("run", runId)
                 .param("partition", partition)
                 .param("limit", limit)
+                .param("except", except.stream().mapToInt(Integer::intValue).toArray())
                 .query((row, n) -> new Row(
                         row.getLong("unit_id"),
                         row.getInt("experiment_id"),

@@ -183,6 +183,32 @@ class NightFlowsIT {
     }
 
     @Test
+    void unitsThatWaitForTheirSourceLeaveTheirPlacesToOthers() throws Exception {
+        open(
+                "dozo.ingest.looks=1",
+                "dozo.transfer.partitions=1",
+                "dozo.transfer.chunk=2",
+                "dozo.transfer.bundle-entries=1");
+        Path source = Files.createDirectory(folder.resolve("E1"));
+        Path shown = Files.createDirectory(folder.resolve("shown"));
+        for (int n = 0; n < 8; n++) {
+            Files.writeString(shown.resolve("f" + n), "x".repeat(300_000 + n));
+        }
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E1", source);
+            experiment("E2");
+            mount.hangLater();
+            Run run = night.get(Operations.class).start("dr", "test");
+
+            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            assertThat(mount.hanging()).isEqualTo(2);
+            mount.comeBack();
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+            assertThat(safe()).isEqualTo(2);
+        }
+    }
+
+    @Test
     void aRunWhoseSourceHangsWhileItIsReadCanBeStopped() throws Exception {
         open();
         Path source = Files.createDirectory(folder.resolve("E1"));

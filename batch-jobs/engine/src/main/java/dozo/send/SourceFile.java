@@ -60,6 +60,7 @@ final class SourceFile implements AutoCloseable {
 
     // Guarded by this.
     private boolean asking;
+    private boolean waitedFor;
     private boolean closed;
     private boolean slow;
     private Turn turn = Turn.NORMAL;
@@ -299,7 +300,7 @@ final class SourceFile implements AutoCloseable {
             if (mine == Turn.PROBE) {
                 threads.probed();
             }
-            takeBackPermit();
+            waitNoMore();
         }
     }
 
@@ -308,6 +309,7 @@ final class SourceFile implements AutoCloseable {
         turn = mine;
         begun = false;
         asking = true;
+        waitedFor = true;
         moved();
         return answer;
     }
@@ -346,7 +348,7 @@ final class SourceFile implements AutoCloseable {
      * source is.
      */
     synchronized void giveUpStuck(long nowNanos) {
-        if (!asking || closed || answer.isDone()) {
+        if (!waitedFor || answer.isDone()) {
             return;
         }
         long moved = movedNanos;
@@ -377,8 +379,9 @@ final class SourceFile implements AutoCloseable {
         return turn == Turn.PROBE && limit.compareTo(SourceThreads.PROBE) > 0 ? SourceThreads.PROBE : limit;
     }
 
-    private void takeBackPermit() {
+    private void waitNoMore() {
         synchronized (this) {
+            waitedFor = false;
             if (!slow) {
                 return;
             }

@@ -19,8 +19,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The flow of a backup that sends, a partition of it. As many units are under way as the settings say, and some more
- * while sources do not answer; when one has come to its end the next is
+ * The flow of a backup that sends, a partition of it. As many units are under way as the settings say, and some more while sources do not
+ * answer; when one has come to its end the next is
  * claimed, and nobody waits for the slowest. Outcomes are recorded in batches: whatever has come since the last one, in one
  * transaction, which is open for that alone.
  */

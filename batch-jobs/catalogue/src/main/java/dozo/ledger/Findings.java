@@ -249,6 +249,19 @@ public class Findings {
                 .single();
     }
 
+    /** Whether a run has a finding of an experiment as a whole, for this reason. */
+    public boolean anyOfWhole(long runId, int experimentId, Problem reason) {
+        return jdbc.sql("""
+                        select exists (select from finding
+                                       where run_id = :run and experiment_id = :experiment and reason = :reason and path is null)
+                        """)
+                .param("run", runId)
+                .param("experiment", experimentId)
+                .param("reason", reason.name())
+                .query((row, n) -> row.getBoolean(1))
+                .single();
+    }
+
     public List<KeptFinding> of(long runId, long after, int limit) {
         return of(Sight.EVERYTHING, runId, after, limit);
     }

@@ -21,7 +21,7 @@ public record IngestSettings(
 
         @Setting(
                 value =
-                        "a source that tells nothing for so long is given up, with a finding; the run goes on with the others",
+                        "a source that answers nothing for this long, while it is looked at or read, is given up with a finding; the run goes on with the others",
                 min = "1s",
                 max = "1d")
         @DefaultValue("10m")

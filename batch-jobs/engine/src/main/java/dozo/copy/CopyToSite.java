@@ -17,6 +17,7 @@ import dozo.remote.Space;
 import dozo.send.KnownSite;
 import dozo.send.Route;
 import dozo.send.Sender;
+import dozo.send.SourceFolder;
 import dozo.send.Throttle;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
@@ -114,7 +115,7 @@ public final class CopyToSite implements Copy {
 
     private void send(Sender engine, Path source, FilePath incoming) throws IOException, InterruptedException {
         FilePath content = name.isPresent() ? name.get() : into ? nameOf(source) : FilePath.ROOT;
-        Route route = new Route(reached(source), FilePath.ROOT, content, incoming, Optional.empty());
+        Route route = new Route(SourceFolder.of(reached(source)), FilePath.ROOT, content, incoming, Optional.empty());
         boolean last = source.equals(sources.getLast());
         try (SendUnits units = new SendUnits(engine, route, tally::outcome)) {
             walk(source, units::add);

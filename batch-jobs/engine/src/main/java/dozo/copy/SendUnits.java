@@ -87,7 +87,7 @@ final class SendUnits implements AutoCloseable {
     private Outcome sendAgain(Entry before) throws RemoteException, InterruptedException {
         Facts facts;
         try {
-            facts = DirectoryTree.facts(before.path().under(route.source()));
+            facts = DirectoryTree.facts(before.path().under(route.source().path()));
         } catch (IOException e) {
             return new Failed(before, Problem.VANISHED, before.path() + ": gone since it was found");
         }

@@ -12,6 +12,15 @@ public sealed interface Outcome {
     /** It stands at the site under its final name, and its digest, computed there, is that of the source. */
     record Verified(Entry entry, Digest digest) implements Outcome {}
 
-    /** It is not safe. */
-    record Failed(Entry entry, Problem problem, String message) implements Outcome {}
+    /**
+     * It is not safe.
+     *
+     * @param ofSource whether the reason is that the whole source does not answer: it is that of all entries that are asked for then
+     */
+    record Failed(Entry entry, Problem problem, String message, boolean ofSource) implements Outcome {
+
+        public Failed(Entry entry, Problem problem, String message) {
+            this(entry, problem, message, false);
+        }
+    }
 }

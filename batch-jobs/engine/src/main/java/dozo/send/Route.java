@@ -18,12 +18,13 @@ import java.util.Optional;
  * @param incoming where files travel under temporary names
  * @param versions where what is in the way is kept; empty: it is replaced
  */
-public record Route(Path source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
+public record Route(
+        SourceFolder source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
 
     private static final int TEMPORARY_NAME_BYTES = 16;
 
     /** The route of one manifest of the experiment {@code project/experiment} into its bag. */
-    public static Route backup(Path source, String experiment, int manifest) {
+    public static Route backup(SourceFolder source, String experiment, int manifest) {
         SiteFolders folders = SiteFolders.of(experiment);
         return new Route(
                 source, folders.bag(), folders.data(), folders.incoming(), Optional.of(folders.versions(manifest)));
@@ -36,7 +37,8 @@ public record Route(Path source, FilePath top, FilePath content, FilePath incomi
     public static Route alone(FilePath name) {
         // A folder that no project can have: codes do not begin with a dot.
         FilePath incoming = FilePath.of(".dozo/incoming/.alone");
-        return new Route(Path.of(""), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
+        return new Route(
+                SourceFolder.of(Path.of("")), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
     }
 
     /** The name of a verified entry. */

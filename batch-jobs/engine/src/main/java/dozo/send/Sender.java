@@ -28,6 +28,7 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -39,6 +40,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -58,12 +60,15 @@ public final class Sender implements AutoCloseable {
     /** How often an entry is sent when its digest is wrong or it changes meanwhile. */
     private static final int TRIES = 3;
 
+    private static final Duration FOREVER = Duration.ofDays(36_500);
+
     private static final int TRANSFER_BYTES = 64 << 10;
 
     private final Lanes lanes;
     private final KnownSite site;
     private final SiteTree tree;
     private final Throttle throttle;
+    private final SourcePatience patience;
     private final Gauges gauges = new Gauges();
     private final Workers workers;
     private final Prover prover;
@@ -117,7 +122,7 @@ public final class Sender implements AutoCloseable {
 
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
-        this(lanes, site, throttle, 0);
+        this(lanes, site, throttle, 0, FOREVER);
     }
 
     /**
@@ -125,11 +130,13 @@ public final class Sender implements AutoCloseable {
      * there that lies now and then is caught some day (ADR 0027).
      *
      * @param readBackOneIn 0: none
+     * @param patience a file of a source that answers nothing for so long is failed
      */
-    public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn) {
+    public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn, Duration patience) {
         this.lanes = lanes;
         this.site = site;
         this.throttle = throttle;
+        this.patience = new SourcePatience(patience);
         this.tree = new SiteTree(site);
         this.workers = new Workers(lanes);
         this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
@@ -138,6 +145,14 @@ public final class Sender implements AutoCloseable {
     /** Notes that the root itself was made a moment ago: nothing can stand there yet. */
     public void rootIsNew() {
         tree.rootIsNew();
+    }
+
+    /**
+     * Has whoever waits for a source that does not answer wait no longer, now and from now on: nothing is then said of their unit, as after an
+     * interrupt.
+     */
+    public void leaveSources() {
+        patience.leave();
     }
 
     /** Content bytes sent so far, those that had to be sent again too. */
@@ -438,7 +453,7 @@ public final class Sender implements AutoCloseable {
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entryWork(file, Missing::new, lane -> {
             // The source first: for a file that cannot be read nothing is made at the site.
-            try (SourceFile source = open(route, file)) {
+            try (SourceFile source = open(route, file, lanes.files())) {
                 FilePath finalName = route.finalName(file);
                 Optional<RemoteFacts> there =
                         look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
@@ -496,8 +511,9 @@ public final class Sender implements AutoCloseable {
         return sent;
     }
 
-    private SourceFile open(Route route, Entry file) throws SourceProblem, InterruptedException {
-        return SourceFile.open(route.source(), file, gauges.reading);
+    private SourceFile open(Route route, Entry file, @Nullable Semaphore permits)
+            throws SourceProblem, InterruptedException {
+        return SourceFile.open(route.source(), file, gauges.reading, patience, permits);
     }
 
     /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
@@ -578,7 +594,7 @@ public final class Sender implements AutoCloseable {
      * content is not the one that is wanted. Of small files nothing is gone on with: the sweep takes them.
      */
     private Outcome withoutRemains(Route route, Outcome outcome) throws RemoteException, InterruptedException {
-        if (!(outcome instanceof Failed(Entry file, Problem problem, String message))
+        if (!(outcome instanceof Failed(Entry file, Problem problem, String message, var _))
                 || !Set.of(Problem.SITE_REFUSED, Problem.SOURCE_DIFFERS, Problem.CHANGED)
                         .contains(problem)) {
             return outcome;
@@ -639,7 +655,7 @@ public final class Sender implements AutoCloseable {
         FilePath finalName = route.finalName(file);
         Optional<RemoteFacts> there = standing(lane, finalName, file);
         if (there.isPresent()) {
-            try (SourceFile source = open(route, file)) {
+            try (SourceFile source = open(route, file, null)) {
                 Arrived standing = new Arrived(
                         file,
                         source.digest(file.facts().sizeBytes()),
@@ -653,7 +669,7 @@ public final class Sender implements AutoCloseable {
             }
         }
         tree.makeFolders(lane, route, route.incoming());
-        try (SourceFile source = open(route, file)) {
+        try (SourceFile source = open(route, file, null)) {
             Digest sent = withHoles(
                     mayLeaveHoles && source.isSparse(),
                     holes -> new LargeFile(lanes, site, throttle, gauges, route, file, holes).send(source));
@@ -805,7 +821,7 @@ public final class Sender implements AutoCloseable {
         try {
             return lanes.over(work);
         } catch (SourceProblem e) {
-            return failure.apply(new Failed(entry, e.problem(), String.valueOf(e.getMessage())));
+            return failure.apply(new Failed(entry, e.problem(), String.valueOf(e.getMessage()), e.isOfSource()));
         } catch (RemoteException e) {
             return switch (e.reason()) {
                 case NO_SUCH_FILE, EXISTS, PERMISSION_DENIED, REFUSED, UNSUPPORTED ->

@@ -6,34 +6,42 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 import dozo.send.Gauges.Gauge;
+import dozo.send.SourceThreads.Turn;
 import dozo.source.OpenFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An open file of a manifest, and whether what is read of it is what the manifest means.
  *
  * <p>The file system is asked by {@link SourceThreads}. Whoever calls waits for them, and may be interrupted although a file server
- * does not answer: what is asked then goes on without them, reads into room of its own, and closes the file when it ends. To ask
- * seldom, it is read ahead, and a small file is opened, read, compared and closed at once (ADR 0047).
+ * does not answer: what is asked then goes on without them, reads into room of its own, and closes the file when it ends. The same happens
+ * when nothing is answered within the engine's {@link SourcePatience}: then whoever calls gets a problem. To ask seldom, it is read ahead,
+ * and a small file is opened, read, compared and closed at once (ADR 0047).
  */
 final class SourceFile implements AutoCloseable {
 
     private static final int DIGEST_BYTES = 128 << 10;
 
-    private final Path root;
+    /** A source that has not answered for so long is slow, and the permit to have a file open at the site is of use to others. */
+    private static final Duration SLOW = Duration.ofSeconds(2);
+
+    private final SourceFolder folder;
     private final Entry sealed;
     private final String name;
     private final SourceThreads threads;
     private final Gauge reading;
+    private final SourcePatience patience;
+    private final @Nullable Semaphore permits;
 
     // Used by whoever calls and by the thread that is asked, but never by both at the same time.
     private @Nullable OpenFile file;
@@ -44,9 +52,19 @@ final class SourceFile implements AutoCloseable {
     private boolean unchanged;
     private boolean sparse;
 
+    /** When something of what is asked was answered last; before that, when it was asked. */
+    private volatile long movedNanos;
+
+    /** Whether a thread is with what is asked, and it does not wait for one. */
+    private volatile boolean begun;
+
     // Guarded by this.
     private boolean asking;
+    private boolean waitedFor;
     private boolean closed;
+    private boolean slow;
+    private Turn turn = Turn.NORMAL;
+    private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
     /** The source cannot be used as the manifest has it. */
     static final class SourceProblem extends Exception {
@@ -54,14 +72,25 @@ final class SourceFile implements AutoCloseable {
         private static final long serialVersionUID = 1L;
 
         private final Problem problem;
+        private final boolean ofSource;
 
         SourceProblem(Problem problem, String message) {
+            this(problem, message, false);
+        }
+
+        private SourceProblem(Problem problem, String message, boolean ofSource) {
             super(message);
             this.problem = problem;
+            this.ofSource = ofSource;
         }
 
         Problem problem() {
             return problem;
+        }
+
+        /** Whether it is the whole source, and not this file. */
+        boolean isOfSource() {
+            return ofSource;
         }
     }
 
@@ -70,24 +99,29 @@ final class SourceFile implements AutoCloseable {
         void ask() throws IOException, SourceProblem;
     }
 
-    private SourceFile(Path root, Entry sealed, Gauge reading) {
+    private SourceFile(
+            SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits) {
         this.reading = reading;
-        this.root = root;
+        this.folder = folder;
         this.sealed = sealed;
+        this.patience = patience;
+        this.permits = permits;
         this.name = sealed.path().toString();
-        this.threads = SourceThreads.enter(root);
+        this.threads = SourceThreads.enter(folder.path(), this);
     }
 
     /**
      * Opens a file.
      *
-     * @param root the source's folder
      * @param sealed what the manifest says of the file
      * @param reading counts who waits for the source
+     * @param permits what the caller has one of: while it waits long it is given back, for others to use
      * @throws SourceProblem when it cannot be opened, or is not what the manifest says
      */
-    static SourceFile open(Path root, Entry sealed, Gauge reading) throws SourceProblem, InterruptedException {
-        SourceFile source = new SourceFile(root, sealed, reading);
+    static SourceFile open(
+            SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits)
+            throws SourceProblem, InterruptedException {
+        SourceFile source = new SourceFile(folder, sealed, reading, patience, permits);
         try {
             source.ask(source::begin);
             return source;
@@ -174,10 +208,11 @@ final class SourceFile implements AutoCloseable {
     private void begin() throws IOException, SourceProblem {
         OpenFile opened;
         try {
-            opened = OpenFile.open(root, sealed.path());
+            opened = OpenFile.open(folder.opened(), sealed.path());
         } catch (OpenFile.NoFile e) {
             throw replaced(name);
         }
+        moved();
         file = opened;
         sparse = opened.isSparse();
         if (!opened.factsWhenOpened().sameContentAs(sealed.facts())) {
@@ -209,6 +244,7 @@ final class SourceFile implements AutoCloseable {
         unchanged = false;
         aheadBytes = 0;
         requireNonNull(file).read(room, offset);
+        moved();
         ahead = room;
         aheadOffset = offset;
         aheadBytes = room.position();
@@ -243,38 +279,131 @@ final class SourceFile implements AutoCloseable {
     }
 
     private void ask(Question question) throws SourceProblem, InterruptedException {
-        FutureTask<@Nullable Void> asked = new FutureTask<>(() -> {
-            try {
-                // Whoever asked may have gone while all threads were busy.
-                if (!isClosed()) {
-                    question.ask();
-                }
-            } finally {
-                answered();
-            }
-            return null;
-        });
-        asking();
-        threads.run(asked);
+        Turn mine = threads.turn();
+        if (mine == Turn.NONE) {
+            throw silent(threads.silence());
+        }
+        CompletableFuture<@Nullable Void> asked = asking(mine);
         try (Stay _ = reading.enter()) {
+            threads.run(() -> answer(question, asked));
             asked.get();
         } catch (ExecutionException e) {
             switch (e.getCause()) {
                 case SourceProblem problem -> throw problem;
+                case InterruptedException left -> throw left;
                 case IOException unreadable -> throw unreadable(name, unreadable);
                 case RuntimeException bug -> throw bug;
                 case Error error -> throw error;
                 case null, default -> throw new IllegalStateException(e.getCause());
             }
+        } finally {
+            if (mine == Turn.PROBE) {
+                threads.probed();
+            }
+            waitNoMore();
         }
+    }
+
+    private synchronized CompletableFuture<@Nullable Void> asking(Turn mine) {
+        answer = new CompletableFuture<>();
+        turn = mine;
+        begun = false;
+        asking = true;
+        waitedFor = true;
+        moved();
+        return answer;
+    }
+
+    /** What the thread does that is asked. */
+    private void answer(Question question, CompletableFuture<@Nullable Void> asked) {
+        Throwable failure = null;
+        try {
+            // Whoever asked may have gone while all threads were busy.
+            if (!isClosed()) {
+                moved();
+                begun = true;
+                question.ask();
+                threads.answered();
+            }
+        } catch (IOException | SourceProblem e) {
+            threads.answered();
+            failure = e;
+        } catch (Throwable e) {
+            failure = e;
+        }
+        answered();
+        if (failure == null) {
+            asked.complete(null);
+        } else {
+            asked.completeExceptionally(failure);
+        }
+    }
+
+    private void moved() {
+        movedNanos = System.nanoTime();
+    }
+
+    /**
+     * Has whoever waits go on when nothing was answered for too long. What waits for a thread is without an answer only as long as the whole
+     * source is.
+     */
+    synchronized void giveUpStuck(long nowNanos) {
+        if (!waitedFor || answer.isDone()) {
+            return;
+        }
+        long moved = movedNanos;
+        long since = begun || moved - threads.answeredNanos() > 0 ? moved : threads.answeredNanos();
+        long quietNanos = nowNanos - since;
+        if (!slow && quietNanos > SLOW.toNanos()) {
+            slow = true;
+            folder.slow(1);
+            if (permits != null) {
+                permits.release();
+            }
+        }
+        if (patience.leaves(quietNanos)) {
+            answer.completeExceptionally(new InterruptedException("the source does not answer, and the run ends"));
+        } else if (quietNanos > limit().toNanos()) {
+            SourceProblem problem = threads.giveUp(since, limit())
+                    .map(this::silent)
+                    .orElseGet(() -> new SourceProblem(
+                            Problem.UNREADABLE,
+                            "%s: cannot be read: the source has not answered for %d s, but did for other files; is its disk damaged?"
+                                    .formatted(name, limit().toSeconds())));
+            answer.completeExceptionally(problem);
+        }
+    }
+
+    private Duration limit() {
+        Duration limit = patience.limit();
+        return turn == Turn.PROBE && limit.compareTo(SourceThreads.PROBE) > 0 ? SourceThreads.PROBE : limit;
+    }
+
+    private void waitNoMore() {
+        synchronized (this) {
+            waitedFor = false;
+            if (!slow) {
+                return;
+            }
+            slow = false;
+        }
+        folder.slow(-1);
+        if (permits != null) {
+            // NB: also for an interrupted one, which gives it back at once.
+            permits.acquireUninterruptibly();
+        }
+    }
+
+    private SourceProblem silent(Duration silence) {
+        return new SourceProblem(
+                Problem.UNREADABLE,
+                "%s: cannot be read: the source has not answered for %d s; is its file server up?"
+                        .formatted(name, silence.toSeconds()),
+                true);
     }
 
     private synchronized boolean isClosed() {
         return closed;
-    }
-
-    private synchronized void asking() {
-        asking = true;
     }
 
     /** Told by the thread that was asked, before anybody hears the answer. */
@@ -295,7 +424,7 @@ final class SourceFile implements AutoCloseable {
         if (ahead != null && ahead.isDirect()) {
             SourceBuffers.giveBack(ahead);
         }
-        threads.leave();
+        threads.leave(this);
     }
 
     private static SourceProblem replaced(String name) {

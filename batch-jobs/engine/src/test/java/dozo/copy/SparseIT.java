@@ -11,6 +11,7 @@ import dozo.remote.Lanes;
 import dozo.remote.SiteAddress;
 import dozo.send.FaultySite;
 import dozo.send.Route;
+import dozo.send.SourceFolder;
 import dozo.source.DirectoryTree;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -169,7 +170,7 @@ class SparseIT extends CopyTest {
         try (CopyToSite copy = copyTo(site.address())) {
             incoming = Incoming.name(copy.key(), top -> false);
         }
-        Route route = new Route(source, FilePath.ROOT, FilePath.ROOT, incoming, Optional.empty());
+        Route route = new Route(SourceFolder.of(source), FilePath.ROOT, FilePath.ROOT, incoming, Optional.empty());
         Facts facts = DirectoryTree.facts(source.resolve("large"));
         Path left =
                 route.temporaryName(new Entry(1, FilePath.of("large"), facts)).under(root.resolve("to"));

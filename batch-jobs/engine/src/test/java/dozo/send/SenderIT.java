@@ -57,7 +57,7 @@ class SenderIT {
     void makeFolders() throws Exception {
         source = Files.createDirectory(folder.resolve("source"));
         root = Files.createDirectory(folder.resolve("dr"));
-        route = Route.backup(source, "p/E1", 1);
+        route = Route.backup(SourceFolder.of(source), "p/E1", 1);
     }
 
     @Test
@@ -124,7 +124,8 @@ class SenderIT {
 
         try (LoopbackSite site = openSsh();
                 Sender sender = sender(site.address())) {
-            List<Outcome> outcomes = sender.send(Route.backup(writeOnly, "p/E1", 1), new Unit.Bundle(List.of(entry)));
+            List<Outcome> outcomes =
+                    sender.send(Route.backup(SourceFolder.of(writeOnly), "p/E1", 1), new Unit.Bundle(List.of(entry)));
 
             Failed failed = (Failed) outcomes.getFirst();
             assertThat(failed.problem()).isEqualTo(Problem.UNREADABLE);
@@ -537,7 +538,7 @@ class SenderIT {
     private static Sender sender(SiteAddress site, int readBackOneIn) throws Exception {
         Lanes lanes = Lanes.to(site, 2);
         SiteCheck check = SiteCheck.of(lanes.next());
-        return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn);
+        return new Sender(lanes, KnownSite.of(check), new Throttle(0), readBackOneIn, Duration.ofMinutes(10));
     }
 
     private static byte[] content(int length) {

@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.Lanes;
 import dozo.remote.SiteCheck;
 import dozo.remote.SlowMount;
+import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.source.DirectoryTree;
 import java.nio.ByteBuffer;
@@ -109,7 +111,7 @@ class SlowSourceIT {
             // The large file is one of as many as may wait for a source.
             await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
 
-            Route other = Route.backup(files, "p/E2", 1);
+            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
             try (Sender sender = sender(site)) {
                 assertThat(sender.send(other, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
                 assertThat(sender.send(other, new Unit.Large(large))).allMatch(Verified.class::isInstance);
@@ -128,6 +130,102 @@ class SlowSourceIT {
     }
 
     @Test
+    void aSourceThatHangsIsGivenUpAndAskedByFewUntilItAnswers() throws Exception {
+        List<Entry> entries = files(300, SourceBuffers.BYTES + 10_000);
+
+        try (SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                LoopbackSite site = site();
+                Sender sender = sender(site, Duration.ofSeconds(1))) {
+            mount.hangLater();
+            List<Outcome> outcomes = sender.send(route("E1"), new Unit.Bundle(entries));
+
+            assertThat(outcomes)
+                    .hasSize(300)
+                    .allSatisfy(outcome -> assertThat(outcome).isInstanceOfSatisfying(Failed.class, failed -> {
+                        assertThat(failed.problem()).isEqualTo(Problem.UNREADABLE);
+                        assertThat(failed.ofSource()).isTrue();
+                        assertThat(failed.message()).contains("has not answered for");
+                    }));
+            assertThat(root.resolve("p/E1/data"))
+                    .satisfiesAnyOf(
+                            none -> assertThat(none).doesNotExist(),
+                            empty -> assertThat(empty).isEmptyDirectory());
+            assertThat(mount.hanging()).isBetween(1, SourceThreads.AT_ONCE_MAX);
+            assertThat(sender.send(route("E1"), new Unit.Bundle(entries))).allMatch(Failed.class::isInstance);
+            assertThat(mount.hanging()).isBetween(1, SourceThreads.AT_ONCE_MAX);
+
+            mount.comeBack();
+            await().atMost(LIMIT).until(() -> mount.open() == 0);
+            assertThat(sender.send(route("E1"), new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
+        }
+    }
+
+    @Test
+    void aFileThatHangsWhereOthersAreReadIsGivenUpAlone() throws Exception {
+        Entry hung = file(1, SourceBuffers.BYTES + 10_000);
+        Entry other = file(2, 10_000);
+
+        try (SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                SourceFile source = open(nfs, hung, Duration.ofSeconds(1))) {
+            mount.hangLater();
+            FutureTask<Digest> reading =
+                    new FutureTask<>(() -> source.digest(hung.facts().sizeBytes()));
+            Thread.ofVirtual().start(reading);
+            while (!reading.isDone()) {
+                open(nfs, other).close();
+            }
+
+            assertThatThrownBy(reading::get)
+                    .hasCauseInstanceOf(SourceFile.SourceProblem.class)
+                    .hasMessageContaining(
+                            "f1: cannot be read: the source has not answered for 1 s, but did for other files");
+            open(nfs, other).close();
+            mount.comeBack();
+        }
+    }
+
+    @Test
+    void whoeverWaitsForASourceLeavesTheSiteToOthers() throws Exception {
+        List<Entry> entries = files(200, 10_000);
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                LoopbackSite site = site();
+                Sender sender = sender(site, Duration.ofMinutes(10))) {
+            mount.hang();
+            Future<List<Outcome>> stuck = threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(entries)));
+            await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
+
+            Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
+            assertThat(sender.send(other, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
+            assertThat(stuck).isNotDone();
+
+            mount.comeBack();
+            assertThat(stuck.get()).hasSize(200).allMatch(Verified.class::isInstance);
+        }
+    }
+
+    @Test
+    void anEngineThatIsAskedToLeavesASourceThatHangsAndSaysNothingOfIt() throws Exception {
+        Entry entry = file(1, 10_000);
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                SlowMount mount = new SlowMount(files, nfs, Duration.ZERO);
+                LoopbackSite site = site();
+                Sender sender = sender(site, Duration.ofMinutes(10))) {
+            mount.hang();
+            Future<List<Outcome>> stuck =
+                    threads.submit(() -> sender.send(route("E1"), new Unit.Bundle(List.of(entry))));
+            await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+
+            sender.leaveSources();
+
+            assertThatThrownBy(stuck::get).hasCauseInstanceOf(InterruptedException.class);
+            mount.comeBack();
+        }
+    }
+
+    @Test
     void whatIsReadAfterNobodyWaitsAnyMoreIsWrittenNowhere() throws Exception {
         int length = 3 * SourceBuffers.BYTES;
         Entry entry = file(1, length);
@@ -135,7 +233,7 @@ class SlowSourceIT {
         Arrays.fill(mark, (byte) 7);
 
         try (SlowMount mount = new SlowMount(files, nfs, Duration.ZERO)) {
-            SourceFile source = SourceFile.open(nfs, entry, new Gauges().reading);
+            SourceFile source = open(nfs, entry);
             mount.hang();
             byte[] room = new byte[SourceBuffers.BYTES];
             CountDownLatch closed = new CountDownLatch(1);
@@ -169,7 +267,7 @@ class SlowSourceIT {
     void whatChangesWhileItIsReadIsNotTakenForWhole() throws Exception {
         Entry entry = file(1, 3 * SourceBuffers.BYTES);
 
-        try (SourceFile source = SourceFile.open(files, entry, new Gauges().reading)) {
+        try (SourceFile source = open(files, entry)) {
             Files.write(files.resolve("f1"), new byte[2 * SourceBuffers.BYTES]);
 
             assertThatThrownBy(() -> source.digest(3 * SourceBuffers.BYTES))
@@ -184,7 +282,7 @@ class SlowSourceIT {
         List<SourceFile> open = new ArrayList<>();
         try {
             for (int i = 0; i < 100; i++) {
-                open.add(SourceFile.open(files, entry, new Gauges().reading));
+                open.add(open(files, entry));
             }
             byte[] content = Files.readAllBytes(files.resolve("f1"));
             for (SourceFile source : open) {
@@ -214,12 +312,26 @@ class SlowSourceIT {
         return new Entry(number, FilePath.between(files, file), DirectoryTree.facts(file));
     }
 
+    private static SourceFile open(Path root, Entry entry) throws Exception {
+        return open(root, entry, Duration.ofMinutes(10));
+    }
+
+    private static SourceFile open(Path root, Entry entry, Duration patience) throws Exception {
+        return SourceFile.open(SourceFolder.of(root), entry, new Gauges().reading, new SourcePatience(patience), null);
+    }
+
     private Route route(String experiment) {
-        return Route.backup(nfs, "p/" + experiment, 1);
+        return Route.backup(SourceFolder.of(nfs), "p/" + experiment, 1);
     }
 
     private LoopbackSite site() throws Exception {
         return LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);
+    }
+
+    private static Sender sender(LoopbackSite site, Duration patience) throws Exception {
+        // As many files as may be open over one channel are fewer than one unit may have.
+        Lanes lanes = Lanes.to(site.address(), 1);
+        return new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(0), 0, patience);
     }
 
     private static Sender sender(LoopbackSite site) throws Exception {

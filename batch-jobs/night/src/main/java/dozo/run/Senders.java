@@ -4,6 +4,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.ledger.Ledger;
+import dozo.manifest.IngestSettings;
 import dozo.registry.Capabilities;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -32,16 +33,23 @@ class Senders {
     private final Capabilities capabilities;
     private final Findings findings;
     private final TransferSettings settings;
+    private final IngestSettings ingestSettings;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
     /** What engines of a run had sent that have lost the site. */
     private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
 
-    Senders(Sites sites, Capabilities capabilities, Findings findings, TransferSettings settings) {
+    Senders(
+            Sites sites,
+            Capabilities capabilities,
+            Findings findings,
+            TransferSettings settings,
+            IngestSettings ingestSettings) {
         this.sites = sites;
         this.capabilities = capabilities;
         this.findings = findings;
         this.settings = settings;
+        this.ingestSettings = ingestSettings;
     }
 
     /**
@@ -90,6 +98,14 @@ class Senders {
         return sender == null ? Load.NONE : sender.load();
     }
 
+    /** Has the run's engine wait no longer for sources that do not answer: nothing is said of the units that need them. */
+    void leaveSources(long runId) {
+        Sender sender = open.get(runId);
+        if (sender != null) {
+            sender.leaveSources();
+        }
+    }
+
     /** Counts units of the run as being recorded. */
     Stay recording(long runId, int units) {
         Sender sender = open.get(runId);
@@ -121,7 +137,8 @@ class Senders {
                     lanes,
                     KnownSite.of(check, new Patience(settings.patience())),
                     new Throttle(0),
-                    settings.readBackOneIn());
+                    settings.readBackOneIn(),
+                    ingestSettings.patience());
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             lanes.close();
             throw e;

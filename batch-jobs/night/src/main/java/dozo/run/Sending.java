@@ -5,17 +5,22 @@ import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
 import dozo.transfer.TransferUnits.Result;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The flow of a backup that sends, a partition of it. As many units are under way as the settings say; when one has come to its end the next is
+ * The flow of a backup that sends, a partition of it. As many units are under way as the settings say, and some more while sources do not
+ * answer; when one has come to its end the next is
  * claimed, and nobody waits for the slowest. Outcomes are recorded in batches: whatever has come since the last one, in one
  * transaction, which is open for that alone.
  */
@@ -24,6 +29,9 @@ class Sending {
 
     /** A batch's transaction locks the sums of its experiments. */
     private static final int BATCH_MAX = 100;
+
+    /** So many times as many units may be under way where some wait for sources that do not answer. */
+    private static final int WAITING_FACTOR = 4;
 
     private final Runs runs;
     private final TransferUnits units;
@@ -68,7 +76,7 @@ class Sending {
         private final NightFlow flow;
         private final int partition;
         private final BlockingQueue<Sent> ended = new LinkedBlockingQueue<>();
-        private int underWay;
+        private final Map<Long, Claim> underWay = new HashMap<>();
         private int count;
         private @Nullable Exception failure;
 
@@ -97,7 +105,7 @@ class Sending {
                 // Before it is asked for units: what is planned after that was planned by then.
                 boolean looked = runs.isLooked(flow.run());
                 fill();
-                if (underWay == 0) {
+                if (underWay.isEmpty()) {
                     if (looked && !units.left(flow.run())) {
                         return;
                     }
@@ -110,17 +118,27 @@ class Sending {
         }
 
         private void fill() {
-            while (underWay < settings.chunk() && !flow.ends()) {
-                List<Claim> claims = units.claim(flow.run(), flow.worker(), partition, settings.chunk() - underWay);
+            while (!flow.ends()) {
+                List<Claim> waiting = underWay.values().stream()
+                        .filter(claim -> claim.route().source().isSlow())
+                        .toList();
+                int room = Math.min(
+                        settings.chunk() + waiting.size() - underWay.size(),
+                        WAITING_FACTOR * settings.chunk() - underWay.size());
+                Set<Integer> except = waiting.stream().map(Claim::experimentId).collect(Collectors.toSet());
+                List<Claim> claims =
+                        room > 0 ? units.claim(flow.run(), flow.worker(), partition, room, except) : List.of();
                 if (claims.isEmpty()) {
                     return;
                 }
-                for (Claim claim : claims) {
-                    underWay++;
-                    watch.begun(flow.run());
-                    Thread.ofVirtual().name("send-unit-" + claim.unitId()).start(() -> ended.add(sent(claim)));
-                }
+                claims.forEach(this::begin);
             }
+        }
+
+        private void begin(Claim claim) {
+            underWay.put(claim.unitId(), claim);
+            watch.begun(flow.run());
+            Thread.ofVirtual().name("send-unit-" + claim.unitId()).start(() -> ended.add(sent(claim)));
         }
 
         private Sent sent(Claim claim) {
@@ -129,16 +147,19 @@ class Sending {
                         flow,
                         sender -> new Result(
                                 claim, sender.send(claim.route(), claim.unit(), claim.proven()), sender.method()));
-                return new Sent(result, null);
+                return new Sent(claim, result, null);
             } catch (Exception e) {
-                return new Sent(null, e);
+                return new Sent(claim, null, e);
             } finally {
                 watch.ended(flow.run());
             }
         }
 
         private void awaitUnderWay() throws InterruptedException {
-            while (underWay > 0) {
+            if (flow.ends()) {
+                senders.leaveSources(flow.run());
+            }
+            while (!underWay.isEmpty()) {
                 record(ended.take());
             }
         }
@@ -147,10 +168,12 @@ class Sending {
         private void record(@Nullable Sent first) {
             List<Result> results = new ArrayList<>();
             for (Sent sent = first; sent != null; sent = results.size() < BATCH_MAX ? ended.poll() : null) {
-                underWay--;
+                underWay.remove(sent.claim().unitId());
                 if (sent.result() != null) {
                     results.add(sent.result());
-                } else if (sent.failure() != null) {
+                } else if (sent.failure() != null && !(flow.ends() && sent.failure() instanceof InterruptedException)) {
+                    // NB: one that left its source at the run's end says nothing: it is sent when the run is gone on
+                    // with.
                     fail(sent.failure());
                 }
             }
@@ -175,5 +198,6 @@ class Sending {
     }
 
     /** What came of a unit, or why nothing did. */
-    private record Sent(@Nullable Result result, @Nullable Exception failure) {}
+    private record Sent(
+            Claim claim, @Nullable Result result, @Nullable Exception failure) {}
 }

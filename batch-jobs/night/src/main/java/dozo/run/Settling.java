@@ -21,6 +21,7 @@ import dozo.send.Sender;
 import dozo.send.Sender.Placing;
 import dozo.send.SiteCopy;
 import dozo.send.SiteFolders;
+import dozo.send.SourceFolder;
 import dozo.transfer.TagFiles;
 import dozo.transfer.TagFiles.Bag;
 import dozo.transfer.TransferUnits;
@@ -174,7 +175,7 @@ class Settling {
         return new Due(
                 experiment,
                 manifest,
-                Route.backup(experiment.source(), experiment.name(), manifest.number()),
+                Route.backup(SourceFolder.of(experiment.source()), experiment.name(), manifest.number()),
                 tagFiles.make(experiment, site, manifest),
                 before,
                 halfDone,

@@ -17,6 +17,7 @@ import dozo.send.Outcome;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.Route;
+import dozo.send.SourceFolder;
 import dozo.send.Unit;
 import dozo.verify.Damages;
 import dozo.verify.Receipts;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
@@ -199,32 +201,39 @@ public class TransferUnits {
                         """).param("run", runId).param("worker", worker).update();
     }
 
+    /** The same of all experiments. */
+    public List<Claim> claim(long runId, long worker, int partition, int limit) {
+        return claim(runId, worker, partition, limit, Set.of());
+    }
+
     /**
      * Claims planned units of a run: the next ones of a partition, else those of another.
      *
+     * @param except experiments to claim nothing of
      * @return at most {@code limit}; none: nothing can be claimed now
      */
-    public List<Claim> claim(long runId, long worker, int partition, int limit) {
-        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit);
-        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit) : claims;
+    public List<Claim> claim(long runId, long worker, int partition, int limit, Set<Integer> except) {
+        List<Claim> claims = claim(OF_PARTITION, runId, worker, partition, limit, except);
+        return claims.isEmpty() ? claim(OF_ANY, runId, worker, partition, limit, except) : claims;
     }
 
-    private List<Claim> claim(String which, long runId, long worker, int partition, int limit) {
+    private List<Claim> claim(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
         List<Claim> claims = new ArrayList<>();
         List<Row> rows;
         do {
-            rows = rows(which, runId, worker, partition, limit);
+            rows = rows(which, runId, worker, partition, limit, except);
             rows.forEach(row -> claim(runId, row).ifPresentOrElse(claims::add, () -> cancel(row)));
         } while (claims.isEmpty() && !rows.isEmpty());
         return claims;
     }
 
-    private List<Row> rows(String which, long runId, long worker, int partition, int limit) {
+    private List<Row> rows(String which, long runId, long worker, int partition, int limit, Set<Integer> except) {
         return jdbc
                 .sql("""
                         update transfer_unit set worker_id = :worker, attempts = attempts + 1
                         where unit_id in (select unit_id from transfer_unit
-                                          where run_id = :run and state = 'PLANNED' and worker_id is null %s
+                                          where run_id = :run and state = 'PLANNED' and worker_id is null
+                                            and experiment_id <> all(:except) %s
                                           limit :limit
                                           for update skip locked)
                         returning *
@@ -233,6 +242,7 @@ public class TransferUnits {
                 .param("run", runId)
                 .param("partition", partition)
                 .param("limit", limit)
+                .param("except", except.stream().mapToInt(Integer::intValue).toArray())
                 .query((row, n) -> new Row(
                         row.getLong("unit_id"),
                         row.getInt("experiment_id"),
@@ -317,7 +327,11 @@ public class TransferUnits {
             case BUNDLE -> new Unit.Bundle(entries);
             case LARGE -> new Unit.Large(entries.getFirst());
         };
-        Route route = Route.backup(experiment.opened(), experiment.name(), manifest.number());
+        // As Experiment.opened(), but claiming asks no file system: it may hang.
+        SourceFolder source = experiment.bound()
+                ? SourceFolder.of(experiment.source())
+                : SourceFolder.behindLinks(experiment.source());
+        Route route = Route.backup(source, experiment.name(), manifest.number());
         return Optional.of(new Claim(
                 row.unitId(),
                 row.experimentId(),
@@ -346,14 +360,16 @@ public class TransferUnits {
         Claim claim = result.claim();
         List<Proof> proofs = new ArrayList<>();
         List<Finding> problems = new ArrayList<>();
+        List<Finding> silent = new ArrayList<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
                 case Verified(Entry entry, var digest) -> proofs.add(new Proof(entry.number(), digest));
-                case Failed(Entry entry, Problem problem, String message) ->
-                    problems.add(new Finding(claim.experimentId(), problem, entry.path(), message));
+                case Failed(Entry entry, Problem problem, String message, boolean ofSource) ->
+                    (ofSource ? silent : problems)
+                            .add(new Finding(claim.experimentId(), problem, ofSource ? null : entry.path(), message));
             }
         }
-        if (!close(claim.unitId(), worker, problems)) {
+        if (!close(claim.unitId(), worker, Stream.concat(problems.stream(), silent.stream()))) {
             return;
         }
         if (!proofs.isEmpty()) {
@@ -367,6 +383,14 @@ public class TransferUnits {
                     result.method(),
                     host);
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
+        }
+        if (!silent.isEmpty()) {
+            // One for the whole source, whatever others record of it at the same time.
+            receipts.lock(claim.experimentId());
+            if (!findings.anyOfWhole(
+                    claim.runId(), claim.experimentId(), silent.getFirst().reason())) {
+                problems.add(silent.getFirst());
+            }
         }
         findings.add(claim.runId(), problems);
     }
@@ -445,16 +469,14 @@ public class TransferUnits {
     }
 
     /** False: another worker has taken it over. */
-    private boolean close(long unitId, long worker, List<Finding> problems) {
+    private boolean close(long unitId, long worker, Stream<Finding> problems) {
+        Optional<String> reason = problems.findFirst().map(Finding::message);
         return jdbc.sql("""
                         update transfer_unit set state = :state, reason = :reason
                         where unit_id = :unit and worker_id = :worker and state = 'PLANNED'
                         """)
-                        .param("state", problems.isEmpty() ? "VERIFIED" : "FAILED")
-                        .param(
-                                "reason",
-                                problems.isEmpty() ? null : problems.getFirst().message(),
-                                Types.VARCHAR)
+                        .param("state", reason.isEmpty() ? "VERIFIED" : "FAILED")
+                        .param("reason", reason.orElse(null), Types.VARCHAR)
                         .param("unit", unitId)
                         .param("worker", worker)
                         .update()

@@ -1,6 +1,7 @@
 package dozo.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dozo.file.Problem;
 import dozo.loopback.LoopbackSite;
@@ -121,6 +122,158 @@ class NightFlowsIT {
 
             assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
         }
+    }
+
+    @Test
+    void aFileThatHangsWhileItIsReadCostsItsOwnExperimentAndNothingElse() throws Exception {
+        open("dozo.ingest.patience=1s");
+        experiment("E1");
+        Path source = Files.createDirectory(folder.resolve("E2"));
+        Path shown = shown();
+        experiment("E3");
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E2", source);
+            mount.hangLater();
+
+            Run run = night.run();
+
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(mount.hanging()).as("still in the kernel").isPositive();
+            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
+                assertThat(finding.experiment()).isEqualTo("p/E2");
+                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
+                assertThat(finding.message()).contains("the source has not answered for 1 s");
+            });
+            assertThat(safe()).isEqualTo(2);
+            assertThat(root.resolve("p/E2/data/small")).hasContent("small");
+            assertThat(root.resolve("p/E2/data/hung")).doesNotExist();
+            NightlyBackupIT.assertChecks(root.resolve("p/E1"));
+            NightlyBackupIT.assertChecks(root.resolve("p/E3"));
+
+            mount.comeBack();
+            night.complete();
+            assertThat(safe()).isEqualTo(3);
+            NightlyBackupIT.assertChecks(root.resolve("p/E2"));
+        }
+    }
+
+    @Test
+    void aSourceThatHangsWhileItIsReadIsOneFindingWhateverItHas() throws Exception {
+        open("dozo.ingest.patience=1s", "dozo.transfer.bundle-entries=10", "dozo.transfer.chunk=1");
+        Path source = Files.createDirectory(folder.resolve("E1"));
+        Path shown = Files.createDirectory(folder.resolve("shown"));
+        for (int n = 0; n < 150; n++) {
+            Files.writeString(shown.resolve("f" + n), "x".repeat(300_000 + n));
+        }
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E1", source);
+            mount.hangLater();
+
+            Run run = night.run();
+
+            assertThat(mount.hanging()).isLessThanOrEqualTo(64);
+            assertThat(run.state()).isEqualTo(RunState.FINDINGS);
+            assertThat(night.findings(run)).singleElement().satisfies(finding -> {
+                assertThat(finding.reason()).isEqualTo(Problem.UNREADABLE);
+                assertThat(finding.message()).contains("is its file server up?");
+            });
+            mount.comeBack();
+            night.complete();
+        }
+    }
+
+    @Test
+    void unitsThatWaitForTheirSourceLeaveTheirPlacesToOthers() throws Exception {
+        open(
+                "dozo.ingest.looks=1",
+                "dozo.transfer.partitions=1",
+                "dozo.transfer.chunk=2",
+                "dozo.transfer.bundle-entries=1");
+        Path source = Files.createDirectory(folder.resolve("E1"));
+        Path shown = Files.createDirectory(folder.resolve("shown"));
+        for (int n = 0; n < 8; n++) {
+            Files.writeString(shown.resolve("f" + n), "x".repeat(300_000 + n));
+        }
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E1", source);
+            experiment("E2");
+            mount.hangLater();
+            Run run = night.get(Operations.class).start("dr", "test");
+
+            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            assertThat(mount.hanging()).isEqualTo(2);
+            mount.comeBack();
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+            assertThat(safe()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void aRunWhoseSourceHangsWhileItIsReadCanBeStopped() throws Exception {
+        open();
+        Path source = Files.createDirectory(folder.resolve("E1"));
+        Path shown = shown();
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E1", source);
+            mount.hangLater();
+            Run run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+
+            night.get(Operations.class).stop(run.id(), "test");
+
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.STOPPED);
+            assertThat(night.findings(run)).isEmpty();
+            assertThat(mount.hanging()).isPositive();
+        }
+    }
+
+    @Test
+    void aRunWhoseSourceHangsWhileItIsReadCanBePausedAndGoesOnWithIt() throws Exception {
+        open();
+        Path source = Files.createDirectory(folder.resolve("E1"));
+        Path shown = shown();
+        try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
+            night.register("E1", source);
+            mount.hangLater();
+            Run run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+            night.get(Operations.class).pause(run.id(), "test");
+            Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+            assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state())
+                    .isEqualTo(RunState.PAUSED);
+
+            mount.comeBack();
+            night.get(Operations.class).resume(run.id(), "test");
+
+            assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
+            assertThat(safe()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void claimingAsksNoSource() throws Exception {
+        open();
+        Path hung = experiment("E1");
+        TransferUnits units = night.get(TransferUnits.class);
+        Run run = night.get(Runs.class)
+                .open(RunKind.NIGHTLY_BACKUP, night.get(Sites.class).find("dr").orElseThrow(), "test");
+        NightFlow flow = night.get(NightFlows.class).of(run.id(), run.siteId());
+        night.get(Looking.class).look(flow);
+
+        try (HungMount _ = new HungMount(hung)) {
+            assertTimeoutPreemptively(
+                    LIMIT,
+                    () -> assertThat(units.claim(run.id(), flow.worker(), 0, 10))
+                            .hasSize(1));
+        }
+        night.get(NightFlows.class).close(run.id());
+    }
+
+    /** What a mount shows of which a small file is read, and a larger one hangs. */
+    private Path shown() throws Exception {
+        Path shown = Files.createDirectory(folder.resolve("shown"));
+        Night.write(shown, Map.of("small", "small", "hung", "h".repeat(300_000)));
+        return shown;
     }
 
     @Test

@@ -21,7 +21,9 @@ import org.springframework.stereotype.Component;
 @Component
 public class BagFiles {
 
-    private static final int PAGE = 10_000;
+    /** Paths can be 4 KB long, so a page of the longest ones is 8 MB. */
+    private static final int PAGE = 2_000;
+
     private static final int FETCH = 1_000;
 
     private final JdbcClient jdbc;

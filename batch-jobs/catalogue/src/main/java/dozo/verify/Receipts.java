@@ -29,7 +29,7 @@ public class Receipts {
     }
 
     /**
-     * Appends a receipt.
+     * Appends a receipt. The experiment's protection is {@linkplain #lock locked} before: a trigger counts with it what is stored.
      *
      * @param manifest the current one when the unit was claimed: under its number lies what the entries replaced
      * @param method how the digests were computed at the site
@@ -44,6 +44,7 @@ public class Receipts {
             List<Proof> proofs,
             String method,
             String worker) {
+        lock(experimentId);
         int[] numbers = new int[proofs.size()];
         byte[] digests = new byte[proofs.size() * Digest.LENGTH_BYTES];
         for (int i = 0; i < numbers.length; i++) {
@@ -81,10 +82,9 @@ public class Receipts {
 
     /**
      * Adds what was proven to the kept sums, as far as it is of the current manifest, and notes that the bag's tag files do not list
-     * it yet. The experiment has a manifest, and so it has sums.
+     * it yet. To be called after {@link #add}, in its transaction. The experiment has a manifest, and so it has sums.
      */
     public void addToProtection(int experimentId, int siteId, List<Proof> proofs) {
-        lock(experimentId);
         int rows = jdbc.sql("""
                         update protection
                             set files_safe = files_safe + h.files, bytes_safe = bytes_safe + h.bytes,

@@ -21,8 +21,11 @@ import org.springframework.stereotype.Component;
 @Component
 public class BagFiles {
 
-    /** Paths can be 4 KB long, so a page of the longest ones is 8 MB. */
-    private static final int PAGE = 2_000;
+    private static final int PAGE_LEAST = 1_000;
+    private static final int PAGE_MOST = 10_000;
+
+    /** What the paths of a page should come to: they can be short, or 4 KB long each. */
+    private static final long PAGE_BYTES = 4 << 20;
 
     private static final int FETCH = 1_000;
 
@@ -60,7 +63,7 @@ public class BagFiles {
         try (Stream<Superseded> all = superseded(experimentId, siteId)) {
             Iterator<Superseded> superseded = all.iterator();
             Superseded next = next(superseded);
-            List<Row> page = page(experimentId, 0);
+            List<Row> page = page(experimentId, 0, PAGE_LEAST);
             while (!page.isEmpty()) {
                 Proven proven = proven(experimentId, siteId, page);
                 for (int i = 0; i < page.size(); i++) {
@@ -86,7 +89,7 @@ public class BagFiles {
                         listener.file(new ProvenFile(row.path, digest, row.sizeBytes), stands, stood);
                     }
                 }
-                page = page(experimentId, page.getLast().entryNumber);
+                page = page(experimentId, page.getLast().entryNumber, nextLimit(page));
             }
         }
     }
@@ -95,8 +98,13 @@ public class BagFiles {
         return superseded.hasNext() ? superseded.next() : null;
     }
 
+    private static int nextLimit(List<Row> page) {
+        long bytes = page.stream().mapToLong(row -> row.path.bytes().length).sum();
+        return Math.clamp(PAGE_BYTES * page.size() / Math.max(1, bytes), PAGE_LEAST, PAGE_MOST);
+    }
+
     /** Files whether proven or not, in the order of their numbers. */
-    private List<Row> page(int experimentId, int after) {
+    private List<Row> page(int experimentId, int after, int limit) {
         return jdbc.sql("""
                         select e.entry_no, entry_path(d.path, e.name) as path, e.size_bytes
                         from (
@@ -116,7 +124,7 @@ public class BagFiles {
                         """)
                 .param("experiment", experimentId)
                 .param("after", after)
-                .param("page", PAGE)
+                .param("page", limit)
                 .query((row, n) ->
                         new Row(row.getInt("entry_no"), FilePath.of(row.getBytes("path")), row.getLong("size_bytes")))
                 .list();

@@ -252,8 +252,8 @@ public class Findings {
     /** Whether a run has a finding of an experiment as a whole, for this reason. */
     public boolean anyOfWhole(long runId, int experimentId, Problem reason) {
         return jdbc.sql("""
-                        select exists (select from finding
-                                       where run_id = :run and experiment_id = :experiment and reason = :reason and path is null)
+                        select exists (select from finding join run_finding l using (finding_id)
+                                       where l.run_id = :run and experiment_id = :experiment and reason = :reason and path is null)
                         """)
                 .param("run", runId)
                 .param("experiment", experimentId)

@@ -322,6 +322,20 @@ class FindingsTest {
     }
 
     /** A whole night that finds these. */
+    /** So that a run which meets it once for every unit says it once, in every night in which it stands. */
+    @Test
+    void aRunKnowsWhatItFoundOfAWholeExperimentAlsoWhenAnEarlierOneDid() {
+        Finding silent = new Finding(first, Problem.UNREADABLE, null, "not answered for 600 s");
+        night(silent);
+        long again = run("nightlyBackup");
+        assertThat(findings.anyOfWhole(again, first, Problem.UNREADABLE)).isFalse();
+
+        findings.add(again, List.of(saying(silent, "not answered for 601 s")));
+
+        assertThat(findings.anyOfWhole(again, first, Problem.UNREADABLE)).isTrue();
+        assertThat(findings.anyOfWhole(again, second, Problem.UNREADABLE)).isFalse();
+    }
+
     private long night(Finding... found) {
         long run = run("nightlyBackup");
         findings.add(run, List.of(found));

@@ -25,6 +25,7 @@ from data import KB, MB
 from processes import CannotMeasure, stop, wait_for
 from row import Row, at_most
 from server import find_tool
+from serving import DONE
 from table import spread
 
 READERS = 50
@@ -45,17 +46,7 @@ function request()
     place = place % #paths + 1
     return wrk.format("GET", "/api/v1" .. paths[place])
 end
-function done(summary, latency)
-    local errors, times = summary.errors, {{}}
-    for i = 1, #latency do
-        local microseconds, count = latency(i)
-        times[i] = "[" .. microseconds .. "," .. count .. "]"
-    end
-    io.write(string.format(
-        '\\n{{"seconds": %.3f, "times": [%s], "errors": %d}}\\n', summary.duration / 1e6, table.concat(times, ","),
-        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
-end
-"""
+""" + DONE
 
 
 def readers(folder, server, program, counts, rounds, flood, judged):

@@ -41,6 +41,20 @@ LIMIT_SECONDS = 600
 PEOPLE = {'list': 15, 'search': 15, 'one experiment': 10, 'coverage': 10}
 WORDS = ('finger tapping', 'visit 9', 'rest, visit 42', '視覚課題', 's1234', 'p017', 'p017/s1')
 
+# What `wrk` has measured, as a line of JSON; the end of each script.
+DONE = """\
+function done(summary, latency)
+    local errors, times = summary.errors, {{}}
+    for i = 1, #latency do
+        local microseconds, count = latency(i)
+        times[i] = "[" .. microseconds .. "," .. count .. "]"
+    end
+    io.write(string.format(
+        '\\n{{"seconds": %.3f, "times": [%s], "errors": %d}}\\n', summary.duration / 1e6, table.concat(times, ","),
+        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
+"""
+
 # wrk's `delay` is the thinking before each request, evenly from nothing to twice its mean, so that nobody keeps step.
 SCRIPT = """\
 local think_ms = tonumber(os.getenv("THINK_MS"))
@@ -53,17 +67,7 @@ function request()
     local chosen = pairs_of[math.random(#pairs_of)]
     return wrk.format("GET", "/api/v1" .. chosen[2], {{["Authorization"] = "Bearer " .. chosen[1]}})
 end
-function done(summary, latency)
-    local errors, times = summary.errors, {{}}
-    for i = 1, #latency do
-        local microseconds, count = latency(i)
-        times[i] = "[" .. microseconds .. "," .. count .. "]"
-    end
-    io.write(string.format(
-        '\\n{{"seconds": %.3f, "times": [%s], "errors": %d}}\\n', summary.duration / 1e6, table.concat(times, ","),
-        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
-end
-"""
+""" + DONE
 
 
 @dataclass(frozen=True)

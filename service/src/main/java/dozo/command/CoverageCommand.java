@@ -9,6 +9,7 @@ import dozo.ledger.Coverage.ExperimentCoverage;
 import dozo.ledger.Coverage.Group;
 import dozo.ledger.Coverage.Unprotected;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -91,9 +92,9 @@ final class CoverageCommand implements Callable<Integer> {
         if (service.json()) {
             json(answer, experiments);
         } else {
-            CoverageTable.print(
-                    service.out(), coverage.totals(), experiments.value(), RiskReport.names(service, coverage));
-            RiskReport.print(service.out(), service, coverage);
+            List<String> atRisk = RiskReport.names(service, coverage);
+            CoverageTable.print(service.out(), coverage.totals(), experiments.value(), Set.copyOf(atRisk));
+            RiskReport.print(service.out(), coverage, atRisk);
             FrozenReport.print(service.out(), service, coverage);
             PromiseReport.print(service.out(), service, site);
         }

@@ -2,10 +2,9 @@ package dozo.command;
 
 import dozo.api.CoverageApi.ShownCoverage;
 import dozo.api.ExperimentApi.ShownExperiment;
+import dozo.ledger.Findings;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /** Which experiments are at risk, whatever of them is safe, for a terminal. */
 final class RiskReport {
@@ -19,38 +18,55 @@ final class RiskReport {
         return coverage.atRisk() == null ? 0 : coverage.atRisk();
     }
 
-    /** Their names. */
-    static Set<String> names(Connection service, ShownCoverage coverage) {
+    /** The names of all that are. */
+    static List<String> names(Connection service, ShownCoverage coverage) {
         return count(coverage) == 0
-                ? Set.of()
-                : service.all(address(coverage).toString(), ShownExperiment.class).value().stream()
-                        .map(RiskReport::name)
-                        .collect(Collectors.toSet());
+                ? List.of()
+                : names(service.all(address(coverage).toString(), ShownExperiment.class)
+                        .value());
     }
 
     /** Prints at most {@value #SHOWN} of them and how many more there are; nothing where none is. */
     static void print(PrintWriter out, Connection service, ShownCoverage coverage) {
+        if (count(coverage) > 0) {
+            Query some = address(coverage).with("limit", SHOWN);
+            print(
+                    out,
+                    coverage,
+                    names(service.page(some.toString(), ShownExperiment.class).value()));
+        }
+    }
+
+    /**
+     * The same of names that are known.
+     *
+     * @param names the first {@value #SHOWN} or more
+     */
+    static void print(PrintWriter out, ShownCoverage coverage, List<String> names) {
         long count = count(coverage);
         if (count == 0) {
             return;
         }
-        List<ShownExperiment> some = service.page(
-                        address(coverage).with("limit", SHOWN).toString(), ShownExperiment.class)
-                .value();
-        out.println((count == 1 ? "1 experiment is at risk" : "%,d experiments are at risk".formatted(count))
+        out.println((count == 1 ? "1 experiment is at risk" : Findings.words(count) + " experiments are at risk")
                 + " (`dozo findings` says why):");
-        some.forEach(experiment -> out.println("  " + name(experiment)));
-        if (count > some.size()) {
-            out.println("  and %,d more: dozo experiments --state at-risk".formatted(count - some.size()));
+        names.stream().limit(SHOWN).forEach(name -> out.println("  " + name));
+        if (count > SHOWN) {
+            out.println("  and %s more: dozo experiments --state at-risk".formatted(more(count)));
         }
         out.flush();
+    }
+
+    private static String more(long count) {
+        return count > Findings.COUNTED_MAX ? "many" : "%,d".formatted(count - SHOWN);
     }
 
     private static Query address(ShownCoverage coverage) {
         return new Query("/api/v1/experiments").with("state", "at-risk").with("site", coverage.site());
     }
 
-    private static String name(ShownExperiment experiment) {
-        return experiment.project() + "/" + experiment.code();
+    private static List<String> names(List<ShownExperiment> experiments) {
+        return experiments.stream()
+                .map(experiment -> experiment.project() + "/" + experiment.code())
+                .toList();
     }
 }

@@ -78,7 +78,7 @@ public record Settings(
 
             @Setting(
                     value =
-                            "so long one statement of a request may take; then the request is answered with 503. Nights have no such limit",
+                            "time limit of one statement of a request; after it the request is answered with 503. Nights have no such limit",
                     min = "1s",
                     max = "1h")
             @DefaultValue("1m")

@@ -103,7 +103,9 @@ class OverviewPage {
         model.addAttribute("projects", coverage.projects(sight, siteId, null));
         model.addAttribute("oldest", coverage.oldestUnprotected(sight, siteId, OLDEST_SHOWN));
         addFrozen(sight, model);
-        model.addAttribute("atRiskCount", search.countAtRisk(sight, siteId));
+        long atRisk = search.countAtRisk(sight, siteId);
+        model.addAttribute("atRiskCount", atRisk);
+        model.addAttribute("atRiskWords", Findings.words(atRisk));
         model.addAttribute("promise", promises.at(sight, siteId));
         model.addAttribute("capacity", capacities.of(siteId).orElse(null));
         model.addAttribute("nextNight", nights.next(clock.instant()).orElse(null));

@@ -177,8 +177,8 @@ public class Freezes {
     }
 
     /**
-     * Whether with an experiment that is losing its share so many of its project lose theirs within a day that it is a sweep. Those that
-     * are frozen count, too.
+     * Whether an experiment that loses its share is one of so many of its project within a day that this is a sweep. Frozen experiments
+     * count as losing theirs.
      */
     boolean isSweep(Experiment losing, Tripwire tripwire) {
         return jdbc.sql("""

@@ -1,6 +1,7 @@
 package dozo.registry;
 
 import dozo.file.Problem;
+import dozo.ledger.Findings;
 import dozo.ledger.Sight;
 import dozo.registry.Experiments.Experiment;
 import java.sql.Timestamp;
@@ -23,8 +24,6 @@ public class ExperimentSearch {
 
     /** A text that is searched for has at most so many characters. */
     public static final int TEXT_LENGTH_MAX = 200;
-
-    private static final int COUNTED_MAX = 1_000;
 
     /** What these say of may be lost, or will get no second copy by itself: an experiment of which one stands is at risk. */
     private static final Problem[] RISKS = {
@@ -228,10 +227,10 @@ public class ExperimentSearch {
         return page(Filter.ALL, site, experiment - 1, 1).getFirst().state();
     }
 
-    /** How many experiments that are seen are at risk at a site; more than {@value #COUNTED_MAX} are one more than these. */
+    /** How many experiments that are seen are at risk at a site, counted up to one more than {@link Findings#COUNTED_MAX}. */
     public long countAtRisk(Sight sight, int site) {
         Filter atRisk = new Filter(null, null, null, null, null, null, State.AT_RISK);
-        return page(sight, atRisk, site, 0, COUNTED_MAX + 1).size();
+        return page(sight, atRisk, site, 0, Findings.COUNTED_MAX + 1).size();
     }
 
     public List<Found> page(Filter wanted, int site, int after, int limit) {

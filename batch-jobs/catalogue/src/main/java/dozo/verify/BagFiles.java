@@ -29,6 +29,9 @@ public class BagFiles {
 
     private static final int FETCH = 1_000;
 
+    /** In place of a unit: nobody has taken the name. */
+    private static final long NEVER = Long.MAX_VALUE;
+
     private final JdbcClient jdbc;
 
     /** A file that stands at the site under its final name, with the digest it was proven to have. */
@@ -44,8 +47,15 @@ public class BagFiles {
     /** What has the name of an earlier entry since a unit; numbers of units grow. */
     private record Superseded(int entryNumber, long unit) {}
 
-    /** A path at which a folder stood once, and the latest file or link there since. */
-    private record Replaced(int entryNumber, int settledEntryNumber) {}
+    /**
+     * The latest file or link that was proven where a folder stood once, 0: none.
+     *
+     * @param settledEntryNumber the latest of those that were proven up to the settled unit
+     */
+    private record Replaced(int entryNumber, int settledEntryNumber) {
+
+        private static final Replaced NOTHING = new Replaced(0, 0);
+    }
 
     public BagFiles(JdbcClient jdbc) {
         this.jdbc = jdbc;
@@ -75,16 +85,12 @@ public class BagFiles {
                     if (digest == null) {
                         continue;
                     }
-                    long since = next != null && next.entryNumber == row.entryNumber ? next.unit : Long.MAX_VALUE;
-                    boolean stands = since == Long.MAX_VALUE;
-                    boolean stood = proven.units[i] <= settledUnit && since > settledUnit;
-                    for (FilePath above = row.path.parent();
-                            !replaced.isEmpty() && !above.isRoot();
-                            above = above.parent()) {
-                        Replaced folder = replaced.get(above);
-                        stands &= folder == null || row.entryNumber > folder.entryNumber;
-                        stood &= folder == null || row.entryNumber > folder.settledEntryNumber;
-                    }
+                    long since = next != null && next.entryNumber == row.entryNumber ? next.unit : NEVER;
+                    Replaced above = above(row.path, replaced);
+                    boolean stands = since == NEVER && row.entryNumber > above.entryNumber;
+                    boolean stood = proven.units[i] <= settledUnit
+                            && since > settledUnit
+                            && row.entryNumber > above.settledEntryNumber;
                     if (stands || stood) {
                         listener.file(new ProvenFile(row.path, digest, row.sizeBytes), stands, stood);
                     }
@@ -92,6 +98,18 @@ public class BagFiles {
                 page = page(experimentId, page.getLast().entryNumber, nextLimit(page));
             }
         }
+    }
+
+    /** The latest file or link that took the place of a folder on the way to a path. */
+    private static Replaced above(FilePath path, Map<FilePath, Replaced> replaced) {
+        Replaced latest = Replaced.NOTHING;
+        for (FilePath folder = path.parent(); !replaced.isEmpty() && !folder.isRoot(); folder = folder.parent()) {
+            Replaced one = replaced.getOrDefault(folder, Replaced.NOTHING);
+            latest = new Replaced(
+                    Math.max(latest.entryNumber, one.entryNumber),
+                    Math.max(latest.settledEntryNumber, one.settledEntryNumber));
+        }
+        return latest;
     }
 
     private static @Nullable Superseded next(Iterator<Superseded> superseded) {

@@ -176,7 +176,7 @@ class Settling {
                 experiment,
                 manifest,
                 Route.backup(SourceFolder.of(experiment.source()), experiment.name(), manifest.number()),
-                tagFiles.make(experiment, site, manifest),
+                tagFiles.make(experiment, site, manifest, settled),
                 before,
                 halfDone,
                 halfDone || settled == 0

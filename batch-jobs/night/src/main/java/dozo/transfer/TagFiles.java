@@ -58,12 +58,10 @@ public class TagFiles {
 
     private static final int BUFFER_BYTES = 64 << 10;
 
-    private final Receipts receipts;
     private final BagFiles bagFiles;
     private final LinkedFiles linkedFiles;
 
-    public TagFiles(Receipts receipts, BagFiles bagFiles, LinkedFiles linkedFiles) {
-        this.receipts = receipts;
+    public TagFiles(BagFiles bagFiles, LinkedFiles linkedFiles) {
         this.bagFiles = bagFiles;
         this.linkedFiles = linkedFiles;
     }
@@ -182,14 +180,15 @@ public class TagFiles {
     /**
      * Makes the tag files of an experiment from its receipts. Call inside a transaction, with {@link Receipts#lock} before, in which they
      * are all of one moment.
+     *
+     * @param settledUnit the last one whose receipt is listed in those that were written last
      */
-    public Bag make(Experiment experiment, int siteId, Manifest manifest) {
-        long settled = receipts.settledUnit(experiment.id(), siteId);
+    public Bag make(Experiment experiment, int siteId, Manifest manifest, long settledUnit) {
         boolean linked = linkedFiles.find(experiment.id(), siteId);
         Map<FilePath, TagFile> files = new LinkedHashMap<>();
-        Listed listed = addList(files, MANIFEST, NameForm.BAG, experiment.id(), siteId, settled, linked);
+        Listed listed = addList(files, MANIFEST, NameForm.BAG, experiment.id(), siteId, settledUnit, linked);
         if (listed.formsDiffer) {
-            addList(files, SUMS, NameForm.SHA256SUM, experiment.id(), siteId, settled, linked);
+            addList(files, SUMS, NameForm.SHA256SUM, experiment.id(), siteId, settledUnit, linked);
         }
         files.put(DECLARATION, file(declaration(listed)));
         files.put(INFO, file(info(experiment, manifest, listed)));
@@ -227,13 +226,13 @@ public class TagFiles {
             NameForm form,
             int experimentId,
             int siteId,
-            long settled,
+            long settledUnit,
             boolean linked) {
         Listed[] written = new Listed[1];
         TagFile file = file(out -> {
             BufferedOutputStream buffered = new BufferedOutputStream(out, BUFFER_BYTES);
             Listed listed = new Listed(buffered, form);
-            bagFiles.each(experimentId, siteId, settled, listed::add);
+            bagFiles.each(experimentId, siteId, settledUnit, listed::add);
             if (linked) {
                 addLinks(listed);
             }

@@ -16,6 +16,7 @@ import dozo.transfer.RunWorkers;
 import dozo.transfer.TransferUnits;
 import dozo.transfer.TransferUnits.Claim;
 import dozo.transfer.TransferUnits.Result;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -214,10 +215,7 @@ class NightFlowsIT {
         Path source = Files.createDirectory(folder.resolve("E1"));
         Path shown = shown();
         try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
-            night.register("E1", source);
-            mount.hangLater();
-            Run run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+            Run run = hangingAtReading(mount, source);
 
             night.get(Operations.class).stop(run.id(), "test");
 
@@ -233,12 +231,8 @@ class NightFlowsIT {
         Path source = Files.createDirectory(folder.resolve("E1"));
         Path shown = shown();
         try (SlowMount mount = new SlowMount(shown, source, Duration.ZERO)) {
-            night.register("E1", source);
-            mount.hangLater();
-            Run run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
-            night.get(Operations.class).pause(run.id(), "test");
-            Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+            Run run = hangingAtReading(mount, source);
+            pause(run);
             assertThat(night.get(Runs.class).find(run.id()).orElseThrow().state())
                     .isEqualTo(RunState.PAUSED);
 
@@ -276,19 +270,37 @@ class NightFlowsIT {
         return shown;
     }
 
+    /** A run of which the first experiment is safe and the next one hangs; paused, and the source answers again. */
+    private Run pausedWhileHanging(Path hung) throws Exception {
+        try (HungMount _ = new HungMount(hung)) {
+            Run run = night.get(Operations.class).start("dr", "test");
+            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
+            pause(run);
+            return run;
+        }
+    }
+
+    private void pause(Run run) {
+        night.get(Operations.class).pause(run.id(), "test");
+        Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
+    }
+
+    /** A run of one experiment, of which a file is being read and does not come. */
+    private Run hangingAtReading(SlowMount mount, Path source) throws IOException {
+        night.register("E1", source);
+        mount.hangLater();
+        Run run = night.get(Operations.class).start("dr", "test");
+        Awaitility.await().atMost(LIMIT).until(() -> mount.hanging() > 0);
+        return run;
+    }
+
     @Test
     void aRunThatIsGoneOnWithLooksAtTheRestAndPlansNothingTwice() throws Exception {
         open("dozo.ingest.looks=1");
         experiment("E1");
         Path hung = experiment("E2");
         experiment("E3");
-        Run run;
-        try (HungMount _ = new HungMount(hung)) {
-            run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
-            night.get(Operations.class).pause(run.id(), "test");
-            Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
-        }
+        Run run = pausedWhileHanging(hung);
         night.get(Operations.class).resume(run.id(), "test");
 
         assertThat(night.await(run.id()).state()).isEqualTo(RunState.COMPLETE);
@@ -302,13 +314,7 @@ class NightFlowsIT {
         open("dozo.ingest.looks=1");
         Path first = experiment("E1");
         Path hung = experiment("E2");
-        Run run;
-        try (HungMount _ = new HungMount(hung)) {
-            run = night.get(Operations.class).start("dr", "test");
-            Awaitility.await().atMost(LIMIT).until(() -> safe() == 1);
-            night.get(Operations.class).pause(run.id(), "test");
-            Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
-        }
+        Run run = pausedWhileHanging(hung);
         night.jdbc().sql("update run set looked_after = 0").update();
         Night.write(first, Map.of("a", "other content", "new", "file"));
         night.get(Operations.class).resume(run.id(), "test");

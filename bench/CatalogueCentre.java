@@ -148,7 +148,7 @@ final class CatalogueCentre {
     /** One file of the largest experiment has another time; all others are as they were. The seconds of its look. */
     private double changed(int file) throws Exception {
         now.set(Instant.now());
-        double seconds = seconds(() -> news(i -> CatalogueLoad.facts(i == file ? -i : i)));
+        double seconds = seconds(() -> news(i -> CatalogueLoad.facts(i == file ? i + 1 : i)));
         // Else it would be news in the next night.
         news(CatalogueLoad::facts);
         return seconds;

@@ -148,7 +148,7 @@ def run(program, size, folder, limit_seconds):
     finally:
         reap_orphans(set(), ended and ended.session)
     if ended.code != 0:
-        words = (errors.read_text(errors='replace').strip() or 'no word').split('\n')[-1]
+        words = errors.read_text(errors='replace').strip()[-2_000:] or 'no word'
         raise CannotMeasure(f'{program} ended with {ended.code}: {words}')
     figures = defaultdict(list)
     for line in output.read_text().splitlines():

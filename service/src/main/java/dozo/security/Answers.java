@@ -16,6 +16,8 @@ class Answers {
 
     static final String REST = "/api/";
 
+    private static final String HEALTH = "/actuator/health";
+
     private final JsonMapper json;
 
     private record Problem(String title, int status, String detail, String instance) {}
@@ -26,6 +28,11 @@ class Answers {
 
     static boolean isRest(HttpServletRequest request) {
         return request.getRequestURI().startsWith(REST);
+    }
+
+    static boolean isHealth(HttpServletRequest request) {
+        String path = request.getServletPath();
+        return path.equals(HEALTH) || path.startsWith(HEALTH + "/");
     }
 
     void refuse(HttpServletRequest request, HttpServletResponse response, HttpStatus status, Message detail)

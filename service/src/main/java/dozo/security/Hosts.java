@@ -29,8 +29,6 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @Configuration
 class Hosts {
 
-    private static final String HEALTH = "/actuator/health";
-
     /** Names in small letters, and addresses in their one form. */
     private final Set<String> known;
 
@@ -60,8 +58,7 @@ class Hosts {
 
     /** NB: a request of HTTP/1.0 need not name a host; browsers always do. */
     private boolean isKnown(HttpServletRequest request) {
-        String path = request.getServletPath();
-        if (request.getHeader(HttpHeaders.HOST) == null || path.equals(HEALTH) || path.startsWith(HEALTH + "/")) {
+        if (request.getHeader(HttpHeaders.HOST) == null || Answers.isHealth(request)) {
             return true;
         }
         String host = request.getServerName();

@@ -139,7 +139,7 @@ public class Operations implements SmartLifecycle {
                 .filter(Run::goesOn)
                 .orElseThrow(() -> Refusal.conflict("run", "run %d is not running", runId));
         ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
-        if (executions.idle()) {
+        if (!isWorking()) {
             // It was paused, or a dead process left it and it was not gone on with yet: there is nothing to wait for.
             runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
         } else {
@@ -157,11 +157,11 @@ public class Operations implements SmartLifecycle {
      */
     public synchronized void pause(long runId, String requestedBy) {
         find(runId);
-        if (runEnd.stops(runId) && !executions.idle()) {
+        if (runEnd.stops(runId) && isWorking()) {
             throw Refusal.conflict("run", "run %d is stopping", runId);
         }
         runs.pause(runId, requestedBy);
-        if (!executions.idle()) {
+        if (isWorking()) {
             executions.askToStop(find(runId));
         }
     }
@@ -184,9 +184,14 @@ public class Operations implements SmartLifecycle {
         return find(runId);
     }
 
+    /** Whether this process works on any run. */
+    public boolean isWorking() {
+        return !executions.idle();
+    }
+
     /** Whether this process works on a run; of a paused one: it finishes what it had under way. */
     public boolean worksOn(Run run) {
-        return run.goesOn() && !executions.idle();
+        return run.goesOn() && isWorking();
     }
 
     /**
@@ -198,7 +203,7 @@ public class Operations implements SmartLifecycle {
     }
 
     synchronized void recover(Duration pauseLimit) {
-        if (executions.idle()) {
+        if (!isWorking()) {
             runs.running().ifPresent(run -> {
                 forgetStopping();
                 executions.recover(run);
@@ -224,7 +229,7 @@ public class Operations implements SmartLifecycle {
         alive = false;
         runEnd.leave();
         try {
-            if (!executions.idle()) {
+            if (isWorking()) {
                 runs.goingOn().ifPresent(executions::askToStop);
             }
         } finally {
@@ -258,10 +263,10 @@ public class Operations implements SmartLifecycle {
         }
         Run run = find(runId);
         boolean paused = run.state() == RunState.PAUSED;
-        if (paused && runEnd.stops(runId) && !executions.idle()) {
+        if (paused && runEnd.stops(runId) && isWorking()) {
             throw Refusal.conflict("run", "run %d is stopping", runId);
         }
-        if (paused && !executions.idle()) {
+        if (paused && isWorking()) {
             return false;
         }
         runs.resume(runId, requestedBy);
@@ -294,7 +299,7 @@ public class Operations implements SmartLifecycle {
             // What is going on is left for the next start, which must find it as it is.
             throw Refusal.conflict("run", "the service is stopping");
         }
-        if (scrub.id() == makingWay && !executions.idle()) {
+        if (scrub.id() == makingWay && isWorking()) {
             return;
         }
         try {
@@ -321,7 +326,7 @@ public class Operations implements SmartLifecycle {
     private void awaitJob() {
         try {
             long limit = System.nanoTime() + LEAVING_LIMIT.toNanos();
-            while (!executions.idle() && System.nanoTime() < limit) {
+            while (isWorking() && System.nanoTime() < limit) {
                 Thread.sleep(POLL);
             }
         } catch (InterruptedException e) {

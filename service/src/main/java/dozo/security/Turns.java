@@ -1,0 +1,104 @@
+package dozo.security;
+
+import dozo.file.Message;
+import dozo.run.Operations;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpStatus;
+import org.springframework.security.web.util.OnCommittedResponseWrapper;
+import org.springframework.stereotype.Component;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * Lets a run have the processors: while one goes on, {@link #AT_ONCE} requests are worked on at a time, in the order in which they came.
+ * The others wait, {@value #WAITING_MAX} at most; more are refused at once. Health is told in any case.
+ */
+@Component
+@Order(Ordered.HIGHEST_PRECEDENCE + 2)
+class Turns extends OncePerRequestFilter {
+
+    static final int AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
+    static final int WAITING_MAX = 200;
+
+    /** A turn ends when the answer begins to leave, and after this time: who streams a large one mostly waits for its reader. */
+    private static final Duration TURN_MAX = Duration.ofSeconds(1);
+
+    private static final Duration WAIT_MAX = Duration.ofSeconds(10);
+
+    private final Operations operations;
+    private final Answers answers;
+    private final Semaphore turns = new Semaphore(AT_ONCE, true);
+
+    Turns(Operations operations, Answers answers) {
+        this.operations = operations;
+        this.answers = answers;
+    }
+
+    @Override
+    protected boolean shouldNotFilter(HttpServletRequest request) {
+        return Answers.isHealth(request) || !operations.isWorking();
+    }
+
+    @Override
+    protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        if (!awaitTurn()) {
+            response.setHeader("Retry-After", "1");
+            answers.refuse(
+                    request,
+                    response,
+                    HttpStatus.SERVICE_UNAVAILABLE,
+                    Message.of("a run goes on and too many requests wait; try again"));
+            return;
+        }
+        Turn turn = new Turn(turns);
+        try {
+            CompletableFuture.delayedExecutor(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS, Runnable::run)
+                    .execute(turn::end);
+            chain.doFilter(request, new OnCommittedResponseWrapper(response) {
+                @Override
+                protected void onResponseCommitted() {
+                    turn.end();
+                }
+            });
+        } finally {
+            turn.end();
+        }
+    }
+
+    private boolean awaitTurn() {
+        try {
+            return turns.getQueueLength() < WAITING_MAX && turns.tryAcquire(WAIT_MAX.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** Given back once, by whoever comes first. */
+    private static final class Turn {
+
+        private final Semaphore turns;
+        private final AtomicBoolean over = new AtomicBoolean();
+
+        Turn(Semaphore turns) {
+            this.turns = turns;
+        }
+
+        void end() {
+            if (!over.getAndSet(true)) {
+                turns.release();
+            }
+        }
+    }
+}

@@ -19,6 +19,7 @@ import org.springframework.stereotype.Component;
  *
  * @param findings how many there are so far; 1001 stands for more than 1,000
  * @param pausedBy missing unless it is paused
+ * @param stoppedBy who asked for it to stop; missing where nobody did
  * @param underWay whether this process works on it; a paused run finishes what it had begun
  * @param retryOf the run whose findings it tries again; missing where it is no retry
  * @param retry how many experiments a retry goes through; missing where not everything is seen
@@ -37,6 +38,7 @@ public record ShownRun(
         long findings,
         @Nullable String pausedBy,
         @Nullable Instant pausedAt,
+        @Nullable String stoppedBy,
         boolean underWay,
         @Nullable Long retryOf,
         Progress progress,
@@ -58,6 +60,7 @@ public record ShownRun(
                 findings,
                 pausedBy,
                 pausedAt,
+                stoppedBy,
                 retryOf);
     }
 
@@ -127,6 +130,7 @@ public record ShownRun(
                     run.findings(),
                     run.pausedBy(),
                     run.pausedAt(),
+                    run.stoppedBy(),
                     operations.worksOn(run),
                     run.retryOf(),
                     runs.progress(sight, run.id()),

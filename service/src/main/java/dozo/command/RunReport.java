@@ -72,6 +72,10 @@ public final class RunReport {
             out.println("  paused by %s since %s; to go on: dozo resume %d"
                     .formatted(Connection.visible(run.pausedBy()), run.pausedAt(), run.id()));
         }
+        if (run.stoppedBy() != null) {
+            out.println((run.stops() ? "  stopping, as asked by " : "  asked to stop by ")
+                    + Connection.visible(run.stoppedBy()));
+        }
         if (run.retryOf() != null) {
             out.println("  tries again what run %d found".formatted(run.retryOf()));
         }

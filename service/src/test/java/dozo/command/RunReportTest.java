@@ -24,6 +24,7 @@ class RunReportTest {
             0,
             null,
             null,
+            null,
             null);
     private static final Progress LARGE_FILE_UNDER_WAY = new Progress(4, 1, 0, 400L << 20, 100L << 20, 250L << 20);
 

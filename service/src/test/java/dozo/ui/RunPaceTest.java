@@ -99,6 +99,7 @@ class RunPaceTest {
                 0,
                 null,
                 null,
+                null,
                 null);
         return new RunSample(run, 0, 0, 0, entries, 0, 0, List.of(), lanes, null, null);
     }

@@ -3,7 +3,6 @@ package dozo.run;
 import static java.util.Objects.requireNonNull;
 
 import dozo.file.Message;
-import dozo.ledger.Ledger;
 import dozo.registry.Refusal;
 import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
@@ -12,7 +11,6 @@ import dozo.run.Runs.RunKind;
 import dozo.run.Runs.RunState;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -46,13 +44,9 @@ public class Operations implements SmartLifecycle {
     private final Retries retries;
     private final Sites sites;
     private final Senders senders;
-    private final Ledger ledger;
     private final RunEnd runEnd;
     private final InstantSource clock;
     private volatile boolean alive;
-
-    /** The scrub that was asked to make way: once is enough. Guarded by this. */
-    private long makingWay;
 
     public Operations(
             Executions executions,
@@ -60,7 +54,6 @@ public class Operations implements SmartLifecycle {
             Retries retries,
             Sites sites,
             Senders senders,
-            Ledger ledger,
             RunEnd runEnd,
             InstantSource clock) {
         this.executions = executions;
@@ -68,7 +61,6 @@ public class Operations implements SmartLifecycle {
         this.retries = retries;
         this.sites = sites;
         this.senders = senders;
-        this.ledger = ledger;
         this.runEnd = runEnd;
         this.clock = clock;
     }
@@ -135,16 +127,12 @@ public class Operations implements SmartLifecycle {
      * @throws Refusal when it is not going on
      */
     public synchronized void stop(long runId, String requestedBy) {
-        Run running = runs.find(runId)
-                .filter(Run::goesOn)
-                .orElseThrow(() -> Refusal.conflict("run", "run %d is not running", runId));
-        ledger.append(requestedBy, "run.stopping", String.valueOf(runId), Map.of());
-        if (!isWorking()) {
+        runs.stop(runId, requestedBy);
+        if (isWorking()) {
+            executions.askToStop(find(runId));
+        } else {
             // It was paused, or a dead process left it and it was not gone on with yet: there is nothing to wait for.
             runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
-        } else {
-            runEnd.stop(runId);
-            executions.askToStop(running);
         }
     }
 
@@ -157,9 +145,6 @@ public class Operations implements SmartLifecycle {
      */
     public synchronized void pause(long runId, String requestedBy) {
         find(runId);
-        if (runEnd.stops(runId) && isWorking()) {
-            throw Refusal.conflict("run", "run %d is stopping", runId);
-        }
         runs.pause(runId, requestedBy);
         if (isWorking()) {
             executions.askToStop(find(runId));
@@ -195,8 +180,9 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Goes on with the run that nobody works on, if there is one: a dead process left it, or the database was away when its
-     * job ended. One that is paused is left as it is; if it still has something under way after a minute, that is cut off. Only the one process that works on this database may call it; at its start, and then from time to time.
+     * Goes on with the run that nobody works on, if there is one: a dead process left it, or the database was away when its job ended.
+     * One that was asked to stop has ended with that. One that is paused is left as it is; if it still has something under way after a
+     * minute, that is cut off. Only the one process that works on this database may call it; at its start, and then from time to time.
      */
     public synchronized void recover() {
         recover(PAUSE_LIMIT);
@@ -204,12 +190,17 @@ public class Operations implements SmartLifecycle {
 
     synchronized void recover(Duration pauseLimit) {
         if (!isWorking()) {
-            runs.running().ifPresent(run -> {
-                forgetStopping();
-                executions.recover(run);
-            });
+            runs.goingOn().ifPresent(this::recover);
         } else {
             runs.goingOn().filter(run -> run.state() == RunState.PAUSED).ifPresent(run -> windUp(run, pauseLimit));
+        }
+    }
+
+    private void recover(Run left) {
+        if (left.stops()) {
+            runs.close(left.id(), RunState.STOPPED, RunEnd.STOPPED);
+        } else if (left.state() == RunState.RUNNING) {
+            executions.recover(left);
         }
     }
 
@@ -262,23 +253,13 @@ public class Operations implements SmartLifecycle {
             throw Refusal.conflict("run", "the service is stopping");
         }
         Run run = find(runId);
-        boolean paused = run.state() == RunState.PAUSED;
-        if (paused && runEnd.stops(runId) && isWorking()) {
-            throw Refusal.conflict("run", "run %d is stopping", runId);
-        }
-        if (paused && isWorking()) {
+        runs.refuseStopping(runId);
+        if (run.state() == RunState.PAUSED && isWorking()) {
             return false;
         }
         runs.resume(runId, requestedBy);
-        forgetStopping();
         executions.resume(run);
         return true;
-    }
-
-    /** Whoever goes on has not heard that it is to stop, or to make way. */
-    private void forgetStopping() {
-        makingWay = 0;
-        runEnd.stop(0);
     }
 
     /** Asks again whoever did not hear it, and closes the lanes under what takes too long: a file may be a terabyte. */
@@ -299,12 +280,11 @@ public class Operations implements SmartLifecycle {
             // What is going on is left for the next start, which must find it as it is.
             throw Refusal.conflict("run", "the service is stopping");
         }
-        if (scrub.id() == makingWay && isWorking()) {
+        if (scrub.stops() && isWorking()) {
             return;
         }
         try {
             stop(scrub.id(), requestedBy);
-            makingWay = scrub.id();
             LOG.info("scrub {} was asked to stop for a nightly backup", scrub.id());
         } catch (Refusal ended) {
             LOG.info("scrub {} had ended before it could be stopped", scrub.id());

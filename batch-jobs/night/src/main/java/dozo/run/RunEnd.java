@@ -7,6 +7,7 @@ import dozo.file.Problem;
 import dozo.ledger.Findings;
 import dozo.ledger.Findings.Finding;
 import dozo.remote.RemoteException;
+import dozo.run.Runs.Run;
 import dozo.run.Runs.RunState;
 import java.sql.SQLException;
 import java.util.Comparator;
@@ -18,7 +19,6 @@ import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.JobExecutionException;
 import org.springframework.batch.core.listener.JobExecutionListener;
-import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
 /** Closes a run when its job has ended, however it has. */
@@ -38,7 +38,6 @@ class RunEnd implements JobExecutionListener {
     private final Senders senders;
     private final NightFlows flows;
     private volatile boolean leaving;
-    private volatile long stopping;
 
     /** The run that lost the database last, and how often. Only the one job's thread has them. */
     private volatile long lost;
@@ -57,33 +56,26 @@ class RunEnd implements JobExecutionListener {
         leaving = true;
     }
 
-    /** From now on a run that does not complete was stopped by a person, paused or not. */
-    void stop(long run) {
-        stopping = run;
-    }
-
-    /** Whether a person has stopped a run while this process worked on it. */
-    boolean stops(long run) {
-        return stopping == run;
-    }
-
     @Override
     public void afterJob(JobExecution execution) {
         long run = requireNonNull(execution.getJobParameters().getLong(NightlyBackupJob.RUN));
         senders.close(run);
         flows.close(run);
         BatchStatus status = execution.getStatus();
-        boolean paused = status != BatchStatus.COMPLETED && paused(run);
         if (status == BatchStatus.COMPLETED) {
             runs.close(run, RunState.COMPLETE, "");
+            return;
+        }
+        Run asked = runs.find(run).orElseThrow();
+        // However it ended: it was asked to, perhaps cut off, and if anything else is wrong the next run finds it
+        // again.
+        if (asked.stops()) {
+            LOG.info("run {} is stopped; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
+            runs.close(run, RunState.STOPPED, STOPPED);
         } else if (leaving) {
             LOG.info("run {} is left for the next start to go on with", run);
-        } else if (paused && !stops(run)) {
-            // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
-            // resumed.
+        } else if (asked.state() == RunState.PAUSED) {
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
-        } else if (paused || (stops(run) && (obeyed(execution) || lostDatabase(execution)))) {
-            runs.close(run, RunState.STOPPED, STOPPED);
         } else if (lostDatabase(execution) && mayGoOn(run)) {
             LOG.warn("run {} lost the database; it continues within a minute", run);
         } else {
@@ -98,16 +90,6 @@ class RunEnd implements JobExecutionListener {
         }
     }
 
-    /**
-     * Whether a job ended because it was asked to. The framework's word to stop changes the job's row, over which the job stumbles when it
-     * writes its own state at that moment, at its begin most of all.
-     */
-    private static boolean obeyed(JobExecution execution) {
-        return execution.getStatus() == BatchStatus.STOPPED
-                || execution.getStatus() == BatchStatus.STOPPING
-                || cause(telling(execution.getAllFailureExceptions()), OptimisticLockingFailureException.class) != null;
-    }
-
     /** Whether a job ended because it lost the database: what it left is as what a dead process left. */
     private static boolean lostDatabase(JobExecution execution) {
         return execution.getAllFailureExceptions().stream().anyMatch(LostDatabase::isBehind);
@@ -117,10 +99,6 @@ class RunEnd implements JobExecutionListener {
         losses = lost == run ? losses + 1 : 1;
         lost = run;
         return losses <= LOSSES_MAX;
-    }
-
-    private boolean paused(long run) {
-        return runs.find(run).filter(found -> found.state() == RunState.PAUSED).isPresent();
     }
 
     /** The one that says why: the framework adds its own, that a step has failed, in no particular order. */

@@ -50,6 +50,7 @@ public class Runs {
             row.getLong("findings"),
             row.getString("paused_by"),
             Rows.instant(row, "paused_at"),
+            row.getString("stopped_by"),
             row.getObject("retry_of", Long.class));
 
     private static final String SELECT = """
@@ -127,6 +128,7 @@ public class Runs {
      * @param message why it failed, or what it waits for; empty otherwise
      * @param findings how many there are so far; {@link Findings#COUNTED_MAX} and one more: more than that
      * @param pausedBy null unless it is paused
+     * @param stoppedBy who asked for it to stop first; null: nobody
      * @param retryOf the run whose findings it tries again; null where it is no retry
      */
     public record Run(
@@ -142,7 +144,13 @@ public class Runs {
             long findings,
             @Nullable String pausedBy,
             @Nullable Instant pausedAt,
+            @Nullable String stoppedBy,
             @Nullable Long retryOf) {
+
+        /** Whether it ends as soon as what is under way is finished. */
+        public boolean stops() {
+            return goesOn() && stoppedBy != null;
+        }
 
         /** Whether no other run can be opened: it is running, or paused. */
         public boolean goesOn() {
@@ -233,19 +241,20 @@ public class Runs {
     /**
      * Notes that a run is to begin nothing until it is resumed.
      *
-     * @throws Refusal when it is not running
+     * @throws Refusal when it is not running, or stopping
      */
     @Transactional
     public void pause(long id, String requestedBy) {
         int paused = jdbc.sql("""
                         update run set state = 'PAUSED', paused_by = :by, paused_at = :now
-                        where run_id = :run and state = 'RUNNING'
+                        where run_id = :run and state = 'RUNNING' and stopped_by is null
                         """)
                 .param("by", requestedBy)
                 .param("now", Timestamp.from(clock.instant()))
                 .param("run", id)
                 .update();
         if (paused == 0) {
+            refuseStopping(id);
             throw Refusal.conflict(
                     "run",
                     find(id).filter(run -> run.state() == RunState.PAUSED)
@@ -262,15 +271,16 @@ public class Runs {
     /**
      * Notes that a paused run is to go on.
      *
-     * @throws Refusal when it is not paused
+     * @throws Refusal when it is not paused, or stopping
      */
     @Transactional
     public void resume(long id, String requestedBy) {
         int resumed = jdbc.sql("""
                         update run set state = 'RUNNING', paused_by = null, paused_at = null
-                        where run_id = :run and state = 'PAUSED'
+                        where run_id = :run and state = 'PAUSED' and stopped_by is null
                         """).param("run", id).update();
         if (resumed == 0) {
+            refuseStopping(id);
             throw Refusal.conflict("run", "run %d is not paused", id);
         }
         ledger.append(
@@ -278,6 +288,29 @@ public class Runs {
                 "run.resumed",
                 String.valueOf(id),
                 Map.of("before", RunState.PAUSED, "after", RunState.RUNNING));
+    }
+
+    /** A run that is asked to stop is neither paused nor resumed any more. */
+    void refuseStopping(long id) {
+        if (find(id).filter(Run::stops).isPresent()) {
+            throw Refusal.conflict("run", "run %d is stopping", id);
+        }
+    }
+
+    /**
+     * Notes that a run is to stop, paused or not: nobody goes on with it, in this process or a later one.
+     *
+     * @throws Refusal when it has ended
+     */
+    @Transactional
+    public void stop(long id, String requestedBy) {
+        int stopping = jdbc.sql("""
+                        update run set stopped_by = coalesce(stopped_by, :by) where run_id = :run and ended_at is null
+                        """).param("by", requestedBy).param("run", id).update();
+        if (stopping == 0) {
+            throw Refusal.conflict("run", "run %d is not running", id);
+        }
+        ledger.append(requestedBy, "run.stopping", String.valueOf(id), Map.of());
     }
 
     /** Says that a run is paused, by whom and since when. */
@@ -391,11 +424,6 @@ public class Runs {
                 .param("run", id)
                 .query(RUN)
                 .optional();
-    }
-
-    /** The run that is going on and not paused. */
-    public Optional<Run> running() {
-        return goingOn().filter(run -> run.state() == RunState.RUNNING);
     }
 
     /** The run that has not ended: it is running, or paused. */

@@ -126,6 +126,21 @@ class MakeWayIT {
         night.complete();
     }
 
+    /** Whoever asked for a stop is told that it will: the process may die before it has stopped. */
+    @Test
+    void aRunWhoseProcessDiedAfterItWasAskedToStopIsNotGoneOnWith() throws Exception {
+        Run scrub = slowScrub();
+        night.close();
+        night = new Night(database, site.address());
+        night.get(Runs.class).stop(scrub.id(), "operator");
+
+        operations().recover();
+
+        assertThat(run(scrub).state()).isEqualTo(RunState.STOPPED);
+        assertThat(run(scrub).stoppedBy()).isEqualTo("operator");
+        assertThat(operations().isWorking()).isFalse();
+    }
+
     @Test
     void aScrubWhoseProcessEndedAfterItWasAskedMakesWayToo() throws Exception {
         Run scrub = slowScrub();

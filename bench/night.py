@@ -16,6 +16,7 @@ from pathlib import Path
 
 import timeline
 from centre import LIMIT_SECONDS, Centre, make
+from counts import counts
 from data import KB, MB
 from engine import DOZO
 from measure import fill_in, workspace
@@ -56,6 +57,7 @@ class Size:
     flood: int
     history: int
     nights: int
+    counted: tuple[int, int]
     drawn: tuple[int, int]
     rounds: int
 
@@ -71,6 +73,7 @@ FULL = Size(
     flood=FLOOD,
     history=3_650,
     nights=300,
+    counted=(100, 20),
     drawn=(48, 64),
     rounds=3,
 )
@@ -85,6 +88,7 @@ SHORT = Size(
     flood=100,
     history=50,
     nights=3,
+    counted=(3, 5),
     drawn=(24, 8),
     rounds=1,
 )
@@ -353,12 +357,17 @@ def of_years(folder, server, builds, size, rounds, judged):
     return years(folder, server, builds['dozo'], size.history, size.nights, judged)
 
 
+def counted(folder, server, builds, size, rounds, judged):
+    return counts(folder, builds['dozo'], *size.counted)
+
+
 TESTS = {
     'new': new,
     'small': small,
     'far': far,
     'unchanged': unchanged,
     'changed': changed,
+    'counts': counted,
     'readers': with_readers,
     'many': many,
     'years': of_years,

@@ -27,7 +27,7 @@ PermitRootLogin prohibit-password
 Subsystem sftp internal-sftp
 PrintMotd no
 LogLevel ERROR
-SetEnv SHLVL=1{environment}
+SetEnv SHLVL=1{environment}{forced}
 """
 
 CLIENT_CONFIGURATION = """\
@@ -57,10 +57,11 @@ def free_port():
 class Server:
     """The site's sshd, from `with` to its end."""
 
-    def __init__(self, folder, environment=''):
-        """`environment`: NAME=VALUE for the programs it starts."""
+    def __init__(self, folder, environment='', forced=None):
+        """`environment`: NAME=VALUE for the programs it starts. `forced`: a program that is started for whatever is asked."""
         self.folder = Path(folder)
         self.environment = environment and ' ' + environment
+        self.forced = f'\nForceCommand {forced}' if forced else ''
         self.key = self.folder / 'user_key'
         self.known_hosts = self.folder / 'known_hosts'
         self.log = self.folder / 'sshd.log'
@@ -78,7 +79,7 @@ class Server:
             Path('/run/sshd').mkdir(mode=0o755, exist_ok=True)
         configuration = self.folder / 'sshd_config'
         configuration.write_text(
-            SERVER_CONFIGURATION.format(port=self.port, folder=self.folder, environment=self.environment)
+            SERVER_CONFIGURATION.format(port=self.port, folder=self.folder, environment=self.environment, forced=self.forced)
         )
         command = [sshd, '-D', '-f', configuration, '-E', self.log]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)

@@ -45,6 +45,11 @@ def years(folder, server, program, nights, real, judged):
         pattern = difference(counts, rows(centre))
         say(f'a night of {CHANGED} changed experiments: {before[-1]:.2f} s, {sum(pattern.values())} rows')
         fill(centre, nights, pattern)
+        # What the service forgets at the end of a night has become ten years' at once here.
+        counts = rows(centre)
+        forgetting = changed_night(centre, changes)
+        forgotten = -sum(count for count in difference(counts, rows(centre)).values() if count < 0)
+        say(f'the first night behind them: {forgetting:.2f} s, {forgotten:,} rows forgotten')
         after, told = [], []
         for number in range(real):
             counts = rows(centre) if number == 0 else counts
@@ -57,7 +62,10 @@ def years(folder, server, program, nights, real, judged):
             if number % 50 == 0:
                 say(f'night {number + 1}/{real}: {after[-1]:.2f} s')
         sizes = table_sizes(centre)
-    return shown(nights, before, after, told, sizes, judged)
+    return [
+        *shown(nights, before, after, told, sizes, judged),
+        Row(f'behind {nights:,} nights: the first one, s', '', f'{forgetting:.2f}, {forgotten:,} rows forgotten'),
+    ]
 
 
 def say(what):

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
+import dozo.db.Campaign;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +37,11 @@ class KilledDatabaseIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(10);
     private static final int FILES = 3_000;
-    private static final int UNITS_BEFORE = 20;
+
+    /** So many are verified when the server is killed, or less. */
+    private static final int UNITS_BEFORE_MAX = 40;
+
+    private static final int NIGHTS = Campaign.times(1);
 
     @TempDir
     Path folder;
@@ -45,10 +51,11 @@ class KilledDatabaseIT {
         TestDatabase.unpacked(folder.resolve("work/postgres"));
     }
 
+    @Tag(Campaign.TAG)
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aNightThatLosesItsServerGoesOnAndTheNextOneIsComplete(boolean wholeFamily) throws Exception {
-        Path source = source();
+        Path source = Files.createDirectory(folder.resolve("source"));
         try (RunningService service = start();
                 CapturedLog log = new CapturedLog();
                 LoopbackSite site = LoopbackSite.start(folder.resolve("keys"), folder.resolve("dr"), 0)) {
@@ -59,30 +66,42 @@ class KilledDatabaseIT {
             service.bean(Sites.class).save("dr", site.address(), "test");
             service.bean(Projects.class).create("P1", "", "test");
             service.bean(Experiments.class).register("P1", "S1", "", source, "test");
-            Run night = service.bean(Operations.class).start("dr", "test");
-            await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> verified(service) >= UNITS_BEFORE);
-            kill(wholeFamily);
-            awaitAnswers(service, log, 2);
-            long committed = verified(service);
-            Run ended = ended(service, night);
-
-            System.out.printf(
-                    "killed after %d units: run %d ended %s %s%n",
-                    committed, ended.id(), ended.state(), ended.message());
-            assertThat(committed).isLessThan(units(service));
-            assertThat(ended.state()).isEqualTo(RunState.COMPLETE);
-            assertThat(recovered(service, night))
-                    .as("by the same path as after a dead process")
-                    .isEqualTo(1);
+            for (int night = 1; night <= NIGHTS; night++) {
+                addFiles(source, night);
+                killANight(service, wholeFamily);
+                awaitAnswers(service, log, 1 + night);
+                assertGoesOn(service, night);
+            }
             Run next = ended(service, service.bean(Operations.class).start("dr", "test"));
             assertThat(next.state()).isEqualTo(RunState.COMPLETE);
             assertThat(service.get("/api/v1/coverage").at("/totals/safe").asBoolean())
                     .isTrue();
             assertThat(log.events())
                     .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
-            assertThat(log.count("the database does not answer")).isEqualTo(2);
-            assertThat(log.count("the database answers again")).isEqualTo(2);
+            assertThat(log.count("the database does not answer")).isEqualTo(1 + NIGHTS);
+            assertThat(log.count("the database answers again")).isEqualTo(1 + NIGHTS);
         }
+    }
+
+    /** Kills the server at a random moment before all is verified. */
+    private void killANight(RunningService service, boolean wholeFamily) throws IOException {
+        long before = verified(service) + new Random().nextInt(UNITS_BEFORE_MAX + 1);
+        service.bean(Operations.class).start("dr", "test");
+        await().atMost(LIMIT).pollInterval(Duration.ofMillis(5)).until(() -> verified(service) >= before);
+        kill(wholeFamily);
+    }
+
+    private static void assertGoesOn(RunningService service, int number) {
+        long committed = verified(service);
+        Run ended = ended(service, service.bean(Runs.class).latest().orElseThrow());
+        System.out.printf(
+                "night %d was killed after %d units: run %d ended %s %s%n",
+                number, committed, ended.id(), ended.state(), ended.message());
+        assertThat(committed).isLessThan(units(service));
+        assertThat(ended.state()).isEqualTo(RunState.COMPLETE);
+        assertThat(recovered(service, ended))
+                .as("by the same path as after a dead process")
+                .isEqualTo(1);
     }
 
     @Test
@@ -167,14 +186,12 @@ class KilledDatabaseIT {
                 .single();
     }
 
-    private Path source() throws IOException {
-        Path source = Files.createDirectories(folder.resolve("source"));
-        Random random = new Random(17);
+    private static void addFiles(Path source, int night) throws IOException {
+        Random random = new Random(night);
         for (int i = 0; i < FILES; i++) {
             byte[] content = new byte[random.nextInt(20_000)];
             random.nextBytes(content);
-            Files.write(source.resolve("image" + i), content);
+            Files.write(source.resolve("image" + night + "-" + i), content);
         }
-        return source;
     }
 }

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
@@ -223,6 +224,8 @@ public class Operations implements SmartLifecycle {
             if (isWorking()) {
                 runs.goingOn().ifPresent(executions::askToStop);
             }
+        } catch (DataAccessException e) {
+            LOG.warn("the run that goes on was not asked to stop: {}", e.getMessage());
         } finally {
             awaitJob();
         }

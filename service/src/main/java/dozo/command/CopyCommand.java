@@ -2,6 +2,7 @@ package dozo.command;
 
 import dozo.copy.Copy;
 import dozo.copy.Copy.Progress;
+import dozo.crypto.Libcrypto;
 import dozo.remote.RemoteException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,12 +13,16 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Copies to a site or from one, as scp does, and proves it. Needs no service and no database, and loads nothing of either:
  * how soon the first byte moves counts.
  */
 public final class CopyCommand {
+
+    /** The property that the launcher sets where only the first compiler works: the file in which the rehearsal has noted libcrypto's. */
+    private static final String QUICK = "copy.crypto";
 
     private static final InstantSource CLOCK = InstantSource.system();
 
@@ -57,6 +62,11 @@ public final class CopyCommand {
                 out.flush();
                 return Exit.WELL;
             }
+            if (options.version()) {
+                out.println("dozo %s%ncrypto: %s".formatted(version(), Libcrypto.note()));
+                return Exit.WELL;
+            }
+            warn(System.getProperty(QUICK), err);
             return new CopyCommand(options, out, err).copy();
         } catch (Failure known) {
             err.println("dozo: " + known.getMessage());
@@ -68,6 +78,19 @@ public final class CopyCommand {
             err.println("dozo: this is a defect:");
             e.printStackTrace(err);
             return Exit.DEFECT;
+        }
+    }
+
+    static String version() {
+        String built = CopyCommand.class.getPackage().getImplementationVersion();
+        return built == null ? "from source" : built;
+    }
+
+    /** Says that a copy will be slow: code was to be compiled for a libcrypto that is not used now. */
+    private static void warn(@Nullable String note, PrintWriter err) {
+        if (note != null && !Libcrypto.isUsed()) {
+            err.println("dozo: this copy takes long: the crypto is %s. Remove %s, and the next one is faster"
+                    .formatted(Libcrypto.note(), note));
         }
     }
 

@@ -49,6 +49,7 @@ final class CopyOptions {
               --json            print the result as JSON, with exact numbers
               -q                do not tell how far it is
               -h, --help        print this
+              -V, --version     print what is installed, and what encrypts and digests
 
             Exit codes:
               0     everything is verified
@@ -68,6 +69,7 @@ final class CopyOptions {
     private boolean json;
     private boolean quiet;
     private boolean help;
+    private boolean version;
     private long limit;
     private int lanes;
 
@@ -90,7 +92,7 @@ final class CopyOptions {
                 options.places.add(argument);
             }
         }
-        if (!options.help && options.places.size() < 2) {
+        if (!options.help && !options.version && options.places.size() < 2) {
             throw usage("SRC and DST are missing");
         }
         return options;
@@ -128,6 +130,10 @@ final class CopyOptions {
         return help;
     }
 
+    boolean version() {
+        return version;
+    }
+
     private void takeLong(String argument, Deque<String> left) {
         int equals = argument.indexOf('=');
         String name = equals < 0 ? argument : argument.substring(0, equals);
@@ -138,6 +144,7 @@ final class CopyOptions {
             case "--dry-run" -> dryRun = isOn(name, value);
             case "--json" -> json = isOn(name, value);
             case "--help" -> help = isOn(name, value);
+            case "--version" -> version = isOn(name, value);
             default -> throw unknown(name);
         }
     }
@@ -150,6 +157,7 @@ final class CopyOptions {
                 case 'r' -> folders = true;
                 case 'q' -> quiet = true;
                 case 'h' -> help = true;
+                case 'V' -> version = true;
                 case 'p' -> {
                     // Times and modes are always kept.
                 }

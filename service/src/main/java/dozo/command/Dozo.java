@@ -84,7 +84,7 @@ public final class Dozo {
         java.util.Objects.requireNonNull(commandLine.getSubcommands().get("copy"))
                 .setUnmatchedOptionsArePositionalParams(true)
                 .setExpandAtFiles(false);
-        commandLine.getCommandSpec().version("dozo " + version());
+        commandLine.getCommandSpec().version("dozo " + CopyCommand.version());
         return commandLine;
     }
 
@@ -226,11 +226,6 @@ public final class Dozo {
                 ? RunReport.progress(
                         shown.run(), moved ? shown.progress() : shown.progress().recorded())
                 : RunReport.progress(shown.run(), scrub.copiesRead(), scrub.bytesRead(), scrub.copiesDamaged());
-    }
-
-    private static String version() {
-        String built = Dozo.class.getPackage().getImplementationVersion();
-        return built == null ? "from source" : built;
     }
 
     private static int failed(Exception failure, CommandLine commandLine, CommandLine.ParseResult parsed) {

@@ -1,5 +1,6 @@
 package dozo.command;
 
+import dozo.crypto.Libcrypto;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 
@@ -39,8 +41,12 @@ final class Rehearsal {
         this.knownHosts = knownHosts;
     }
 
-    /** Rehearses in a new folder in this one, and removes it. */
+    /** Rehearses in a new folder in this one, and removes it. Notes in {@code copy.crypto} which libcrypto it has used. */
     static int in(Path folder) throws IOException {
+        Optional<Path> libcrypto = Libcrypto.file();
+        if (libcrypto.isPresent()) {
+            Files.writeString(folder.resolve("copy.crypto"), libcrypto.get().toString());
+        }
         Thread.ofPlatform().daemon().name("end of the rehearsal's time").start(Rehearsal::endInTime);
         Path work = Files.createTempDirectory(Files.createDirectories(folder).toRealPath(), "rehearsal");
         try (LoopbackSite loopback = LoopbackSite.start(work.resolve("keys"), work.resolve("site"), 0)) {

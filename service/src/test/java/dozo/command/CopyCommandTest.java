@@ -2,11 +2,13 @@ package dozo.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dozo.crypto.Libcrypto;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,6 +46,36 @@ class CopyCommandTest {
         assertThat(help.code()).isZero();
         assertThat(help.out()).contains("--limit").contains("130").contains("Unlike with scp");
         assertThat(help.out().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void versionSaysWhatEncryptsAndDigests() {
+        Ended version = copy("--version");
+
+        assertThat(version.code()).isZero();
+        assertThat(version.out()).startsWith("dozo ").contains("crypto: " + Libcrypto.note());
+        assertThat(copy("-V").out()).isEqualTo(version.out());
+    }
+
+    @Test
+    void aCopyThatCountsOnALibcryptoThatIsNotThereSaysThatItTakesLong() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Dcrypto.library=none",
+                        "-Dcopy.crypto=/the/note",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        CopyCommand.class.getName(),
+                        file.toString(),
+                        "no-such-folder/file")
+                .redirectErrorStream(true)
+                .start();
+
+        assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                .contains("takes long")
+                .contains("Java's own crypto")
+                .contains("Remove /the/note");
+        assertThat(process.waitFor()).isEqualTo(Exit.USAGE);
     }
 
     @Test

@@ -1,5 +1,7 @@
 package dozo.crypto;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -8,7 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,6 +105,22 @@ public final class Libcrypto {
     /** The library, if it is used. */
     static Optional<Libcrypto> found() {
         return FOUND;
+    }
+
+    /** Whether it does the crypto here. */
+    public static boolean isUsed() {
+        return FOUND.isPresent();
+    }
+
+    /** The file that it was loaded from; empty: it is not used, or the system does not say. */
+    public static Optional<Path> file() {
+        try (Stream<String> mapped = Files.lines(Path.of("/proc/self/maps"))) {
+            return mapped.filter(line -> isUsed() && line.contains("/libcrypto."))
+                    .map(line -> Path.of(line.substring(line.indexOf('/'))))
+                    .findFirst();
+        } catch (IOException | UncheckedIOException e) {
+            return Optional.empty();
+        }
     }
 
     /** What does the crypto here, for people: the library's version, or why it is not used. */

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dozo.RunningService;
 import dozo.db.Campaign;
+import dozo.db.LostDatabase;
 import dozo.db.TestDatabase;
 import dozo.loopback.LoopbackSite;
 import dozo.registry.Experiments;
@@ -193,6 +194,7 @@ class KilledDatabaseIT {
 
     private static Run ended(RunningService service, Run run) {
         await().atMost(LIMIT)
+                .ignoreExceptionsMatching(LostDatabase::isBehind)
                 .until(() ->
                         !service.bean(Runs.class).find(run.id()).orElseThrow().goesOn());
         return service.bean(Runs.class).find(run.id()).orElseThrow();

@@ -32,7 +32,8 @@ SIZES = """
 
 def years(folder, server, program, nights, real, judged):
     """`nights`: of the history. `real`: those behind it, through a service and an sshd."""
-    sources = make(folder / 'sources', EXPERIMENTS, FILES, 10, 100, 2)
+    # Of about the same size: each change is a twentieth of its experiment, and all nights together look like one day's sweep.
+    sources = make(folder / 'sources', EXPERIMENTS, FILES, 50, 60, 2)
     with Centre(folder / 'dozo', program, server.port, server) as centre:
         watch_statements(centre)
         centre.register(sources)

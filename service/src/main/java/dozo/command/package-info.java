@@ -9,6 +9,7 @@
             "api :: http",
             "collect",
             "copy",
+            "crypto",
             "export",
             "file",
             "ledger",

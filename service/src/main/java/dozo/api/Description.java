@@ -80,20 +80,23 @@ class Description {
     private static final String PROBLEM = "#/components/schemas/Problem";
 
     /** What a status means wherever it is answered. */
-    private static final Map<String, String> ERRORS = new TreeMap<>(Map.ofEntries(
-            Map.entry("400", "the request, its query or its body cannot be read"),
-            Map.entry("401", "name and password, or the token, are missing or wrong"),
-            Map.entry("403", "not permitted"),
-            Map.entry("404", "it does not exist, or belongs to another project"),
-            Map.entry("406", "none of the types in Accept is available"),
-            Map.entry("409", "it conflicts with the present state"),
-            Map.entry("412", "it is not any more what If-Match says"),
-            Map.entry("413", "the body is too long"),
-            Map.entry("415", "the body's media type is not supported"),
-            Map.entry("422", "a value is invalid: errors lists the fields and what is expected"),
-            Map.entry("429", "too many logins failed"),
-            Map.entry("502", "the site failed"),
-            Map.entry("503", "the database, or the directory of users, does not answer")));
+    private static final Map<String, String> ERRORS = new TreeMap<>(
+            Map.ofEntries(
+                    Map.entry("400", "the request, its query or its body cannot be read"),
+                    Map.entry("401", "name and password, or the token, are missing or wrong"),
+                    Map.entry("403", "not permitted"),
+                    Map.entry("404", "it does not exist, or belongs to another project"),
+                    Map.entry("406", "none of the types in Accept is available"),
+                    Map.entry("409", "it conflicts with the present state"),
+                    Map.entry("412", "it is not any more what If-Match says"),
+                    Map.entry("413", "the body is too long"),
+                    Map.entry("415", "the body's media type is not supported"),
+                    Map.entry("422", "a value is invalid: errors lists the fields and what is expected"),
+                    Map.entry("429", "too many logins failed"),
+                    Map.entry("502", "the site failed"),
+                    Map.entry(
+                            "503",
+                            "the database, or the directory of users, does not answer; or too many requests wait while a run goes on")));
 
     /** Parameters by name; what is not here is described by its handler. */
     private static final Map<String, String> PARAMETERS = Stream.of("""

@@ -89,7 +89,7 @@ public final class CopyCommand {
     /** Says that a copy will be slow: code was to be compiled for a libcrypto that is not used now. */
     private static void warn(@Nullable String note, PrintWriter err) {
         if (note != null && !Libcrypto.isUsed()) {
-            err.println("dozo: this copy takes long: the crypto is %s. Remove %s, and the next one is faster"
+            err.println("dozo: this copy takes long, because it uses %s. Remove %s to make later copies faster"
                     .formatted(Libcrypto.note(), note));
         }
     }

@@ -49,7 +49,7 @@ final class CopyOptions {
               --json            print the result as JSON, with exact numbers
               -q                do not tell how far it is
               -h, --help        print this
-              -V, --version     print what is installed, and what encrypts and digests
+              -V, --version     print the version and the crypto that is used
 
             Exit codes:
               0     everything is verified

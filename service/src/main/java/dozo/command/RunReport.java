@@ -73,7 +73,7 @@ public final class RunReport {
                     .formatted(Connection.visible(run.pausedBy()), run.pausedAt(), run.id()));
         }
         if (run.stoppedBy() != null) {
-            out.println((run.stops() ? "  stopping, as asked by " : "  asked to stop by ")
+            out.println((run.stops() ? "  stopping; stop requested by " : "  stop requested by ")
                     + Connection.visible(run.stoppedBy()));
         }
         if (run.retryOf() != null) {

@@ -260,9 +260,9 @@ public final class Demo implements Callable<Integer> {
     /** Goes on with the night that was cut off, if there is one; then a new one; then the table. Whether all is verified. */
     private boolean night(ConfigurableApplicationContext started) throws InterruptedException {
         Runs runs = started.getBean(Runs.class);
-        for (Run cutOff = runs.goingOn().orElse(null);
+        for (Run cutOff = runs.running().orElse(null);
                 cutOff != null;
-                cutOff = runs.goingOn().orElse(null)) {
+                cutOff = runs.running().orElse(null)) {
             say("run %d was interrupted; it continues".formatted(cutOff.id()));
             follow(runs, cutOff.id());
         }

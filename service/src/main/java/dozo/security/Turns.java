@@ -20,8 +20,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Lets a run have the processors: while one goes on, {@link #AT_ONCE} requests are worked on at a time, in the order in which they came.
- * The others wait, {@value #WAITING_MAX} at most; more are refused at once. Health is told in any case.
+ * Gives a run precedence over requests. While one goes on, {@link #AT_ONCE} requests are worked on at a time, in the order in which they
+ * came (ADR 0058). The others wait, {@value #WAITING_MAX} at most; more are refused at once. Health checks are always answered.
  */
 @Component
 @Order(Ordered.HIGHEST_PRECEDENCE + 2)
@@ -30,7 +30,7 @@ class Turns extends OncePerRequestFilter {
     static final int AT_ONCE = Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
     static final int WAITING_MAX = 200;
 
-    /** A turn ends when the answer begins to leave, and after this time: who streams a large one mostly waits for its reader. */
+    /** A turn ends when the answer begins to leave, and after this time: streaming a large answer is mostly waiting for its reader. */
     private static final Duration TURN_MAX = Duration.ofSeconds(1);
 
     private static final Duration WAIT_MAX = Duration.ofSeconds(10);

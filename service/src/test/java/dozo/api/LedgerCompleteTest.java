@@ -581,7 +581,7 @@ class LedgerCompleteTest {
 
     private static void awaitNoRun() {
         await().atMost(Duration.ofMinutes(5))
-                .until(() -> service.bean(Runs.class).goingOn().isEmpty()
+                .until(() -> service.bean(Runs.class).running().isEmpty()
                         && jdbc.sql("select from restore where ended_at is null")
                                 .query()
                                 .listOfRows()

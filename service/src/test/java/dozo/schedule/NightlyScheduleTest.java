@@ -67,7 +67,7 @@ class NightlyScheduleTest {
         lookAt(tomorrow());
         Run run = runs().latest().orElseThrow();
         assertThat(run.requestedBy()).isEqualTo("dozo");
-        await().atMost(RUN_LIMIT).until(() -> runs().goingOn().isEmpty());
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
 
         // The same night again: its run is done.
         lookAt(run.startedAt().plusSeconds(15));
@@ -86,7 +86,7 @@ class NightlyScheduleTest {
 
         lookAt(tomorrow());
         assertThat(runs().latest()).isPresent();
-        await().atMost(RUN_LIMIT).until(() -> runs().goingOn().isEmpty());
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
     }
 
     @Test
@@ -125,7 +125,7 @@ class NightlyScheduleTest {
         lookAt(night.startedAt().plus(Duration.ofDays(1)));
 
         assertThat(runs().latest().orElseThrow().kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
-        await().atMost(RUN_LIMIT).until(() -> runs().goingOn().isEmpty());
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
     }
 
     @Test
@@ -163,7 +163,7 @@ class NightlyScheduleTest {
         Run next = runs().latest().orElseThrow();
         assertThat(next.kind()).isEqualTo(RunKind.NIGHTLY_BACKUP);
         assertThat(next.id()).isGreaterThan(night.id());
-        await().atMost(RUN_LIMIT).until(() -> runs().goingOn().isEmpty());
+        await().atMost(RUN_LIMIT).until(() -> runs().running().isEmpty());
     }
 
     private void jdbc(String sql) {

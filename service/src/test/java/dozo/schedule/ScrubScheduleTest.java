@@ -202,7 +202,7 @@ class ScrubScheduleTest {
     }
 
     private void awaitEnd() {
-        await().atMost(RUN_LIMIT).until(() -> service.bean(Runs.class).goingOn().isEmpty());
+        await().atMost(RUN_LIMIT).until(() -> service.bean(Runs.class).running().isEmpty());
     }
 
     private void age(Duration age) {

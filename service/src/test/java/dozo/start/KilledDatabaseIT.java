@@ -69,7 +69,9 @@ class KilledDatabaseIT {
             Run night = nightUnderWay(service);
             kill(wholeFamily);
             awaitAnswers(service, log, 2);
+            long committed = verified(service);
             assertGoesOn(service, night);
+            assertThat(committed).isLessThan(units(service));
             assertAllIsSafe(service, source);
             assertThat(log.events())
                     .noneSatisfy(event -> assertThat(event.getThrowableProxy()).isNotNull());
@@ -202,6 +204,10 @@ class KilledDatabaseIT {
 
     private static long verified(RunningService service) {
         return count(service, "select count(*) from transfer_unit where state = 'VERIFIED'");
+    }
+
+    private static long units(RunningService service) {
+        return count(service, "select count(*) from transfer_unit");
     }
 
     private static long recovered(RunningService service, Run run) {

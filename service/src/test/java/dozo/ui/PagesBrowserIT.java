@@ -751,6 +751,26 @@ class PagesBrowserIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"en", "ja"})
+    void aRunThatIsStoppingSaysWhoAskedForIt(String language) throws Exception {
+        Runs runs = service.bean(Runs.class);
+        long run = runs.open(
+                        RunKind.NIGHTLY_BACKUP,
+                        service.bean(Sites.class).find("dr").orElseThrow(),
+                        "test")
+                .id();
+        runs.stop(run, "night owl");
+        Page page = open(language, "/runs/" + run);
+        assertThat(page.locator(".notice"))
+                .containsText(word(language, "run.stopping.by").replace("{0}", "night owl"));
+        assertThat(page.getByRole(AriaRole.LINK, named(word(language, "act.stop"))))
+                .hasCount(0);
+        shoot(page, "run-stopping", language);
+        accessible(page, "run-stopping", language);
+        service.bean(Operations.class).stop(run, "test");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"en", "ja"})
     void whoResumesOrTriesAgainIsToldFirstWhatThatDoes(String language) throws Exception {
         Runs runs = service.bean(Runs.class);
         long run = runs.open(

@@ -321,7 +321,6 @@ class FindingsTest {
         assertThat(kept(id).supersededBy()).isNull();
     }
 
-    /** A whole night that finds these. */
     /** So that a run which meets it once for every unit says it once, in every night in which it stands. */
     @Test
     void aRunKnowsWhatItFoundOfAWholeExperimentAlsoWhenAnEarlierOneDid() {
@@ -336,6 +335,7 @@ class FindingsTest {
         assertThat(findings.anyOfWhole(again, second, Problem.UNREADABLE)).isFalse();
     }
 
+    /** A whole night that finds these. */
     private long night(Finding... found) {
         long run = run("nightlyBackup");
         findings.add(run, List.of(found));

@@ -114,8 +114,11 @@ public final class Libcrypto {
 
     /** The file that it was loaded from; empty: it is not used, or the system does not say. */
     public static Optional<Path> file() {
+        if (!isUsed()) {
+            return Optional.empty();
+        }
         try (Stream<String> mapped = Files.lines(Path.of("/proc/self/maps"))) {
-            return mapped.filter(line -> isUsed() && line.contains("/libcrypto."))
+            return mapped.filter(line -> line.contains("/libcrypto."))
                     .map(line -> Path.of(line.substring(line.indexOf('/'))))
                     .findFirst();
         } catch (IOException | UncheckedIOException e) {

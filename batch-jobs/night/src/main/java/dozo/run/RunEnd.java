@@ -19,6 +19,7 @@ import org.springframework.batch.core.BatchStatus;
 import org.springframework.batch.core.job.JobExecution;
 import org.springframework.batch.core.job.JobExecutionException;
 import org.springframework.batch.core.listener.JobExecutionListener;
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
 /** Closes a run when its job has ended, however it has. */
@@ -67,14 +68,14 @@ class RunEnd implements JobExecutionListener {
             return;
         }
         Run asked = runs.find(run).orElseThrow();
-        // However it ended: it was asked to, perhaps cut off, and if anything else is wrong the next run finds it
-        // again.
-        if (asked.stops()) {
-            LOG.info("run {} is stopped; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
+        boolean paused = asked.state() == RunState.PAUSED;
+        if (asked.stops() && (paused || obeyed(execution) || lostDatabase(execution))) {
             runs.close(run, RunState.STOPPED, STOPPED);
         } else if (leaving) {
             LOG.info("run {} is left for the next start to go on with", run);
-        } else if (asked.state() == RunState.PAUSED) {
+        } else if (paused) {
+            // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
+            // resumed.
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
         } else if (lostDatabase(execution) && mayGoOn(run)) {
             LOG.warn("run {} lost the database; it continues within a minute", run);
@@ -88,6 +89,16 @@ class RunEnd implements JobExecutionListener {
             findings.add(run, List.of(new Finding(null, problem, null, reason)));
             runs.close(run, RunState.FAILED, reason);
         }
+    }
+
+    /**
+     * Whether a job ended because it was asked to. The framework's word to stop changes the job's row, over which the job stumbles when it
+     * writes its own state at that moment, at its begin most of all.
+     */
+    private static boolean obeyed(JobExecution execution) {
+        return execution.getStatus() == BatchStatus.STOPPED
+                || execution.getStatus() == BatchStatus.STOPPING
+                || cause(telling(execution.getAllFailureExceptions()), OptimisticLockingFailureException.class) != null;
     }
 
     /** Whether a job ended because it lost the database: what it left is as what a dead process left. */

@@ -426,6 +426,11 @@ public class Runs {
                 .optional();
     }
 
+    /** The run that is going on and not paused. */
+    public Optional<Run> running() {
+        return goingOn().filter(run -> run.state() == RunState.RUNNING);
+    }
+
     /** The run that has not ended: it is running, or paused. */
     public Optional<Run> goingOn() {
         return jdbc.sql(SELECT + "where r.ended_at is null")

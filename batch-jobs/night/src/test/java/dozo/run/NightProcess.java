@@ -34,7 +34,7 @@ final class NightProcess {
         database.setPassword(arguments[2]);
         String[] settings = Arrays.copyOfRange(arguments, DATABASE_ARGUMENTS, arguments.length);
         try (Night night = new Night(database, ChildProcess.site(all), settings)) {
-            var left = night.get(Runs.class).goingOn();
+            var left = night.get(Runs.class).running();
             if (left.isPresent()) {
                 night.get(Operations.class).recover();
                 night.await(left.get().id());

@@ -419,11 +419,11 @@ class NightlyBackupIT {
     }
 
     @Test
-    void aJobThatFailsAfterItWasAskedToStopIsStoppedAndElseFailed() {
+    void aJobThatStumblesOverTheWordToStopIsStoppedAndOverAnythingElseFailed() {
         assertThat(endedBy(
                         new OptimisticLockingFailureException("wrong version (0), where current version is 1"), true))
                 .isEqualTo(RunState.STOPPED);
-        assertThat(endedBy(new IllegalStateException("cut off"), true)).isEqualTo(RunState.STOPPED);
+        assertThat(endedBy(new IllegalStateException("a defect"), true)).isEqualTo(RunState.FAILED);
         assertThat(endedBy(new IllegalStateException("a defect"), false)).isEqualTo(RunState.FAILED);
     }
 

@@ -278,7 +278,8 @@ class PauseIT {
         assertThatThrownBy(() -> operations().startScrub(request(0), "test"))
                 .isInstanceOf(Refusal.class)
                 .hasMessageContaining("resume it or stop it first");
-        assertThat(night.get(Runs.class).goingOn()).map(Run::state).contains(RunState.PAUSED);
+        assertThat(night.get(Runs.class).running()).isEmpty();
+        assertThat(night.get(Runs.class).goingOn()).isPresent();
 
         operations().stop(run.id(), "test");
         assertThatThrownBy(() -> operations().pause(run.id(), "test"))

@@ -115,7 +115,7 @@ class ScrubFaultsIT {
 
             night.get(Operations.class).recover();
 
-            assertThat(night.get(Runs.class).goingOn()).map(Run::id).contains(scrub.id());
+            assertThat(night.get(Runs.class).running()).map(Run::id).contains(scrub.id());
             assertThat(night.count("select count(*) from ledger where action = 'run.recovered'"))
                     .isZero();
         }
@@ -150,7 +150,7 @@ class ScrubFaultsIT {
                         .isInstanceOf(Refusal.class)
                         .hasMessageContaining("only one can run at a time");
                 Night winner = started.getFirst() == refused.getFirst() ? other : night;
-                long run = night.get(Runs.class).goingOn().orElseThrow().id();
+                long run = night.get(Runs.class).running().orElseThrow().id();
                 winner.get(Operations.class).stop(run, "test");
                 night.await(run);
             }

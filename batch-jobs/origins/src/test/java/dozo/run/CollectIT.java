@@ -333,7 +333,7 @@ class CollectIT {
             assertThat(child.isAlive()).isTrue();
         }
         night = new Night(database, site.address(), SETTINGS);
-        Run left = night.get(Runs.class).goingOn().orElseThrow();
+        Run left = night.get(Runs.class).running().orElseThrow();
 
         night.get(Operations.class).recover();
 

@@ -45,6 +45,7 @@ final class CopyOptions {
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
               --lanes N         so many SSH connections, 1 to 64; else as many as help
+              --sftp            send small files by SFTP, too: not as archives into the site's tar
               --dry-run         say what would be copied, and change nothing
               --json            print the result as JSON, with exact numbers
               -q                do not tell how far it is
@@ -66,6 +67,7 @@ final class CopyOptions {
     private final List<String> places = new ArrayList<>();
     private boolean folders;
     private boolean dryRun;
+    private boolean sftpAlone;
     private boolean json;
     private boolean quiet;
     private boolean help;
@@ -107,7 +109,7 @@ final class CopyOptions {
     }
 
     Copy.Options copy() {
-        return new Copy.Options(lanes, limit, dryRun);
+        return new Copy.Options(lanes, limit, dryRun, sftpAlone);
     }
 
     boolean folders() {
@@ -141,6 +143,7 @@ final class CopyOptions {
         switch (name) {
             case "--limit" -> limit = Amounts.rate(name, value(name, value, left));
             case "--lanes" -> lanes = lanes(value(name, value, left));
+            case "--sftp" -> sftpAlone = isOn(name, value);
             case "--dry-run" -> dryRun = isOn(name, value);
             case "--json" -> json = isOn(name, value);
             case "--help" -> help = isOn(name, value);

@@ -20,8 +20,13 @@ public interface Copy extends AutoCloseable {
      * @param lanes SSH connections, 1 to 64; 0: as many as help, found out while copying
      * @param limitBytesPerSecond content bytes a second at most; 0: no limit
      * @param dryRun looks and counts, and changes nothing
+     * @param sftpAlone whether small files go by SFTP, too, and not as archives where the site unpacks them
      */
-    record Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
+    record Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
+
+        public Options(int lanes, long limitBytesPerSecond, boolean dryRun) {
+            this(lanes, limitBytesPerSecond, dryRun, false);
+        }
 
         Lanes lanesTo(SiteAddress site) {
             return lanes == 0 ? Lanes.tuned(site) : Lanes.to(site, lanes);

@@ -31,7 +31,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -101,7 +100,8 @@ public final class CopyToSite implements Copy {
         boolean topIsNew = makeTop(lanes.next());
         FilePath incoming = Incoming.name(key(), top -> isTopName(top) || (!topIsNew && isNoFolder(lanes.next(), top)));
         // Files are on their way meanwhile: over a long way a look takes seconds.
-        KnownSite known = KnownSite.lookedAtMeanwhile(syncsAtOnce -> look(incoming, syncsAtOnce));
+        KnownSite looked = KnownSite.lookedAtMeanwhile(early -> look(incoming, early));
+        KnownSite known = options.sftpAlone() ? looked.bySftpAlone() : looked;
         try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
             sender = engine;
             if (topIsNew) {
@@ -132,11 +132,10 @@ public final class CopyToSite implements Copy {
     }
 
     /** What the site can do; looked at again when the lane dies, or another copy just removes the folder ours lies in. */
-    private SiteCheck look(FilePath incoming, CompletableFuture<Boolean> syncsAtOnce)
-            throws RemoteException, InterruptedException {
+    private SiteCheck look(FilePath incoming, SiteCheck.Early early) throws RemoteException, InterruptedException {
         for (int i = 1; ; i++) {
             try {
-                SiteCheck check = SiteCheck.in(lanes.next(), incoming, syncsAtOnce);
+                SiteCheck check = SiteCheck.in(lanes.next(), incoming, early);
                 if (check.writable()) {
                     return check;
                 }

@@ -16,6 +16,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
@@ -30,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Lane implements AutoCloseable {
 
-    /** Of the ten channels a stock sshd allows on a connection, those for commands. */
-    private static final int SHELLS_MAX = 4;
+    /** Of the ten channels a stock sshd allows on a connection: four are for SFTP at most, three for {@link Feed}s. */
+    private static final int SHELLS_MAX = 3;
 
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
@@ -46,6 +48,9 @@ public final class Lane implements AutoCloseable {
     private final List<Sftp> channels = new CopyOnWriteArrayList<>();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+
+    private final LongAdder bytesFed = new LongAdder();
+    private final AtomicInteger feeds = new AtomicInteger();
 
     // Guarded by the lock.
     private final Deque<Shell> idleShells = new ArrayDeque<>();
@@ -179,7 +184,10 @@ public final class Lane implements AutoCloseable {
 
     /** Bytes that went over all channels so far, one way or the other. */
     long bytesMoved() {
-        return channels.stream().mapToLong(sftp -> sftp.pipeline().bytesMoved()).sum();
+        return bytesFed.sum()
+                + channels.stream()
+                        .mapToLong(sftp -> sftp.pipeline().bytesMoved())
+                        .sum();
     }
 
     /** The least busy of this lane's channels. */
@@ -213,6 +221,17 @@ public final class Lane implements AutoCloseable {
     /** How busy the channel is that has least to do. */
     int busy() {
         return sftp().busy();
+    }
+
+    /** How many commands are being fed. */
+    int feeds() {
+        return feeds.get();
+    }
+
+    /** Starts a command that is to be fed: a line for a POSIX {@code sh} without a single quote. Returns at once. */
+    Feed feed(String command) {
+        feeds.incrementAndGet();
+        return new Feed(site, session, command, roundTripNanos(), bytesFed, feeds::decrementAndGet);
     }
 
     /**

@@ -1,5 +1,6 @@
 package dozo.remote;
 
+import dozo.file.FilePath;
 import dozo.remote.RemoteException.Reason;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,6 +38,9 @@ public final class Lanes implements AutoCloseable {
     /** Files open at once on a channel: enough requests in flight to hide a long round trip. */
     private static final int FILES_PER_CHANNEL = 64;
 
+    /** Commands fed at once on a lane with several channels; else one. */
+    private static final int FEEDS_FAR_MAX = 3;
+
     /** An answer may take so long where no other lane gets any either: a site may sync gigabytes before it answers. */
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
 
@@ -56,6 +60,7 @@ public final class Lanes implements AutoCloseable {
     private final boolean tuned;
     private final long silenceAloneMaxNanos;
     private final Semaphore files = new Semaphore(0, true);
+    private final Semaphore feeds = new Semaphore(0, true);
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -64,6 +69,7 @@ public final class Lanes implements AutoCloseable {
     private int channels;
     private @Nullable Tuning tuning;
     private int filesAllowed;
+    private int feedsAllowed;
     private long bytesBefore;
     private long nanosBefore;
     private final List<Lane> open = new ArrayList<>();
@@ -162,6 +168,22 @@ public final class Lanes implements AutoCloseable {
     /** Leave to have files open at the site: 64 for each channel there has been so far. Whoever takes one gives it back. */
     public Semaphore files() {
         return files;
+    }
+
+    /** Has a tar at the site unpack what it is fed, in this folder; waits while as many are being fed as the lanes are for. */
+    public TarFeed tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
+        Lane next = next();
+        feeds.acquire();
+        try {
+            Lane lane = all().stream()
+                    .filter(Lane::isOpen)
+                    .min(Comparator.comparingInt(Lane::feeds).thenComparingInt(Lane::busy))
+                    .orElse(next);
+            return TarFeed.into(lane, folder, patience, feeds::release);
+        } catch (RemoteException | InterruptedException | RuntimeException e) {
+            feeds.release();
+            throw e;
+        }
     }
 
     /** The least busy open lane. Waits while there is none; throws when none can be had. */
@@ -352,6 +374,11 @@ public final class Lanes implements AutoCloseable {
         if (allowed > filesAllowed) {
             files.release(allowed - filesAllowed);
             filesAllowed = allowed;
+        }
+        int feedsNow = open.size() * Math.min(channels, FEEDS_FAR_MAX);
+        if (feedsNow > feedsAllowed) {
+            feeds.release(feedsNow - feedsAllowed);
+            feedsAllowed = feedsNow;
         }
     }
 

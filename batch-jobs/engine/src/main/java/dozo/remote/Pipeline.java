@@ -3,7 +3,6 @@ package dozo.remote;
 import dozo.remote.RemoteException.Reason;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -20,12 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.sshd.client.channel.ChannelSubsystem;
 import org.apache.sshd.client.session.ClientSession;
-import org.apache.sshd.common.SshConstants;
-import org.apache.sshd.common.channel.RemoteWindow;
-import org.apache.sshd.common.channel.exception.SshChannelClosedException;
-import org.apache.sshd.common.io.IoWriteFuture;
 import org.apache.sshd.common.session.ConnectionService;
-import org.apache.sshd.common.util.buffer.Buffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,12 +43,8 @@ final class Pipeline {
     /** The longest answer taken: OpenSSH itself never sends more than 256 KiB. */
     private static final int ANSWER_BYTES_MAX = (256 << 10) + 1024;
 
-    private static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
     private static final int VERSION_ID = -1;
-
-    /** No larger channel packets, whatever the site would take: RFC 4253 asks for no more than 32,768 bytes of payload. */
-    private static final int PACKET_BYTES_MAX = 32 << 10;
 
     private final String site;
     private final ChannelSubsystem channel;
@@ -72,12 +62,8 @@ final class Pipeline {
 
     private final LongAdder bytesMoved = new LongAdder();
 
-    /** The SSH packet being filled, and the room left in it; used by the sending thread alone. */
-    private final Buffer packet;
-
-    private boolean filling;
-    private int packetStart;
-    private int packetRoom;
+    /** Used by the sending thread alone. */
+    private final ChannelWriter writer;
 
     /** A request in the queue; {@code block} is sent behind it and given back. */
     private record Request(Packet head, int id, @Nullable Block block) {
@@ -92,7 +78,7 @@ final class Pipeline {
     private Pipeline(String site, ChannelSubsystem channel) {
         this.site = site;
         this.channel = channel;
-        this.packet = channel.getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, PACKET_BYTES_MAX + 16);
+        this.writer = new ChannelWriter(channel);
     }
 
     /** Opens the subsystem and says hello; the server's VERSION answer comes back through {@code hello}. */
@@ -118,6 +104,11 @@ final class Pipeline {
         }
         Thread.ofVirtual().name("send to " + site).start(pipeline::sendAll);
         return pipeline;
+    }
+
+    /** Says how long the way is. */
+    void roundTrip(long nanos) {
+        writer.roundTrip(nanos);
     }
 
     /** The server's VERSION answer: version and extensions. */
@@ -317,7 +308,7 @@ final class Pipeline {
         if (waiting != null) {
             return waiting;
         }
-        flush();
+        writer.flush();
         return queue.take();
     }
 
@@ -331,76 +322,13 @@ final class Pipeline {
         if (!hello) {
             prefix.uint32(request.id);
         }
-        put(prefix.bytes(), prefix.size());
-        put(head.bytes(), head.size());
+        writer.put(prefix.bytes(), prefix.size());
+        writer.put(head.bytes(), head.size());
         if (block != null) {
-            put(block.bytes(), length);
+            writer.put(block.bytes(), length);
             giveBack(block);
         }
-    }
-
-    private void put(byte[] bytes, int length) throws IOException {
-        int done = 0;
-        while (done < length) {
-            if (!filling) {
-                begin();
-            }
-            int n = Math.min(packetRoom, length - done);
-            packet.putRawBytes(bytes, done, n);
-            done += n;
-            packetRoom -= n;
-            if (packetRoom == 0) {
-                flush();
-            }
-        }
-    }
-
-    /** Begins a packet no larger than the peer's window has room for right now. Only this class takes from that window. */
-    private void begin() throws IOException {
-        RemoteWindow window = channel.getRemoteWindow();
-        long most = Math.min(window.getPacketSize(), waitForSpace(window));
-        // The same bytes again: a packet has left when writePacket returns (BlockingConnection).
-        var _ = channel.getSession().prepareBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, packet);
-        packet.putUInt(channel.getRecipient());
-        packetStart = packet.wpos();
-        packet.putUInt(0);
-        packetRoom = (int) Math.min(most, PACKET_BYTES_MAX);
-        filling = true;
-    }
-
-    private void flush() throws IOException {
-        if (!filling) {
-            return;
-        }
-        filling = false;
-        int end = packet.wpos();
-        int length = end - packetStart - Integer.BYTES;
-        packet.wpos(packetStart);
-        packet.putUInt(length);
-        packet.wpos(end);
-        channel.getRemoteWindow().consume(length);
-        if (!channel.isOpen()) {
-            throw new SshChannelClosedException(channel.getChannelId(), "closed");
-        }
-        IoWriteFuture written = channel.getSession().writePacket(packet);
-        if (!written.isWritten()) {
-            throw new IOException("not written", written.getException());
-        }
-        bytesMoved.add(length);
-    }
-
-    private long waitForSpace(RemoteWindow window) throws IOException {
-        long size = window.getSize();
-        if (size > 0) {
-            return size;
-        }
-        try {
-            return window.waitForSpace(WINDOW_TIMEOUT);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts this thread", e);
-        } catch (SocketTimeoutException e) {
-            throw new IOException("the site took no data for " + WINDOW_TIMEOUT.toSeconds() + " s", e);
-        }
+        bytesMoved.add((long) prefix.size() + head.size() + length);
     }
 
     /** A channel that ends when the site has no such subsystem: MINA's own waits on. */

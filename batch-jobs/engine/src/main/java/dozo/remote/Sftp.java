@@ -98,7 +98,9 @@ public final class Sftp {
             }
             long before = System.nanoTime();
             Limits limits = limits(pipeline, extensions);
-            return new Sftp(pipeline, site.rootPrefix(), extensions, limits, System.nanoTime() - before);
+            long roundTripNanos = System.nanoTime() - before;
+            pipeline.roundTrip(roundTripNanos);
+            return new Sftp(pipeline, site.rootPrefix(), extensions, limits, roundTripNanos);
         } catch (RemoteException | InterruptedException e) {
             pipeline.die(new RemoteException(Reason.LOST, "the channel to " + site + " was given up"));
             throw e;

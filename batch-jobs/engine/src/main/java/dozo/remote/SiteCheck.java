@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.regex.Pattern;
@@ -26,6 +27,7 @@ import java.util.regex.Pattern;
  * @param digest the fastest way to have digests computed among those that gave the right ones
  * @param digestBytesPerSecond how fast that went for 16 MiB in the site's memory, for read-back 1 MiB; 0 if it was not measured
  * @param syncsAtOnce whether {@link SiteSync} works there
+ * @param unpacksTar whether a tar there unpacks what it is fed as it is meant, so that files can be sent as archives
  * @param cache what has the site's memory forget files; empty if nothing does, or it was not tried
  * @param space room left, if the site tells
  * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if it was not tried
@@ -41,26 +43,40 @@ public record SiteCheck(
         RemoteDigest digest,
         double digestBytesPerSecond,
         boolean syncsAtOnce,
+        boolean unpacksTar,
         Optional<SiteCache> cache,
         Optional<Space> space,
         Optional<Duration> clockAhead,
         List<String> findings) {
 
-    private static final Pattern PROBE = Pattern.compile(SiteProbe.FOLDER + "[0-9a-f-]{36}");
+    private static final Pattern SCRATCH = Pattern.compile("[a-z]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
     /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
-        return of(lane, Look.WHOLE, new CompletableFuture<>());
+        return of(lane, Look.WHOLE, new Early());
     }
 
     /**
      * The same for a copy, which reads nothing cold, trying things out in this folder, which is made if need be.
      *
-     * @param syncsAtOnce is completed as soon as that is known, which is long before all the rest is
+     * @param early is completed as soon as that is known, which is before all the rest is
      */
-    public static SiteCheck in(Lane lane, FilePath folder, CompletableFuture<Boolean> syncsAtOnce)
-            throws RemoteException, InterruptedException {
-        return of(lane, new Look(folder, InstantSource.system(), false, Patience.USUAL), syncsAtOnce);
+    public static SiteCheck in(Lane lane, FilePath folder, Early early) throws RemoteException, InterruptedException {
+        return of(lane, new Look(folder, InstantSource.system(), false, Patience.USUAL), early);
+    }
+
+    /** What a copy wants to know before its first file is at the site. */
+    public record Early(CompletableFuture<Boolean> syncsAtOnce, CompletableFuture<Boolean> unpacksTar) {
+
+        public Early() {
+            this(new CompletableFuture<>(), new CompletableFuture<>());
+        }
+
+        /** Tells whoever waits that the look has failed. */
+        public void fail(Exception e) {
+            syncsAtOnce.completeExceptionally(e);
+            unpacksTar.completeExceptionally(e);
+        }
     }
 
     /**
@@ -77,20 +93,19 @@ public record SiteCheck(
         static final Look WHOLE = new Look(FilePath.of(".dozo/incoming"), InstantSource.system(), true, Patience.USUAL);
     }
 
-    static SiteCheck of(Lane lane, Look look, CompletableFuture<Boolean> syncsAtOnce)
-            throws RemoteException, InterruptedException {
+    static SiteCheck of(Lane lane, Look look, Early early) throws RemoteException, InterruptedException {
         FutureTask<Boolean> sync = new FutureTask<>(() -> SiteSync.offeredBy(lane)) {
             @Override
             protected void set(Boolean offered) {
                 super.set(offered);
-                syncsAtOnce.complete(offered);
+                early.syncsAtOnce.complete(offered);
             }
         };
         Thread.ofVirtual().name("try sync at " + lane.site().host()).start(sync);
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
         boolean rootThere = isFolder(sftp);
-        SiteProbe probe = new SiteProbe(lane, look, findings);
+        SiteProbe probe = new SiteProbe(lane, look, findings, early);
         if (rootThere) {
             probe.run();
         } else {
@@ -108,21 +123,45 @@ public record SiteCheck(
                 probe.digest(),
                 probe.digestBytesPerSecond(),
                 RemoteException.join(sync),
+                probe.unpacksTar(),
                 probe.cache(),
                 space,
                 probe.clockAhead(),
                 List.copyOf(findings));
     }
 
-    /** Whether this is a folder in which a look at a site tried things out: one that a lost lane cut off leaves it behind. */
-    public static boolean isProbe(FilePath folder) {
-        return PROBE.matcher(FilePath.render(folder.name())).matches();
+    /** A new name for a folder of ours that is removed again in a moment: a lost lane leaves it behind. */
+    public static FilePath scratchName(String kind) {
+        return FilePath.of(kind + UUID.randomUUID());
     }
 
-    /** Removes such a folder and the files in it. */
-    public static void removeProbe(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+    /** Whether this is such a folder. */
+    public static boolean isScratch(FilePath folder) {
+        return SCRATCH.matcher(FilePath.render(folder.name())).matches();
+    }
+
+    /** Removes such a folder and all in it, if it is there. */
+    public static void removeScratch(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
+        try {
+            lane.sftp().rmdir(folder);
+            return;
+        } catch (RemoteException e) {
+            if (e.reason() == Reason.NO_SUCH_FILE) {
+                return;
+            }
+            if (e.reason() != Reason.REFUSED && e.reason() != Reason.EXISTS) {
+                throw e;
+            }
+        }
+        List<FilePath> folders = new ArrayList<>();
         List<FilePath> files = new ArrayList<>();
-        lane.sftp().list(folder, (file, facts) -> files.add(file));
+        lane.sftp()
+                .list(
+                        folder,
+                        (path, facts) -> (facts.kind() == RemoteFacts.Kind.DIRECTORY ? folders : files).add(path));
+        for (FilePath below : folders) {
+            removeScratch(lane, below);
+        }
         for (FilePath file : files) {
             lane.sftp().remove(file);
         }

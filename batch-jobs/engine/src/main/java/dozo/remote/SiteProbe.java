@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -22,9 +21,6 @@ import java.util.concurrent.Future;
 
 /** Tries out, in a folder of its own that it removes again, what a site can do. */
 final class SiteProbe {
-
-    /** What the name of the folder begins with. */
-    static final String FOLDER = "probe-";
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -51,21 +47,24 @@ final class SiteProbe {
     private final Sftp sftp;
     private final Look look;
     private final List<String> findings;
+    private final SiteCheck.Early early;
     private final FilePath folder;
     private final List<FilePath> made = new CopyOnWriteArrayList<>();
 
     private boolean writable;
     private boolean renameKeeps;
     private boolean namesAreBytes;
+    private boolean unpacksTar;
     private RemoteDigest digest = RemoteDigest.readBack();
     private double digestBytesPerSecond;
     private Optional<SiteCache> cache = Optional.empty();
     private Optional<Duration> clockAhead = Optional.empty();
 
-    SiteProbe(Lane lane, Look look, List<String> findings) {
+    SiteProbe(Lane lane, Look look, List<String> findings, SiteCheck.Early early) {
         this.lane = lane;
+        this.early = early;
         this.look = look;
-        this.folder = look.folder().resolve(FOLDER + UUID.randomUUID());
+        this.folder = look.folder().resolve(SiteCheck.scratchName("probe-"));
         this.sftp = lane.sftp();
         this.findings = findings;
     }
@@ -82,13 +81,20 @@ final class SiteProbe {
             }
             together(writes);
             writable = true;
-            together(List.of(() -> tryDigests(known), this::tryClock, this::tryRename, this::tryNames, this::tryCache));
+            together(List.of(
+                    () -> tryDigests(known),
+                    this::tryClock,
+                    this::tryRename,
+                    this::tryNames,
+                    this::tryCache,
+                    this::tryTar));
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
             }
             findings.add((writable ? "not all could be tried: " : "we cannot write there: ") + e.getMessage());
         } finally {
+            early.unpacksTar().complete(unpacksTar);
             sweep();
         }
     }
@@ -130,6 +136,10 @@ final class SiteProbe {
 
     boolean namesAreBytes() {
         return namesAreBytes;
+    }
+
+    boolean unpacksTar() {
+        return unpacksTar;
     }
 
     RemoteDigest digest() {
@@ -315,6 +325,38 @@ final class SiteProbe {
         }
     }
 
+    /**
+     * Whether a tar there makes files as they are meant, with their modes and times, and in place of a link that has the name, not through it. What
+     * it does wrong is no finding: files are sent by SFTP then.
+     */
+    private void tryTar() throws RemoteException, InterruptedException {
+        FilePath below = folder.resolve("tar");
+        FilePath victim = write(new byte[] {'v'}, new byte[] {1, 2, 3});
+        sftp.mkdir(below, 0700);
+        sftp.symlink("../v".getBytes(StandardCharsets.US_ASCII), below.resolve("link"));
+        List<Unpacked> files = List.of(
+                new Unpacked("tar/empty", new byte[0], 0400, 4_000_000_000L),
+                new Unpacked("tar/new/odd", noise(REWRITTEN_BYTES), 0754, 1_000_000_001L),
+                new Unpacked("tar/link", noise(1), 0666, 0));
+        try (TarFeed tar = TarFeed.into(lane, folder, look.patience(), () -> {})) {
+            for (Unpacked file : files) {
+                tar.put(file.name.getBytes(StandardCharsets.US_ASCII), file.content, file.mode, file.modifiedSeconds);
+            }
+            tar.end();
+            boolean right = sftp.lstat(victim).map(RemoteFacts::sizeBytes).orElse(0L) == 3;
+            for (Unpacked file : files) {
+                right &= file.isThere();
+            }
+            unpacksTar = right;
+        } catch (RemoteException e) {
+            if (endsTheLook(e) && !lane.isOpen()) {
+                throw e;
+            }
+        } finally {
+            early.unpacksTar().complete(unpacksTar);
+        }
+    }
+
     private void remove(FilePath path) throws RemoteException, InterruptedException {
         try {
             sftp.remove(path);
@@ -330,7 +372,7 @@ final class SiteProbe {
             List<Try> removals = new ArrayList<>();
             made.forEach(path -> removals.add(() -> remove(path)));
             together(removals);
-            sftp.rmdir(folder);
+            SiteCheck.removeScratch(lane, folder);
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
@@ -343,5 +385,34 @@ final class SiteProbe {
 
     private static boolean endsTheLook(RemoteException e) {
         return e.retryable() || e.reason() == Reason.PROTOCOL;
+    }
+
+    /** A file that tar is to make. */
+    private final class Unpacked {
+
+        private final String name;
+        private final byte[] content;
+        private final int mode;
+        private final long modifiedSeconds;
+
+        Unpacked(String name, byte[] content, int mode, long modifiedSeconds) {
+            this.name = name;
+            this.content = content;
+            this.mode = mode;
+            this.modifiedSeconds = modifiedSeconds;
+        }
+
+        boolean isThere() throws RemoteException, InterruptedException {
+            FilePath path = folder.resolve(name);
+            boolean meant = sftp.lstat(path)
+                    .filter(there -> there.kind() == RemoteFacts.Kind.FILE
+                            && there.mode() == mode
+                            && there.modifiedSeconds() == modifiedSeconds)
+                    .isPresent();
+            return meant
+                    && RemoteDigest.readBack()
+                            .digests(lane, List.of(path), content.length)
+                            .equals(Map.of(path, Digest.ofContent(content)));
+        }
     }
 }

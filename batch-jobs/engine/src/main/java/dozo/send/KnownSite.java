@@ -9,12 +9,16 @@ import dozo.remote.RemoteException;
 import dozo.remote.RemoteException.Reason;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** What is known of a site, or will be as soon as the look at it is over: whoever asks earlier waits for that. */
@@ -23,20 +27,26 @@ public final class KnownSite {
     /** So many commands one after the other that do not end are not the trouble of single files. */
     private static final int STUCK_MAX = 8;
 
+    /** On a short way a look is over by then. */
+    private static final Duration LOOK_PATIENCE = Duration.ofMillis(300);
+
     private final Future<SiteCheck> check;
     private final Future<Boolean> syncsAtOnce;
+    private final Future<Boolean> unpacksTar;
     private final Patience patience;
     private final AtomicInteger stuck = new AtomicInteger();
 
-    /** Looks at a site; does not come back before {@code syncsAtOnce} is known. */
+    /** Looks at a site; does not come back before what is wanted early is known. */
     @FunctionalInterface
     public interface Look {
-        SiteCheck look(CompletableFuture<Boolean> syncsAtOnce) throws RemoteException, InterruptedException;
+        SiteCheck look(SiteCheck.Early early) throws RemoteException, InterruptedException;
     }
 
-    private KnownSite(Future<SiteCheck> check, Future<Boolean> syncsAtOnce, Patience patience) {
+    private KnownSite(
+            Future<SiteCheck> check, Future<Boolean> syncsAtOnce, Future<Boolean> unpacksTar, Patience patience) {
         this.check = check;
         this.syncsAtOnce = syncsAtOnce;
+        this.unpacksTar = unpacksTar;
         this.patience = patience;
     }
 
@@ -50,22 +60,28 @@ public final class KnownSite {
         return new KnownSite(
                 CompletableFuture.completedFuture(check),
                 CompletableFuture.completedFuture(check.syncsAtOnce()),
+                CompletableFuture.completedFuture(check.unpacksTar()),
                 patience);
     }
 
     /** A site that is looked at from now on, by a thread of its own. */
     public static KnownSite lookedAtMeanwhile(Look look) {
-        CompletableFuture<Boolean> syncsAtOnce = new CompletableFuture<>();
+        SiteCheck.Early early = new SiteCheck.Early();
         FutureTask<SiteCheck> check = new FutureTask<>(() -> {
             try {
-                return look.look(syncsAtOnce);
+                return look.look(early);
             } catch (RemoteException | InterruptedException | RuntimeException e) {
-                syncsAtOnce.completeExceptionally(e);
+                early.fail(e);
                 throw e;
             }
         });
         Thread.ofVirtual().name("look at a site").start(check);
-        return new KnownSite(check, syncsAtOnce, Patience.USUAL);
+        return new KnownSite(check, early.syncsAtOnce(), early.unpacksTar(), Patience.USUAL);
+    }
+
+    /** The same site, which is sent nothing but by SFTP. */
+    public KnownSite bySftpAlone() {
+        return new KnownSite(check, syncsAtOnce, CompletableFuture.completedFuture(false), patience);
     }
 
     /** Returns when nothing is tried out there any more. */
@@ -110,6 +126,22 @@ public final class KnownSite {
 
     boolean namesAreBytes() throws RemoteException, InterruptedException {
         return RemoteException.join(check).namesAreBytes();
+    }
+
+    /**
+     * Whether files may be sent there as archives. Does not wait long for a look: what is sent before it is over goes by SFTP.
+     */
+    boolean unpacksTar() throws RemoteException, InterruptedException {
+        try {
+            var _ = unpacksTar.get(LOOK_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return false;
+        }
+        return RemoteException.join(unpacksTar) && syncsAtOnce();
+    }
+
+    Patience patience() {
+        return patience;
     }
 
     boolean syncsAtOnce() throws RemoteException, InterruptedException {

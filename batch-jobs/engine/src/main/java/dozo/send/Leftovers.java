@@ -34,10 +34,10 @@ final class Leftovers {
         }
         Set<String> kept = keep.stream().map(String::valueOf).collect(Collectors.toSet());
         List<FilePath> leftovers = new ArrayList<>();
-        List<FilePath> probes = new ArrayList<>();
+        List<FilePath> scratch = new ArrayList<>();
         lane.sftp().list(incoming, (path, facts) -> {
-            if (SiteCheck.isProbe(path) && facts.kind() == RemoteFacts.Kind.DIRECTORY) {
-                probes.add(path);
+            if (SiteCheck.isScratch(path) && facts.kind() == RemoteFacts.Kind.DIRECTORY) {
+                scratch.add(path);
             } else if (!kept.contains(FilePath.render(path.name())) && facts.kind() != RemoteFacts.Kind.DIRECTORY) {
                 leftovers.add(path);
             }
@@ -45,8 +45,8 @@ final class Leftovers {
         for (FilePath leftover : leftovers) {
             SiteTree.removeIfThere(lane, leftover);
         }
-        for (FilePath probe : probes) {
-            SiteCheck.removeProbe(lane, probe);
+        for (FilePath each : scratch) {
+            SiteCheck.removeScratch(lane, each);
         }
         return removeIfEmpty(incoming) || !keep.isEmpty();
     }
@@ -62,21 +62,21 @@ final class Leftovers {
     List<String> sweepAll(FilePath all, Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
             throws RemoteException, InterruptedException {
         List<FilePath> projects = new ArrayList<>();
-        List<FilePath> probes = new ArrayList<>();
+        List<FilePath> scratch = new ArrayList<>();
         lane.sftp().list(all, (path, facts) -> {
             if (facts.kind() != RemoteFacts.Kind.DIRECTORY) {
                 return;
             }
-            if (!SiteCheck.isProbe(path)) {
+            if (!SiteCheck.isScratch(path)) {
                 projects.add(path);
             } else if (facts.modifiedSeconds() < probesBefore.getEpochSecond()) {
-                probes.add(path);
+                scratch.add(path);
             }
         });
         List<String> refused = new ArrayList<>();
-        for (FilePath probe : probes) {
-            whyNot(probe, () -> {
-                        SiteCheck.removeProbe(lane, probe);
+        for (FilePath each : scratch) {
+            whyNot(each, () -> {
+                        SiteCheck.removeScratch(lane, each);
                         return true;
                     })
                     .ifPresent(refused::add);

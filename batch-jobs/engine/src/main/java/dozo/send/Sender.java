@@ -17,6 +17,9 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
 import dozo.remote.Sftp.Part;
+import dozo.remote.SiteCheck;
+import dozo.send.Arrival.Arrived;
+import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
 import dozo.send.Outcome.Verified;
 import dozo.send.SourceFile.SourceProblem;
@@ -32,7 +35,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +77,7 @@ public final class Sender implements AutoCloseable {
     private final Gauges gauges = new Gauges();
     private final Workers workers;
     private final Prover prover;
+    private final TarStream stream;
 
     /** The site has refused to leave holes in a file. */
     private volatile boolean holesRefused;
@@ -106,18 +112,6 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    /** What came of sending a file, before anything is proven. */
-    private sealed interface Arrival {}
-
-    /**
-     * All of it lies at the site under this name. The digest is that of what was read here.
-     *
-     * @param mode the permissions it has there
-     */
-    private record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {}
-
-    private record Missing(Failed failed) implements Arrival {}
-
     private record Written(Digest digest, long bytes) {}
 
     /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
@@ -139,6 +133,7 @@ public final class Sender implements AutoCloseable {
         this.patience = new SourcePatience(patience);
         this.tree = new SiteTree(site);
         this.workers = new Workers(lanes);
+        this.stream = new TarStream(lanes, site, throttle, gauges, this.patience);
         this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
     }
 
@@ -419,7 +414,7 @@ public final class Sender implements AutoCloseable {
         Map<Entry, Arrived> proven = new HashMap<>();
         arrivals.forEach((file, arrival) -> {
             Outcome compared = switch (arrival) {
-                case Arrived arrived -> compare(arrived, found.get(arrived.lies));
+                case Arrived arrived -> compare(arrived, found.get(arrived.lies()));
                 case Missing(Failed failed) -> failed;
             };
             outcomes.put(file, compared);
@@ -433,7 +428,22 @@ public final class Sender implements AutoCloseable {
                         List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
             }
         }
+        clearFolders(arrivals.values());
         return outcomes;
+    }
+
+    /** Removes the folders in which files lay that have their names now, or that came out wrong. */
+    private void clearFolders(Collection<Arrival> arrivals) throws RemoteException, InterruptedException {
+        Set<FilePath> folders = new HashSet<>();
+        for (Arrival arrival : arrivals) {
+            if (arrival instanceof Arrived arrived
+                    && SiteCheck.isScratch(arrived.lies().parent())) {
+                folders.add(arrived.lies().parent());
+            }
+        }
+        for (FilePath folder : folders) {
+            stream.clear(folder);
+        }
     }
 
     private Map<Entry, Arrival> sendFiles(
@@ -441,12 +451,34 @@ public final class Sender implements AutoCloseable {
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.sending.enter()) {
             lanes.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
-            return workers.each(files, file -> {
+            Map<Entry, Arrival> arrivals = new HashMap<>(look ? stream.send(route, forStream(route, files)) : Map.of());
+            List<Entry> left =
+                    files.stream().filter(file -> !arrivals.containsKey(file)).toList();
+            arrivals.putAll(workers.each(left, file -> {
                 try (Stay _ = gauges.files.enter()) {
-                    return asProven(sendFile(route, file, look), provenBefore);
+                    return sendFile(route, file, look);
                 }
-            });
+            }));
+            arrivals.replaceAll((_, arrival) -> asProven(arrival, provenBefore));
+            return arrivals;
         }
+    }
+
+    /** Files that can go in an archive: those with a name that the site keeps, of which nothing may stand there already. */
+    private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
+        Set<FilePath> fresh = new HashSet<>();
+        for (FilePath folder : files.stream()
+                .map(file -> route.finalName(file).parent())
+                .distinct()
+                .toList()) {
+            if (!lanes.<Boolean, RemoteException>over(lane -> mayStand(lane, route, folder))) {
+                fresh.add(folder);
+            }
+        }
+        return files.stream()
+                .filter(file -> file.path().isUtf8()
+                        && fresh.contains(route.finalName(file).parent()))
+                .toList();
     }
 
     /** Sends one file under its temporary name, or finds it standing under its final one. */
@@ -455,8 +487,9 @@ public final class Sender implements AutoCloseable {
             // The source first: for a file that cannot be read nothing is made at the site.
             try (SourceFile source = open(route, file, lanes.files())) {
                 FilePath finalName = route.finalName(file);
-                Optional<RemoteFacts> there =
-                        look && mayStand(lane, route, file) ? standing(lane, finalName, file) : Optional.empty();
+                Optional<RemoteFacts> there = look && mayStand(lane, route, finalName.parent())
+                        ? standing(lane, finalName, file)
+                        : Optional.empty();
                 if (there.isPresent()) {
                     return new Arrived(
                             file,
@@ -517,11 +550,10 @@ public final class Sender implements AutoCloseable {
     }
 
     /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
-    private boolean mayStand(Lane lane, Route route, Entry file) throws RemoteException, InterruptedException {
+    private boolean mayStand(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         if (route.versions().isPresent()) {
             return false;
         }
-        FilePath folder = route.finalName(file).parent();
         if (!tree.isNew(folder)) {
             tree.makeFolders(lane, route, folder);
         }
@@ -643,7 +675,7 @@ public final class Sender implements AutoCloseable {
             case Missing(Failed failed) -> failed;
             case Arrived arrived -> {
                 Outcome proven =
-                        compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies));
+                        compare(arrived, digestsAtSite(List.of(arrived)).get(arrived.lies()));
                 yield proven instanceof Verified ? publishSynced(route, arrived) : proven;
             }
         };
@@ -687,16 +719,16 @@ public final class Sender implements AutoCloseable {
     }
 
     private Outcome publish(Route route, Arrived proven) throws RemoteException, InterruptedException {
-        Entry file = proven.file;
+        Entry file = proven.file();
         SiteFacts facts = SiteFacts.of(file);
         return entryOutcome(file, lane -> {
             FilePath finalName = route.finalName(file);
-            if (!proven.lies.equals(finalName)) {
-                tree.publish(lane, route, proven.lies, finalName, proven.digest, facts);
-            } else if (proven.mode != facts.mode()) {
+            if (!proven.lies().equals(finalName)) {
+                tree.publish(lane, route, proven.lies(), finalName, proven.digest(), facts);
+            } else if (proven.mode() != facts.mode()) {
                 lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
             }
-            return new Verified(file, proven.digest);
+            return new Verified(file, proven.digest());
         });
     }
 
@@ -718,23 +750,23 @@ public final class Sender implements AutoCloseable {
     }
 
     private static Outcome compare(Arrived arrived, @Nullable Digest found) {
-        Entry file = arrived.file;
+        Entry file = arrived.file();
         if (found == null) {
             return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");
         }
-        return found.equals(arrived.digest)
+        return found.equals(arrived.digest())
                 ? new Verified(file, found)
                 : new Failed(
                         file,
                         Problem.MISMATCHED,
                         "%s: the site's copy has the digest %s, the source %s; look at the site's disks"
-                                .formatted(file.path(), found, arrived.digest));
+                                .formatted(file.path(), found, arrived.digest()));
     }
 
     private Map<FilePath, Digest> digestsAtSite(List<Arrived> arrived) throws RemoteException, InterruptedException {
         List<FilePath> names = arrived.stream().map(Arrived::lies).toList();
         long bytes = arrived.stream()
-                .mapToLong(each -> each.file.facts().sizeBytes())
+                .mapToLong(each -> each.file().facts().sizeBytes())
                 .sum();
         return prover.digests(names, bytes);
     }

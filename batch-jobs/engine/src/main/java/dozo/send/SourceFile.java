@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,9 @@ final class SourceFile implements AutoCloseable {
     private final SourcePatience patience;
     private final @Nullable Semaphore permits;
 
+    /** Whether a caller goes on without this file when the source is slow. */
+    private final boolean leftWhenSlow;
+
     // Used by whoever calls and by the thread that is asked, but never by both at the same time.
     private @Nullable OpenFile file;
     private @Nullable ByteBuffer ahead;
@@ -67,7 +71,7 @@ final class SourceFile implements AutoCloseable {
     private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
     /** The source cannot be used as the manifest has it. */
-    static final class SourceProblem extends Exception {
+    static class SourceProblem extends Exception {
 
         private static final long serialVersionUID = 1L;
 
@@ -94,14 +98,30 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
+    /** The source takes its time, and whoever asked does not wait for it. */
+    static final class Slow extends SourceProblem {
+
+        private static final long serialVersionUID = 1L;
+
+        private Slow(String name) {
+            super(Problem.UNREADABLE, name + ": the source is slow");
+        }
+    }
+
     /** What a file system is asked; it may take its time. */
     private interface Question {
         void ask() throws IOException, SourceProblem;
     }
 
     private SourceFile(
-            SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits) {
+            SourceFolder folder,
+            Entry sealed,
+            Gauge reading,
+            SourcePatience patience,
+            @Nullable Semaphore permits,
+            boolean leftWhenSlow) {
         this.reading = reading;
+        this.leftWhenSlow = leftWhenSlow;
         this.folder = folder;
         this.sealed = sealed;
         this.patience = patience;
@@ -121,7 +141,7 @@ final class SourceFile implements AutoCloseable {
     static SourceFile open(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits)
             throws SourceProblem, InterruptedException {
-        SourceFile source = new SourceFile(folder, sealed, reading, patience, permits);
+        SourceFile source = new SourceFile(folder, sealed, reading, patience, permits, false);
         try {
             source.ask(source::begin);
             return source;
@@ -129,6 +149,38 @@ final class SourceFile implements AutoCloseable {
             source.close();
             throw e;
         }
+    }
+
+    /**
+     * Begins to open a file, for one who does not wait for a slow source: all that is asked of it ends in {@link Slow} then.
+     *
+     * @param over is told by any thread when {@link #awaitOpen} does not wait any more; this file has to be closed then
+     */
+    static void beginOpening(
+            SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Consumer<SourceFile> over) {
+        SourceFile source = new SourceFile(folder, sealed, reading, patience, null, true);
+        CompletableFuture<@Nullable Void> asked = source.asking(Turn.NORMAL);
+        Stay stay = reading.enter();
+        var _ = asked.whenComplete((_, _) -> {
+            stay.close();
+            source.waitNoMore();
+            over.accept(source);
+        });
+        if (source.threads.isSilent()) {
+            source.answered();
+            asked.completeExceptionally(new Slow(source.name));
+        } else {
+            source.threads.run(() -> source.answer(source::begin, asked));
+        }
+    }
+
+    /** Returns when it is open, which is at once after {@link #beginOpening} is over. */
+    void awaitOpen() throws SourceProblem, InterruptedException {
+        await(answer);
+    }
+
+    Entry entry() {
+        return sealed;
     }
 
     /** Reads ahead what is at this place, where there is room: call it before something is taken that others wait for. */
@@ -286,6 +338,17 @@ final class SourceFile implements AutoCloseable {
         CompletableFuture<@Nullable Void> asked = asking(mine);
         try (Stay _ = reading.enter()) {
             threads.run(() -> answer(question, asked));
+            await(asked);
+        } finally {
+            if (mine == Turn.PROBE) {
+                threads.probed();
+            }
+            waitNoMore();
+        }
+    }
+
+    private void await(CompletableFuture<@Nullable Void> asked) throws SourceProblem, InterruptedException {
+        try {
             asked.get();
         } catch (ExecutionException e) {
             switch (e.getCause()) {
@@ -296,11 +359,6 @@ final class SourceFile implements AutoCloseable {
                 case Error error -> throw error;
                 case null, default -> throw new IllegalStateException(e.getCause());
             }
-        } finally {
-            if (mine == Turn.PROBE) {
-                threads.probed();
-            }
-            waitNoMore();
         }
     }
 
@@ -357,6 +415,10 @@ final class SourceFile implements AutoCloseable {
         if (!slow && quietNanos > SLOW.toNanos()) {
             slow = true;
             folder.slow(1);
+            if (leftWhenSlow) {
+                answer.completeExceptionally(new Slow(name));
+                return;
+            }
             if (permits != null) {
                 permits.release();
             }

@@ -95,6 +95,11 @@ final class SourceThreads {
         threads.execute(work);
     }
 
+    /** Whether the source was given up, and has answered nothing since. */
+    boolean isSilent() {
+        return silent;
+    }
+
     /** Whether a file may ask. Waits while another one asks a silent source. */
     Turn turn() throws InterruptedException {
         return silent ? turnOfSilent() : Turn.NORMAL;

@@ -16,7 +16,6 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -180,7 +179,7 @@ class LyingSiteIT {
                 InstantSource.system(),
                 false,
                 new Patience(Duration.ofSeconds(patienceSeconds)));
-        SiteCheck check = SiteCheck.of(lane, impatient, new CompletableFuture<>());
+        SiteCheck check = SiteCheck.of(lane, impatient, new SiteCheck.Early());
 
         assertThat(check.digest().method()).isEqualTo("read-back");
         assertThat(check.usable()).isTrue();
@@ -294,7 +293,7 @@ class LyingSiteIT {
         SiteCheck check = SiteCheck.of(
                 lane,
                 new Look(FilePath.of("probes"), ours, true, new Patience(Duration.ofSeconds(30))),
-                new CompletableFuture<>());
+                new SiteCheck.Early());
 
         assertThat(check.usable()).isTrue();
         assertThat(check.digest().method()).startsWith("exec ");

@@ -1,0 +1,154 @@
+package dozo.remote;
+
+import dozo.file.FilePath;
+import dozo.remote.RemoteException.Reason;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Files for a folder at the site, as one archive that a tar there unpacks while it comes: no request and no round trip a file. The format is POSIX.1-1988's
+ * ustar; names are plain ASCII. Used by one thread.
+ */
+public final class TarFeed implements AutoCloseable {
+
+    /**
+     * The folder travels on the input, so that nothing the site's shell could misread is part of the command. POSIX: read takes its line byte by
+     * byte from a pipe, so that all the rest is tar's.
+     */
+    private static final String COMMAND = "export LC_ALL=C; umask 077; IFS= read -r root && cd \"$root\""
+            + " && IFS= read -r folder && cd \"$folder\" && exec tar -x -p -o -f -";
+
+    private static final int BLOCK_BYTES = 512;
+    private static final byte[] ZEROS = new byte[2 * BLOCK_BYTES];
+
+    private final Feed feed;
+    private final Patience patience;
+    private final Runnable whenClosed;
+    private long files;
+    private long bytes;
+
+    private TarFeed(Feed feed, Patience patience, Runnable whenClosed) {
+        this.feed = feed;
+        this.whenClosed = whenClosed;
+        this.patience = patience;
+    }
+
+    /**
+     * Begins to feed a tar that unpacks into this folder, which is there.
+     *
+     * @param patience tar has so long to come to its end after its last byte
+     * @param whenClosed is told when it is closed
+     */
+    static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed)
+            throws RemoteException, InterruptedException {
+        Feed feed = lane.feed(COMMAND);
+        try {
+            ByteArrayOutputStream head = new ByteArrayOutputStream();
+            head.writeBytes(lane.site().rootPrefix());
+            head.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
+            head.writeBytes("./".getBytes(StandardCharsets.US_ASCII));
+            head.writeBytes(folder.bytes());
+            head.write('\n');
+            feed.put(head.toByteArray());
+            return new TarFeed(feed, patience, whenClosed);
+        } catch (RemoteException | InterruptedException e) {
+            feed.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Begins a file; its content has to follow, all of it.
+     *
+     * @param name plain ASCII, no longer than 100 bytes; a folder in it is made
+     * @param sizeBytes less than 8 GiB
+     * @param modifiedSeconds 1970–2242
+     */
+    public void begin(byte[] name, long sizeBytes, int mode, long modifiedSeconds)
+            throws RemoteException, InterruptedException {
+        feed.put(header(name, sizeBytes, mode, modifiedSeconds));
+        files++;
+        bytes += sizeBytes;
+    }
+
+    /** Feeds a whole file. */
+    void put(byte[] name, byte[] content, int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
+        begin(name, content.length, mode, modifiedSeconds);
+        feed.put(content);
+        endFile(content.length, 0);
+    }
+
+    /** Room for content, for one byte at least. */
+    public ByteBuffer room() throws RemoteException, InterruptedException {
+        return feed.room();
+    }
+
+    private void fill(long zeros) throws RemoteException, InterruptedException {
+        for (long left = zeros; left > 0; left -= ZEROS.length) {
+            feed.put(ZEROS, (int) Math.min(left, ZEROS.length));
+        }
+    }
+
+    /** Ends a file of this size: with zeros where content is missing. */
+    public void endFile(long sizeBytes, long missing) throws RemoteException, InterruptedException {
+        fill(missing);
+        fill(-sizeBytes & (BLOCK_BYTES - 1));
+    }
+
+    /**
+     * Ends the archive, and waits until tar has unpacked it.
+     *
+     * @throws RemoteException REFUSED if tar says that something was wrong; STUCK if it does not end in time; LOST if it was cut off
+     */
+    public void end() throws RemoteException, InterruptedException {
+        fill(ZEROS.length);
+        CommandResult result = feed.end(patience.of(files, bytes));
+        if (result.exitStatus() != 0) {
+            throw new RemoteException(
+                    Reason.REFUSED,
+                    "tar at the site ends with %d: %s"
+                            .formatted(result.exitStatus(), result.errors().strip()));
+        }
+    }
+
+    /** Gives it up if it has not ended. */
+    @Override
+    public void close() {
+        feed.close();
+        whenClosed.run();
+    }
+
+    private static byte[] header(byte[] name, long sizeBytes, int mode, long modifiedSeconds) {
+        byte[] header = new byte[BLOCK_BYTES];
+        System.arraycopy(name, 0, header, 0, name.length);
+        octal(header, 100, 8, mode);
+        octal(header, 108, 8, 0);
+        octal(header, 116, 8, 0);
+        octal(header, 124, 12, sizeBytes);
+        octal(header, 136, 12, modifiedSeconds);
+        put(header, 148, "        0");
+        put(header, 257, "ustar\00000");
+        int sum = 0;
+        for (byte each : header) {
+            sum += each & 0xFF;
+        }
+        octal(header, 148, 7, sum);
+        return header;
+    }
+
+    /** Digits that fill the field, and a NUL. */
+    private static void octal(byte[] header, int at, int length, long value) {
+        long left = value;
+        for (int i = at + length - 2; i >= at; i--) {
+            header[i] = (byte) ('0' + (left & 7));
+            left >>= 3;
+        }
+        header[at + length - 1] = 0;
+    }
+
+    private static void put(byte[] header, int at, String text) {
+        byte[] ascii = text.getBytes(StandardCharsets.US_ASCII);
+        System.arraycopy(ascii, 0, header, at, ascii.length);
+    }
+}

@@ -1,0 +1,191 @@
+package dozo.send;
+
+import dozo.file.Digest;
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.remote.Lanes;
+import dozo.remote.RemoteException;
+import dozo.remote.SiteCheck;
+import dozo.remote.TarFeed;
+import dozo.send.Arrival.Arrived;
+import dozo.send.Arrival.Missing;
+import dozo.send.Outcome.Failed;
+import dozo.send.SourceFile.Slow;
+import dozo.send.SourceFile.SourceProblem;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Sends files of a bundle as one archive into a tar at the site (ADR 0059). They lie under their temporary names in a folder of their own then,
+ * and are proven and named as all others. What is not in the archive, for whatever reason, is sent by SFTP: that also finds out why.
+ */
+final class TarStream {
+
+    /** For fewer files, starting a command costs the site more than their requests. */
+    static final int FILES_MIN = 8;
+
+    /** So many files are opened ahead of the one that is sent. */
+    private static final int OPENING_MAX = 8;
+
+    /** So many archives in a row that did not come to a good end are not the trouble of single ones. */
+    private static final int BROKEN_MAX = 3;
+
+    private final Lanes lanes;
+    private final KnownSite site;
+    private final Throttle throttle;
+    private final Gauges gauges;
+    private final SourcePatience patience;
+    private final AtomicInteger broken = new AtomicInteger();
+
+    TarStream(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, SourcePatience patience) {
+        this.lanes = lanes;
+        this.site = site;
+        this.throttle = throttle;
+        this.gauges = gauges;
+        this.patience = patience;
+    }
+
+    /** Sends these files, if the site takes archives and they are worth one; what came of those that were in it. */
+    Map<Entry, Arrival> send(Route route, List<Entry> files) throws RemoteException, InterruptedException {
+        if (files.size() < FILES_MIN || broken.get() >= BROKEN_MAX || !site.unpacksTar()) {
+            return Map.of();
+        }
+        FilePath folder = SiteCheck.scratchName("tar-");
+        try (TarFeed tar = lanes.tar(route.incoming(), site.patience());
+                Opening opening = new Opening(route.source(), files)) {
+            Map<Entry, Arrival> arrivals = new HashMap<>();
+            while (opening.hasNext()) {
+                sendNext(tar, route, folder, opening, arrivals);
+            }
+            tar.end();
+            broken.set(0);
+            return arrivals;
+        } catch (RemoteException e) {
+            broken.incrementAndGet();
+            clear(route.incoming().resolve(folder));
+            return Map.of();
+        }
+    }
+
+    /** Removes the folder of an archive, and what still lies in it. */
+    void clear(FilePath folder) throws RemoteException, InterruptedException {
+        try {
+            lanes.doOver(lane -> SiteCheck.removeScratch(lane, folder));
+        } catch (RemoteException e) {
+            if (e.retryable()) {
+                throw e;
+            }
+            // The sweep removes it, or says why not.
+        }
+    }
+
+    private void sendNext(TarFeed tar, Route route, FilePath folder, Opening opening, Map<Entry, Arrival> arrivals)
+            throws RemoteException, InterruptedException {
+        try (SourceFile source = opening.next()) {
+            Entry file = source.entry();
+            try (Stay _ = gauges.files.enter()) {
+                source.awaitOpen();
+                if (!source.isSparse()) {
+                    arrivals.put(file, send(tar, route, folder, source));
+                }
+            } catch (Slow e) {
+                // Others go on meanwhile.
+            } catch (SourceProblem e) {
+                arrivals.put(
+                        file,
+                        new Missing(new Failed(file, e.problem(), String.valueOf(e.getMessage()), e.isOfSource())));
+            }
+        }
+    }
+
+    private Arrived send(TarFeed tar, Route route, FilePath folder, SourceFile source)
+            throws SourceProblem, RemoteException, InterruptedException {
+        Entry file = source.entry();
+        FilePath name = folder.resolve(route.temporaryName(file).name());
+        SiteFacts facts = SiteFacts.of(file);
+        long sizeBytes = file.facts().sizeBytes();
+        MessageDigest read = Digest.algorithm();
+        tar.begin(name.bytes(), sizeBytes, facts.mode(), facts.modifiedSeconds());
+        long at = 0;
+        try {
+            int n = 1;
+            for (; at < sizeBytes && n > 0; at += n) {
+                n = sendBlock(tar, source, at, sizeBytes - at, read);
+            }
+            source.checkUnchanged();
+        } catch (SourceProblem e) {
+            // The next one begins behind it all the same.
+            tar.endFile(sizeBytes, sizeBytes - at);
+            throw e;
+        }
+        tar.endFile(sizeBytes, sizeBytes - at);
+        return new Arrived(file, Digest.of(read.digest()), route.incoming().resolve(name), facts.mode());
+    }
+
+    /** How many bytes further the file is there. */
+    private int sendBlock(TarFeed tar, SourceFile source, long offset, long left, MessageDigest read)
+            throws SourceProblem, RemoteException, InterruptedException {
+        ByteBuffer room = tar.room();
+        int begin = room.position();
+        ByteBuffer content = room.slice(begin, (int) Math.min(room.remaining(), left));
+        source.read(content, offset);
+        int n = content.position();
+        try (Stay _ = gauges.digesting.enter()) {
+            read.update(content.flip());
+        }
+        throttle.pass(n);
+        room.position(begin + n);
+        gauges.bytesMoved.add(n);
+        return n;
+    }
+
+    /** Files of a source that are being opened, in the order in which they are open. */
+    private final class Opening implements AutoCloseable {
+
+        private final SourceFolder folder;
+        private final Iterator<Entry> waiting;
+        private final BlockingQueue<SourceFile> over = new LinkedBlockingQueue<>();
+        private int opening;
+        private volatile boolean closed;
+
+        Opening(SourceFolder folder, List<Entry> files) {
+            this.folder = folder;
+            this.waiting = files.iterator();
+        }
+
+        boolean hasNext() {
+            return opening > 0 || waiting.hasNext();
+        }
+
+        SourceFile next() throws InterruptedException {
+            for (; opening < OPENING_MAX && waiting.hasNext(); opening++) {
+                SourceFile.beginOpening(folder, waiting.next(), gauges.reading, patience, this::isOver);
+            }
+            SourceFile next = over.take();
+            opening--;
+            return next;
+        }
+
+        private void isOver(SourceFile file) {
+            over.add(file);
+            if (closed) {
+                close();
+            }
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            for (SourceFile left = over.poll(); left != null; left = over.poll()) {
+                left.close();
+            }
+        }
+    }
+}

@@ -40,6 +40,11 @@ class Run:
     fault: str | None
     report: dict | None
 
+    @property
+    def seconds_with_sync(self):
+        """Until everything is on the disk."""
+        return self.seconds + self.sync_seconds
+
 
 class Source:
     """A data set on disk, with what its copies are compared with."""

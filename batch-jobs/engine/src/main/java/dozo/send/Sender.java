@@ -451,7 +451,10 @@ public final class Sender implements AutoCloseable {
             throws RemoteException, InterruptedException {
         try (Stay _ = gauges.sending.enter()) {
             lanes.doOver(lane -> tree.makeFolders(lane, route, route.incoming()));
-            Map<Entry, Arrival> arrivals = new HashMap<>(look ? stream.send(route, forStream(route, files)) : Map.of());
+            Map<Entry, Arrival> arrivals = new HashMap<>();
+            if (look && stream.isWorthIt(files)) {
+                arrivals.putAll(stream.send(route, forStream(route, files)));
+            }
             List<Entry> left =
                     files.stream().filter(file -> !arrivals.containsKey(file)).toList();
             arrivals.putAll(workers.each(left, file -> {
@@ -466,18 +469,23 @@ public final class Sender implements AutoCloseable {
 
     /** Files that can go in an archive: those with a name that the site keeps, of which nothing may stand there already. */
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
-        Set<FilePath> fresh = new HashSet<>();
-        for (FilePath folder : files.stream()
-                .map(file -> route.finalName(file).parent())
-                .distinct()
-                .toList()) {
-            if (!lanes.<Boolean, RemoteException>over(lane -> mayStand(lane, route, folder))) {
-                fresh.add(folder);
+        Set<FilePath> folders =
+                files.stream().map(file -> route.finalName(file).parent()).collect(Collectors.toSet());
+        Map<FilePath, Boolean> mayStand = workers.each(folders, folder -> {
+            try {
+                return lanes.<Boolean, RemoteException>over(lane -> mayStand(lane, route, folder));
+            } catch (RemoteException e) {
+                if (e.retryable()) {
+                    throw e;
+                }
+                // It is a failure of each file in it, one by one.
+                return true;
             }
-        }
+        });
         return files.stream()
-                .filter(file -> file.path().isUtf8()
-                        && fresh.contains(route.finalName(file).parent()))
+                .filter(file -> file.path().isUtf8())
+                .filter(file ->
+                        !requireNonNull(mayStand.get(route.finalName(file).parent())))
                 .toList();
     }
 

@@ -52,9 +52,14 @@ final class TarStream {
         this.patience = patience;
     }
 
-    /** Sends these files, if the site takes archives and they are worth one; what came of those that were in it. */
+    /** Whether the site takes archives, and these files are worth one. */
+    boolean isWorthIt(List<Entry> files) throws RemoteException, InterruptedException {
+        return files.size() >= FILES_MIN && broken.get() < BROKEN_MAX && site.unpacksTar();
+    }
+
+    /** Sends these files; what came of those that were in the archive, if it came to a good end. */
     Map<Entry, Arrival> send(Route route, List<Entry> files) throws RemoteException, InterruptedException {
-        if (files.size() < FILES_MIN || broken.get() >= BROKEN_MAX || !site.unpacksTar()) {
+        if (files.size() < FILES_MIN) {
             return Map.of();
         }
         FilePath folder = SiteCheck.scratchName("tar-");

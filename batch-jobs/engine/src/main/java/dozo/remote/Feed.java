@@ -48,6 +48,7 @@ final class Feed implements AutoCloseable {
 
     private final SiteAddress site;
     private final ClientSession session;
+    private final Patience patience;
     private final long roundTripNanos;
     private final LongAdder bytesMoved;
     private final Runnable whenClosed;
@@ -61,6 +62,7 @@ final class Feed implements AutoCloseable {
     /**
      * Starts a command, a line for a POSIX {@code sh} in single quotes; returns at once.
      *
+     * @param patience it may take nothing for so long
      * @param roundTripNanos of the way to the site
      * @param bytesMoved counts what was sent
      * @param whenClosed is told when it is closed
@@ -69,11 +71,13 @@ final class Feed implements AutoCloseable {
             SiteAddress site,
             ClientSession session,
             String command,
+            Patience patience,
             long roundTripNanos,
             LongAdder bytesMoved,
             Runnable whenClosed) {
         this.site = site;
         this.session = session;
+        this.patience = patience;
         this.roundTripNanos = roundTripNanos;
         this.bytesMoved = bytesMoved;
         this.whenClosed = whenClosed;
@@ -87,7 +91,7 @@ final class Feed implements AutoCloseable {
     /**
      * Room for what is fed next, one byte at least. Waits while the site takes nothing.
      *
-     * @throws RemoteException REFUSED if the command has ended
+     * @throws RemoteException REFUSED if the command has ended; STUCK if it has taken nothing for too long
      */
     ByteBuffer room() throws RemoteException, InterruptedException {
         Chunk now = filling;
@@ -95,7 +99,8 @@ final class Feed implements AutoCloseable {
             return now.view;
         }
         sendFilled();
-        while (true) {
+        long end = System.nanoTime() + patience.of(0, 0).toNanos();
+        while (System.nanoTime() - end < 0) {
             Chunk next = empty.poll(1, TimeUnit.SECONDS);
             if (ended.isDone()) {
                 throw new RemoteException(
@@ -106,6 +111,7 @@ final class Feed implements AutoCloseable {
                 return next.view.clear();
             }
         }
+        throw new RemoteException(Reason.STUCK, "a command at %s takes nothing of its input".formatted(site));
     }
 
     private void sendFilled() throws InterruptedException {

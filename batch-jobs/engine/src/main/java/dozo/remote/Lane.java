@@ -229,9 +229,9 @@ public final class Lane implements AutoCloseable {
     }
 
     /** Starts a command that is to be fed: a line for a POSIX {@code sh} without a single quote. Returns at once. */
-    Feed feed(String command) {
+    Feed feed(String command, Patience patience) {
         feeds.incrementAndGet();
-        return new Feed(site, session, command, roundTripNanos(), bytesFed, feeds::decrementAndGet);
+        return new Feed(site, session, command, patience, roundTripNanos(), bytesFed, feeds::decrementAndGet);
     }
 
     /**

@@ -37,12 +37,12 @@ public final class TarFeed implements AutoCloseable {
     /**
      * Begins to feed a tar that unpacks into this folder, which is there.
      *
-     * @param patience tar has so long to come to its end after its last byte
+     * @param patience tar may take nothing for so long, and has as long for its end, and for each file
      * @param whenClosed is told when it is closed
      */
     static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed)
             throws RemoteException, InterruptedException {
-        Feed feed = lane.feed(COMMAND);
+        Feed feed = lane.feed(COMMAND, patience);
         try {
             ByteArrayOutputStream head = new ByteArrayOutputStream();
             head.writeBytes(lane.site().rootPrefix());

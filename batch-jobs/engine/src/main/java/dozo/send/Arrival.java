@@ -3,6 +3,7 @@ package dozo.send;
 import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.FilePath;
+import dozo.remote.SiteCheck;
 import dozo.send.Outcome.Failed;
 
 /** What came of sending a file, before anything is proven. */
@@ -13,7 +14,13 @@ sealed interface Arrival {
      *
      * @param mode the permissions it has there
      */
-    record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {}
+    record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {
+
+        /** Whether it lies in the folder of an archive. */
+        boolean inArchive() {
+            return SiteCheck.isScratch(lies.parent());
+        }
+    }
 
     record Missing(Failed failed) implements Arrival {}
 }

@@ -17,7 +17,6 @@ import dozo.remote.RemoteException.Reason;
 import dozo.remote.RemoteFacts;
 import dozo.remote.RemoteFile;
 import dozo.remote.Sftp.Part;
-import dozo.remote.SiteCheck;
 import dozo.send.Arrival.Arrived;
 import dozo.send.Arrival.Missing;
 import dozo.send.Outcome.Failed;
@@ -436,8 +435,7 @@ public final class Sender implements AutoCloseable {
     private void clearFolders(Collection<Arrival> arrivals) throws RemoteException, InterruptedException {
         Set<FilePath> folders = new HashSet<>();
         for (Arrival arrival : arrivals) {
-            if (arrival instanceof Arrived arrived
-                    && SiteCheck.isScratch(arrived.lies().parent())) {
+            if (arrival instanceof Arrived arrived && arrived.inArchive()) {
                 folders.add(arrived.lies().parent());
             }
         }
@@ -759,6 +757,9 @@ public final class Sender implements AutoCloseable {
 
     private static Outcome compare(Arrived arrived, @Nullable Digest found) {
         Entry file = arrived.file();
+        if (found == null && arrived.inArchive()) {
+            return new Failed(file, Problem.MISMATCHED, file.path() + ": the site's tar did not make it");
+        }
         if (found == null) {
             return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");
         }

@@ -80,6 +80,23 @@ class CopyToSiteIT extends CopyTest {
     }
 
     @Test
+    void bothWaysInGiveTheSameTree() throws Exception {
+        makeOddTree();
+        for (boolean sftpAlone : List.of(true, false)) {
+            FilePath to = FilePath.of(sftpAlone ? "by sftp" : "in archives");
+            Options options = new Options(2, 0, false, sftpAlone);
+
+            assertThat(run(new CopyToSite(site.address(), List.of(source), to, false, options))
+                            .complete())
+                    .isTrue();
+        }
+        assertThat(findings).isEmpty();
+        Trees.assertSame(source, root.resolve("by sftp"));
+        assertThat(Trees.facts(root.resolve("in archives"))).isEqualTo(Trees.facts(root.resolve("by sftp")));
+        Trees.assertSame(source, root.resolve("in archives"));
+    }
+
+    @Test
     void whatIsCalledLikeTheCopysOwnFolderArrives() throws Exception {
         Files.writeString(source.resolve(".dozo-incoming"), "a file");
         Files.writeString(

@@ -239,9 +239,42 @@ class LyingSiteIT {
         assertTakenAndRight();
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                // ends badly, or in no time, or says so
+                "exit 1",
+                "exit 0",
+                "cat > /dev/null",
+                "real \"$@\"; exit 1",
+                "exec sleep 1000",
+                "kill -9 $$",
+                "echo \"tar: invalid option -- 'o'\" >&2; exit 64",
+                // makes files, but not as they are meant
+                "real \"$@\" -m",
+                "real \"$@\"; chmod 600 tar/empty",
+                "real \"$@\"; : > tar/new/odd",
+                "real \"$@\"; printf x >> tar/empty",
+                // writes through a link that has the name
+                "real \"$@\"; cat tar/link > v; ln -sf ../v tar/link",
+                "real \"$@\"; printf 1234 > v",
+            })
+    void aTarThatDoesNotWorkIsNotUsed(String manner) throws Exception {
+        tools.tarDoes(manner, manner);
+        Look look = new Look(FilePath.of("probes"), InstantSource.system(), false, new Patience(Duration.ofSeconds(3)));
+
+        SiteCheck check = SiteCheck.of(lane, look, new SiteCheck.Early());
+
+        assertThat(check.unpacksTar()).isFalse();
+        assertThat(check.usable()).isTrue();
+        assertThat(check.findings()).isEmpty();
+        assertThat(root.resolve("probes")).isEmptyDirectory();
+    }
+
     private void assertTakenAndRight() throws Exception {
         SiteCheck check = SiteCheck.of(lane);
         assertThat(check.digest().method()).startsWith("exec ");
+        assertThat(check.unpacksTar()).isTrue();
         assertThat(check.findings()).isEmpty();
         Map<FilePath, Digest> known = written(20);
         assertThat(check.digest().digests(lane, List.copyOf(known.keySet()), 1 << 20))

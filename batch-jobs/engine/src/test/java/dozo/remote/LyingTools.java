@@ -57,6 +57,29 @@ public final class LyingTools {
         }
     }
 
+    /**
+     * The site's tar does this with its first archive, which the look at the site sends, and the other with all that come; {@code real} is the
+     * real one.
+     */
+    public void tarDoes(String first, String then) throws IOException {
+        script(bin.resolve("tar"), """
+                PATH=${PATH#*:}
+                real() { tar "$@"; }
+                if [ -e %1$s ]; then
+                    echo >> %1$s
+                    %3$s
+                else
+                    : > %1$s
+                    %2$s
+                fi
+                """.formatted(temp.resolve("archives"), first, then));
+    }
+
+    /** How many archives tar was given since {@link #tarDoes}, without the first. */
+    public long archives() throws IOException {
+        return Files.size(temp.resolve("archives"));
+    }
+
     static Path script(Path file, String text) throws IOException {
         List<String> lines = new ArrayList<>(List.of("#!/bin/sh"));
         lines.addAll(text.lines().toList());

@@ -1,0 +1,254 @@
+package dozo.send;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dozo.file.Entry;
+import dozo.file.FilePath;
+import dozo.file.Problem;
+import dozo.loopback.LoopbackSite;
+import dozo.remote.Lanes;
+import dozo.remote.LyingTools;
+import dozo.remote.Patience;
+import dozo.remote.RemoteException;
+import dozo.remote.RemoteException.Reason;
+import dozo.remote.SiteCheck;
+import dozo.remote.Tmpfs;
+import dozo.send.Outcome.Failed;
+import dozo.send.Outcome.Verified;
+import dozo.source.DirectoryTree;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Files that are sent as archives into a real tar behind a real sshd: whatever becomes of an archive, they are proven or a finding (ADR 0059). */
+@Timeout(300)
+class TarStreamIT {
+
+    private static final int FILES = 40;
+
+    @TempDir
+    Path folder;
+
+    Path source;
+    Path root;
+    Route route;
+    LyingTools tools;
+
+    @BeforeEach
+    void makeFolders() throws Exception {
+        source = Files.createDirectory(folder.resolve("source"));
+        root = Files.createDirectory(folder.resolve("dr"));
+        route = Route.backup(SourceFolder.of(source), "p/E1", 1);
+        tools = new LyingTools(folder);
+        tools.tarDoes("real \"$@\"", "real \"$@\"");
+    }
+
+    @Test
+    void filesOfAllSizesGoInOneArchive() throws Exception {
+        List<Entry> entries = files();
+
+        try (LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site)) {
+            assertAllVerified(sender.send(route, new Unit.Bundle(entries)));
+
+            assertThat(tools.archives()).isEqualTo(1);
+            assertThat(sender.bytesMoved())
+                    .isEqualTo(entries.stream()
+                            .mapToLong(entry -> entry.facts().sizeBytes())
+                            .sum());
+        }
+    }
+
+    @Test
+    void whatIsWrongWithOneFileIsItsOwnFindingAndTheRestIsInTheArchive() throws Exception {
+        List<Entry> entries = files();
+        Files.delete(source.resolve("f1"));
+        Files.writeString(source.resolve("f2"), "another content");
+        Files.setLastModifiedTime(source.resolve("f3"), FileTime.fromMillis(1));
+
+        try (LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site)) {
+            List<Outcome> outcomes = sender.send(route, new Unit.Bundle(entries));
+
+            assertThat(outcomes.subList(0, 3))
+                    .extracting(outcome -> ((Failed) outcome).problem())
+                    .containsExactly(Problem.VANISHED, Problem.CHANGED, Problem.CHANGED);
+            assertAllVerified(outcomes.subList(3, FILES));
+            assertThat(tools.archives()).isEqualTo(1);
+        }
+    }
+
+    /** Larger than what is read ahead, and cut off behind that while it is being sent. */
+    @Test
+    void aFileThatIsCutOffWhileItIsSentSpoilsNoOther() throws Exception {
+        List<Entry> entries = new ArrayList<>(files());
+        Path shrinking = source.resolve("shrinking");
+        Files.write(shrinking, new byte[8 << 20]);
+        entries.add(entry(FILES + 1, "shrinking"));
+
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+                LoopbackSite site = tools.serve(root)) {
+            Lanes lanes = Lanes.to(site.address(), 1);
+            try (Sender sender = new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(4 << 20))) {
+                Future<List<Outcome>> sent = threads.submit(() -> sender.send(route, new Unit.Bundle(entries)));
+                long small = entries.stream()
+                        .limit(FILES)
+                        .mapToLong(entry -> entry.facts().sizeBytes())
+                        .sum();
+                Awaitility.await().until(() -> sender.bytesMoved() > small + (1 << 20));
+                Files.write(shrinking, new byte[100]);
+
+                List<Outcome> outcomes = sent.get();
+                assertAllVerified(outcomes.subList(0, FILES));
+                assertThat(outcomes.getLast())
+                        .isInstanceOfSatisfying(
+                                Failed.class,
+                                failed -> assertThat(failed.problem()).isEqualTo(Problem.CHANGED));
+                assertThat(root.resolve("p/E1/data/shrinking")).doesNotExist();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                // dies, at once, in between or at its end
+                "exit 1",
+                "head -c 300000 > /dev/null; kill -9 $$",
+                "head -c 300000 | real \"$@\"",
+                "real \"$@\"; exit 2",
+                "echo 'tar: 7: Cannot write: No space left on device' >&2; cat > /dev/null; exit 2",
+                "exec sleep 1000",
+                // says that all is well
+                "exit 0",
+                "cat > /dev/null",
+                "real \"$@\"; for f in tar-*/*; do truncate -s 10 $f; done",
+                "real \"$@\"; rm tar-*/1*",
+                "real \"$@\"; for f in tar-*/*; do rm $f; ln -s /etc/passwd $f; done",
+                "real \"$@\"; for f in tar-*/*; do cat $f > x; rm $f; mkdir $f; done; rm x",
+                // talks
+                "yes noise | head -c 5000000; yes noise | head -c 5000000 >&2; real \"$@\"",
+            })
+    void whateverTarDoesAllFilesAreProvenAndNothingElseIsNamed(String manner) throws Exception {
+        tools.tarDoes("real \"$@\"", manner);
+        List<Entry> entries = files();
+
+        try (LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site)) {
+            assertAllVerified(sender.send(route, new Unit.Bundle(entries)));
+
+            assertThat(tools.archives()).as("archives that tar was given").isPositive();
+            assertThat(root.resolve("p/E1/data")).isDirectoryNotContaining("glob:**/x");
+        }
+    }
+
+    @Test
+    void archivesThatBreakAgainAndAgainAreSentNoMore() throws Exception {
+        tools.tarDoes("real \"$@\"", "exit 1");
+        List<Entry> entries = files();
+
+        try (LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site)) {
+            for (int i = 1; i <= 6; i++) {
+                Route to = Route.backup(SourceFolder.of(source), "p/E" + i, 1);
+                assertThat(sender.send(to, new Unit.Bundle(entries))).allMatch(Verified.class::isInstance);
+            }
+            assertThat(tools.archives()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void aSiteWithoutRoomForOneMoreCommandIsSentToBySftp() throws Exception {
+        try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0, "MaxSessions 2");
+                Lanes lanes = Lanes.to(site.address(), 2);
+                Sender sender = new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(0))) {
+            assertAllVerified(sender.send(route, new Unit.Bundle(files())));
+        }
+    }
+
+    @Test
+    void aSiteThatFillsUpSaysSo() throws Exception {
+        List<Entry> entries = files();
+        try (Tmpfs _ = new Tmpfs(root, "size=2m");
+                LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site)) {
+            assertThatThrownBy(() -> sender.send(route, new Unit.Bundle(entries)))
+                    .isInstanceOfSatisfying(
+                            RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.FULL));
+            assertThat(tools.archives()).isPositive();
+        }
+    }
+
+    @Test
+    void whoeverIsStoppedLeavesTheLaneToOthers() throws Exception {
+        tools.tarDoes("real \"$@\"", "sleep 2; real \"$@\"");
+        List<Entry> entries = files();
+        try (LoopbackSite site = tools.serve(root);
+                Sender sender = sender(site)) {
+            Thread stopped = Thread.ofVirtual().start(() -> {
+                try {
+                    sender.send(Route.backup(SourceFolder.of(source), "p/E2", 1), new Unit.Bundle(entries));
+                } catch (RemoteException | InterruptedException e) {
+                    // As it is meant.
+                }
+            });
+            Awaitility.await().until(() -> tools.archives() > 0);
+            stopped.interrupt();
+            stopped.join();
+
+            assertAllVerified(sender.send(route, new Unit.Bundle(entries)));
+            assertThat(sender.lanes()).isEqualTo(2);
+        }
+    }
+
+    private void assertAllVerified(List<Outcome> outcomes) throws Exception {
+        assertThat(outcomes).isNotEmpty().allMatch(Verified.class::isInstance);
+        for (Outcome outcome : outcomes) {
+            FilePath path = outcome.entry().path();
+            Path there = path.under(root.resolve("p/E1/data"));
+            assertThat(Files.mismatch(path.under(source), there))
+                    .as(path.toString())
+                    .isEqualTo(-1);
+            SiteFacts meant = SiteFacts.of(outcome.entry());
+            assertThat(DirectoryTree.facts(there).mode()).as(path.toString()).isEqualTo(meant.mode());
+            assertThat(Files.getLastModifiedTime(there).toMillis() / 1_000).isEqualTo(meant.modifiedSeconds());
+        }
+    }
+
+    private List<Entry> files() throws Exception {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 1; i <= FILES; i++) {
+            byte[] content = new byte[i == FILES ? 0 : i == FILES - 1 ? 3_000_001 : i * 511];
+            new Random(i).nextBytes(content);
+            Files.write(source.resolve("f" + i), content);
+            entries.add(entry(i, "f" + i));
+        }
+        return entries;
+    }
+
+    private Entry entry(int number, String name) throws Exception {
+        return new Entry(number, FilePath.of(name), DirectoryTree.facts(source.resolve(name)));
+    }
+
+    private static Sender sender(LoopbackSite site) throws Exception {
+        Lanes lanes = Lanes.to(site.address(), 2);
+        SiteCheck check = SiteCheck.of(lanes.next());
+        assertThat(check.unpacksTar()).as("tar, when it was looked at").isTrue();
+        return new Sender(lanes, KnownSite.of(check, new Patience(Duration.ofSeconds(5))), new Throttle(0));
+    }
+}

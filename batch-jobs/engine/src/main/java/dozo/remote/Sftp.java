@@ -7,7 +7,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -42,6 +45,8 @@ public final class Sftp {
 
     /** What one request has the site copy: it answers no other meanwhile. */
     private static final long COPY_BYTES_MAX = 64 << 20;
+
+    private static final String POSIX_RENAME = "posix-rename@openssh.com";
 
     private final Pipeline pipeline;
     private final byte[] root;
@@ -246,13 +251,36 @@ public final class Sftp {
      * site does not offer {@code posix-rename@openssh.com}: there is no other way that never leaves the name empty.
      */
     public void replace(FilePath from, FilePath to) throws RemoteException, InterruptedException {
-        if (!extensions.contains("posix-rename@openssh.com")) {
+        if (!extensions.contains(POSIX_RENAME)) {
             throw new RemoteException(
                     Reason.UNSUPPORTED, "the site cannot replace a file atomically; remove " + to + " there first");
         }
-        Packet request =
-                Packet.extended("posix-rename@openssh.com").string(raw(from)).string(raw(to));
+        Packet request = Packet.extended(POSIX_RENAME).string(raw(from)).string(raw(to));
         expectOk(pipeline.ask(request), to, Deed.RENAME);
+    }
+
+    /**
+     * Renames files, each as {@link #rename} or {@link #replace} does, without waiting for one before the next.
+     *
+     * @param names their names and those they are to have
+     * @return which of them have been renamed; whether the others have is not known
+     */
+    public Set<FilePath> renameAll(Map<FilePath, FilePath> names, boolean replacing)
+            throws RemoteException, InterruptedException {
+        Map<FilePath, CompletableFuture<Reply>> answers = new HashMap<>();
+        for (Map.Entry<FilePath, FilePath> name : names.entrySet()) {
+            Packet request = replacing
+                    ? Packet.extended(POSIX_RENAME).string(raw(name.getKey()))
+                    : at(Packet.RENAME, name.getKey());
+            answers.put(name.getKey(), pipeline.send(request.string(raw(name.getValue()))));
+        }
+        Set<FilePath> renamed = new HashSet<>();
+        for (Map.Entry<FilePath, CompletableFuture<Reply>> answer : answers.entrySet()) {
+            if (pipeline.await(answer.getValue()).status() == Reply.OK) {
+                renamed.add(answer.getKey());
+            }
+        }
+        return renamed;
     }
 
     /** Removes a file or link. */

@@ -423,12 +423,58 @@ public final class Sender implements AutoCloseable {
         });
         if (!proven.isEmpty()) {
             try (Stay _ = gauges.naming.enter()) {
-                outcomes.putAll(workers.each(
-                        List.copyOf(proven.keySet()), file -> publish(route, requireNonNull(proven.get(file)))));
+                outcomes.putAll(publishAll(route, proven));
             }
         }
         clearFolders(arrivals.values());
         return outcomes;
+    }
+
+    /** Names all files at once, and one by one those of which that does not succeed. */
+    private Map<Entry, Outcome> publishAll(Route route, Map<Entry, Arrived> proven)
+            throws RemoteException, InterruptedException {
+        Map<FilePath, FilePath> names = new HashMap<>();
+        proven.forEach((file, arrived) -> {
+            if (!arrived.lies().equals(route.finalName(file))) {
+                names.put(arrived.lies(), route.finalName(file));
+            }
+        });
+        makeFoldersOf(route, names.values());
+        Set<FilePath> named = new HashSet<>();
+        try {
+            named.addAll(SiteTree.publishAll(lanes.next(), route, names));
+        } catch (RemoteException e) {
+            if (!e.retryable()) {
+                throw e;
+            }
+        }
+        Map<Entry, Outcome> outcomes = new HashMap<>();
+        Set<Entry> left = new HashSet<>();
+        proven.forEach((file, arrived) -> {
+            if (named.contains(arrived.lies())) {
+                outcomes.put(file, new Verified(file, arrived.digest()));
+            } else {
+                left.add(file);
+            }
+        });
+        outcomes.putAll(workers.each(left, file -> publish(route, requireNonNull(proven.get(file)))));
+        return outcomes;
+    }
+
+    /** Makes the folders that these names are in, as far as that can be done. */
+    private void makeFoldersOf(Route route, Collection<FilePath> names) throws RemoteException, InterruptedException {
+        Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
+        var _ = workers.each(folders, folder -> {
+            try {
+                lanes.doOver(lane -> tree.makeFolders(lane, route, folder));
+            } catch (RemoteException e) {
+                if (e.retryable()) {
+                    throw e;
+                }
+                // It is a failure of each file in it, one by one.
+            }
+            return folder;
+        });
     }
 
     /** Removes the folders in which files lay that have their names now, or that came out wrong. */
@@ -467,23 +513,13 @@ public final class Sender implements AutoCloseable {
 
     /** Files that can go in an archive: those with a name that the site keeps, of which nothing may stand there already. */
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
-        Set<FilePath> folders =
-                files.stream().map(file -> route.finalName(file).parent()).collect(Collectors.toSet());
-        Map<FilePath, Boolean> mayStand = workers.each(folders, folder -> {
-            try {
-                return lanes.<Boolean, RemoteException>over(lane -> mayStand(lane, route, folder));
-            } catch (RemoteException e) {
-                if (e.retryable()) {
-                    throw e;
-                }
-                // It is a failure of each file in it, one by one.
-                return true;
-            }
-        });
+        boolean copy = route.versions().isEmpty();
+        if (copy) {
+            makeFoldersOf(route, files.stream().map(route::finalName).toList());
+        }
         return files.stream()
                 .filter(file -> file.path().isUtf8())
-                .filter(file ->
-                        !requireNonNull(mayStand.get(route.finalName(file).parent())))
+                .filter(file -> !copy || tree.isNew(route.finalName(file).parent()))
                 .toList();
     }
 

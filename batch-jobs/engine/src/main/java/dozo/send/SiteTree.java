@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -75,6 +76,17 @@ final class SiteTree {
             clear(lane, route, finalName);
         }
         throw inTheWay(finalName);
+    }
+
+    /**
+     * Gives proven files their final names where nothing is in the way and their folders are there.
+     *
+     * @param names the temporary ones and the final ones
+     * @return the temporary names of those that have their final names now; the others have to be {@linkplain #publish published}
+     */
+    static Set<FilePath> publishAll(Lane lane, Route route, Map<FilePath, FilePath> names)
+            throws RemoteException, InterruptedException {
+        return lane.sftp().renameAll(names, route.versions().isEmpty());
     }
 
     /** Makes a link, atomically, under its final name. */

@@ -37,6 +37,7 @@ public class Capabilities {
      *
      * @param digest how digests are computed there, as in receipts
      * @param digestBytesPerSecond how fast, as last measured; 0: not measured
+     * @param unpacksTar whether files can be sent there as archives
      * @param cacheTool what has the site's memory forget files; null: reads there are warm
      * @param clockAheadSeconds how far its clock was ahead of ours; null: not measured
      */
@@ -47,6 +48,7 @@ public class Capabilities {
             String digest,
             double digestBytesPerSecond,
             boolean syncsAtOnce,
+            boolean unpacksTar,
             @Nullable String cacheTool,
             boolean renameKeeps,
             boolean namesAreBytes,
@@ -61,6 +63,7 @@ public class Capabilities {
                     check.digest().method(),
                     check.digestBytesPerSecond(),
                     check.syncsAtOnce(),
+                    check.unpacksTar(),
                     check.cache().map(SiteCache::tool).orElse(null),
                     check.renameKeeps(),
                     check.namesAreBytes(),
@@ -75,11 +78,12 @@ public class Capabilities {
 
         /** In words, without what differs from one look to the next. */
         private String words() {
-            return "%s; digests by %s; %s; %s; %s; %s; extensions %s"
+            return "%s; digests by %s; %s; %s; %s; %s; %s; extensions %s"
                     .formatted(
                             server,
                             digestKind(),
                             syncsAtOnce ? "sync" : "no sync",
+                            unpacksTar ? "takes archives" : "no archives",
                             cacheTool == null ? "reads warm" : "reads cold by " + cacheTool,
                             renameKeeps ? "renames replace nothing" : "renames replace",
                             namesAreBytes ? "names are bytes" : "names are not bytes",
@@ -94,6 +98,9 @@ public class Capabilities {
             }
             if (before.syncsAtOnce && !syncsAtOnce) {
                 lost.add("`sync -f` does not work any more");
+            }
+            if (before.unpacksTar && !unpacksTar) {
+                lost.add("tar does not unpack archives any more: files go by SFTP");
             }
             if (before.cacheTool != null && cacheTool == null) {
                 lost.add("files cannot be dropped from its memory any more: reads are warm");
@@ -172,9 +179,9 @@ public class Capabilities {
     private void add(int siteId, Capability found) {
         jdbc.sql("""
                         insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest,
-                            digest_bytes_per_second, syncs_at_once, cache_tool, rename_keeps, names_are_bytes, extensions,
-                            clock_ahead_seconds)
-                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :cache, :renameKeeps, :namesAreBytes,
+                            digest_bytes_per_second, syncs_at_once, unpacks_tar, cache_tool, rename_keeps, names_are_bytes,
+                            extensions, clock_ahead_seconds)
+                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :tar, :cache, :renameKeeps, :namesAreBytes,
                             :extensions::text[], :clockAhead)
                         """)
                 .param("site", siteId)
@@ -183,6 +190,7 @@ public class Capabilities {
                 .param("digest", found.digest())
                 .param("rate", found.digestBytesPerSecond())
                 .param("syncs", found.syncsAtOnce())
+                .param("tar", found.unpacksTar())
                 .param("cache", found.cacheTool())
                 .param("renameKeeps", found.renameKeeps())
                 .param("namesAreBytes", found.namesAreBytes())

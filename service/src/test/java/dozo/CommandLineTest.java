@@ -95,11 +95,15 @@ class CommandLineTest {
         assertThat(added).extracting(Ended::code, Ended::err).containsExactly(0, "");
         assertThat(dozo("site", "show", "dr").out()).contains("not checked yet");
         Ended checked = dozo("site", "check", "dr");
-        assertThat(checked.out()).contains("site dr can be used").contains("digests");
+        assertThat(checked.out())
+                .contains("site dr can be used")
+                .contains("digests")
+                .containsPattern("\n  way in   (archives into tar, and )?SFTP\n");
         Ended shown = dozo("site", "show", "dr");
         assertThat(shown.code()).isZero();
         assertThat(shown.out())
                 .contains("digests")
+                .containsPattern("\n  way in   (archives into tar, and )?SFTP\n")
                 .containsPattern("reads +(cold, by \\w+|warm)\n")
                 .contains("last seen");
 

@@ -176,6 +176,7 @@ public class SiteApi {
      * @param usable whether all is there that a backup cannot do without
      * @param digest how digests are computed there
      * @param digestBytesPerSecond how fast, from the site's memory
+     * @param unpacksTar whether files can be sent there as archives
      * @param cacheTool what has the site's memory forget files; null: reads there are warm
      * @param findings what a person should know, also what the site can no more since it was looked at before
      */
@@ -189,6 +190,7 @@ public class SiteApi {
             String digest,
             double digestBytesPerSecond,
             boolean syncsAtOnce,
+            boolean unpacksTar,
             @Nullable String cacheTool,
             @Nullable Long clockAheadSeconds,
             Set<String> extensions,
@@ -207,6 +209,7 @@ public class SiteApi {
                     check.digest().method(),
                     check.digestBytesPerSecond(),
                     check.syncsAtOnce(),
+                    check.unpacksTar(),
                     check.cache().map(SiteCache::tool).orElse(null),
                     check.clockAhead().map(Duration::toSeconds).orElse(null),
                     new TreeSet<>(check.extensions()),

@@ -18,7 +18,7 @@ final class CopyOptions {
 
     static final String HELP = """
             Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-o OPTION=VALUE]…
-                             [--limit RATE] [--lanes N] [--dry-run] [--json] [-q]
+                             [--limit RATE] [--lanes N] [--sftp] [--dry-run] [--json] [-q]
                              SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
 
@@ -45,7 +45,8 @@ final class CopyOptions {
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
               --lanes N         so many SSH connections, 1 to 64; else as many as help
-              --sftp            send small files by SFTP, too: not as archives into the site's tar
+              --sftp            send small files by SFTP, too: not as archives into the
+                                site's tar
               --dry-run         say what would be copied, and change nothing
               --json            print the result as JSON, with exact numbers
               -q                do not tell how far it is

@@ -110,6 +110,7 @@ final class SiteCommand {
                     found.digest(),
                     found.digestBytesPerSecond(),
                     found.syncsAtOnce(),
+                    found.unpacksTar(),
                     found.cacheTool(),
                     found.namesAreBytes(),
                     found.clockAheadSeconds());
@@ -142,6 +143,7 @@ final class SiteCommand {
                         can.digest(),
                         can.digestBytesPerSecond(),
                         can.syncsAtOnce(),
+                        can.unpacksTar(),
                         can.cacheTool(),
                         can.namesAreBytes(),
                         can.clockAheadSeconds());
@@ -162,6 +164,7 @@ final class SiteCommand {
             String digest,
             double digestBytesPerSecond,
             boolean syncsAtOnce,
+            boolean unpacksTar,
             @Nullable String cacheTool,
             boolean namesAreBytes,
             @Nullable Long clockAheadSeconds) {
@@ -171,6 +174,7 @@ final class SiteCommand {
                 + (digestBytesPerSecond > 0
                         ? ", %s/s from memory".formatted(Size.text((long) digestBytesPerSecond))
                         : ""));
+        out.println("  way in   " + (unpacksTar && syncsAtOnce ? "archives into tar, and SFTP" : "SFTP"));
         out.println("  sync     " + (syncsAtOnce ? "by one command" : "file by file"));
         out.println("  reads    " + (cacheTool == null ? "warm" : "cold, by " + Connection.visible(cacheTool)));
         out.println("  names    " + (namesAreBytes ? "any bytes" : "UTF-8 only"));

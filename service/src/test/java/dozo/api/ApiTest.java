@@ -770,7 +770,8 @@ class ApiTest {
         assertThat(checked.at("/digestBytesPerSecond").asDouble()).isPositive();
         assertThat(checked.at("/renameKeeps").asBoolean()).isTrue();
         Answer shown = service.get("/api/v1/sites/dr");
-        for (String kept : List.of("digest", "syncsAtOnce", "cacheTool", "namesAreBytes", "extensions", "server")) {
+        for (String kept :
+                List.of("digest", "syncsAtOnce", "unpacksTar", "cacheTool", "namesAreBytes", "extensions", "server")) {
             assertThat(shown.at("/capabilities/" + kept)).as(kept).isEqualTo(checked.at("/" + kept));
         }
         assertThat(shown.at("/capabilities/firstSeenAt").asString()).endsWith("Z");

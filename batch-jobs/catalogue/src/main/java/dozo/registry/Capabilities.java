@@ -33,10 +33,12 @@ public class Capabilities {
 
     /**
      * What a site can do, since when, and when that was last seen. Digests by another command of the same kind are no change: which is
-     * faster is a matter of the moment.
+     * faster is a matter of the moment. Nor is it one whether archives are taken: SFTP does the same, and a site that has no channel to spare
+     * just then does not show its tar.
      *
      * @param digest how digests are computed there, as in receipts
      * @param digestBytesPerSecond how fast, as last measured; 0: not measured
+     * @param unpacksTar whether files can be sent there as archives
      * @param cacheTool what has the site's memory forget files; null: reads there are warm
      * @param clockAheadSeconds how far its clock was ahead of ours; null: not measured
      */
@@ -47,6 +49,7 @@ public class Capabilities {
             String digest,
             double digestBytesPerSecond,
             boolean syncsAtOnce,
+            boolean unpacksTar,
             @Nullable String cacheTool,
             boolean renameKeeps,
             boolean namesAreBytes,
@@ -61,6 +64,7 @@ public class Capabilities {
                     check.digest().method(),
                     check.digestBytesPerSecond(),
                     check.syncsAtOnce(),
+                    check.unpacksTar(),
                     check.cache().map(SiteCache::tool).orElse(null),
                     check.renameKeeps(),
                     check.namesAreBytes(),
@@ -157,13 +161,14 @@ public class Capabilities {
         jdbc.sql("""
                         update site_capability
                         set last_seen_at = :now, digest = :digest, digest_bytes_per_second = :rate,
-                            clock_ahead_seconds = :clockAhead
+                            unpacks_tar = :tar, clock_ahead_seconds = :clockAhead
                         where site_capability_id =
                             (select max(site_capability_id) from site_capability where site_id = :site)
                         """)
                 .param("now", Timestamp.from(found.lastSeenAt()))
                 .param("digest", found.digest())
                 .param("rate", found.digestBytesPerSecond())
+                .param("tar", found.unpacksTar())
                 .param("clockAhead", found.clockAheadSeconds())
                 .param("site", siteId)
                 .update();
@@ -172,9 +177,9 @@ public class Capabilities {
     private void add(int siteId, Capability found) {
         jdbc.sql("""
                         insert into site_capability (site_id, first_seen_at, last_seen_at, server, digest,
-                            digest_bytes_per_second, syncs_at_once, cache_tool, rename_keeps, names_are_bytes, extensions,
-                            clock_ahead_seconds)
-                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :cache, :renameKeeps, :namesAreBytes,
+                            digest_bytes_per_second, syncs_at_once, unpacks_tar, cache_tool, rename_keeps, names_are_bytes,
+                            extensions, clock_ahead_seconds)
+                        values (:site, :now, :now, :server, :digest, :rate, :syncs, :tar, :cache, :renameKeeps, :namesAreBytes,
                             :extensions::text[], :clockAhead)
                         """)
                 .param("site", siteId)
@@ -183,6 +188,7 @@ public class Capabilities {
                 .param("digest", found.digest())
                 .param("rate", found.digestBytesPerSecond())
                 .param("syncs", found.syncsAtOnce())
+                .param("tar", found.unpacksTar())
                 .param("cache", found.cacheTool())
                 .param("renameKeeps", found.renameKeeps())
                 .param("namesAreBytes", found.namesAreBytes())

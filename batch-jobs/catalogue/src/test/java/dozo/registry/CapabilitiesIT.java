@@ -72,6 +72,7 @@ class CapabilitiesIT {
         assertThat(known.lastSeenAt()).isEqualTo(now);
         assertThat(known.digest()).startsWith("exec ");
         assertThat(known.digestBytesPerSecond()).isPositive();
+        assertThat(known.unpacksTar()).isTrue();
         assertThat(known.extensions()).contains("limits@openssh.com").isSorted();
         assertThat(known.clockAheadSeconds()).isBetween(-5L, 5L);
         assertThat(told()).hasSize(1);
@@ -85,10 +86,12 @@ class CapabilitiesIT {
         assertThat(keep(sftpOnly))
                 .anySatisfy(lost ->
                         assertThat(lost).startsWith("digests came by exec ").endsWith(" and come by read-back now"))
-                .contains("`sync -f` does not work any more");
+                .contains(
+                        "`sync -f` does not work any more", "tar does not unpack archives any more: files go by SFTP");
         Capability known = capabilities.of(site.id()).orElseThrow();
         assertThat(known.digest()).isEqualTo("read-back");
         assertThat(known.digestBytesPerSecond()).isPositive();
+        assertThat(known.unpacksTar()).isFalse();
         assertThat(known.cacheTool()).isNull();
         assertThat(known.firstSeenAt()).isEqualTo(now);
         assertThat(told().getLast().detail()).contains("digests by exec", "digests by read-back");

@@ -80,6 +80,17 @@ public final class LyingTools {
         return Files.size(temp.resolve("archives"));
     }
 
+    /** The site's tar is the real one, and adds a line with its folder to this file each time that it is called. */
+    public Path noteTar() throws IOException {
+        Path calls = Files.createFile(temp.resolve("tar-calls"));
+        script(bin.resolve("tar"), """
+                pwd >> %s
+                PATH=${PATH#*:}
+                exec tar "$@"
+                """.formatted(calls));
+        return calls;
+    }
+
     static Path script(Path file, String text) throws IOException {
         List<String> lines = new ArrayList<>(List.of("#!/bin/sh"));
         lines.addAll(text.lines().toList());

@@ -133,9 +133,10 @@ class Senders {
                                 .formatted(site.name(), site.address(), String.join("; ", check.findings())));
             }
             findings.add(runId, news(site, capabilities.keep(site, check, Ledger.SYSTEM)));
+            KnownSite looked = KnownSite.of(check, new Patience(settings.patience()));
             return new Sender(
                     lanes,
-                    KnownSite.of(check, new Patience(settings.patience())),
+                    settings.sftpAlone() ? looked.bySftpAlone() : looked,
                     new Throttle(0),
                     settings.readBackOneIn(),
                     ingestSettings.patience());

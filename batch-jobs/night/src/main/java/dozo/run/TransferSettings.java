@@ -82,7 +82,11 @@ public record TransferSettings(
                 min = "0",
                 max = "1000000000")
         @DefaultValue("1000")
-        int readBackOneIn) {
+        int readBackOneIn,
+
+        @Setting("whether small files are sent by SFTP as well, not as archives into the site's tar")
+        @DefaultValue("false")
+        boolean sftpAlone) {
 
     Limits limits() {
         return new Limits(bundle.toBytes(), bundleEntries, large.toBytes());

@@ -1,0 +1,44 @@
+package dozo.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dozo.loopback.LoopbackSite;
+import dozo.remote.LyingTools;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A site whose tar works is sent archives, unless that is switched off. */
+class SftpAloneIT {
+
+    private static final int FILES = 30;
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void archivesAreSentUnlessSftpAloneIsSet(boolean sftpAlone) throws Exception {
+        Path source = Files.createDirectory(folder.resolve("source"));
+        for (int i = 0; i < FILES; i++) {
+            Files.writeString(source.resolve("file" + i), "content " + i);
+        }
+        Path root = Files.createDirectory(folder.resolve("dr"));
+        LyingTools tools = new LyingTools(folder);
+        Path tarCalls = tools.noteTar();
+        try (LoopbackSite site = tools.serve(root);
+                Night night = Night.on(site.address(), "dozo.transfer.sftp-alone=" + sftpAlone)) {
+            night.register("E1", source);
+
+            night.complete();
+
+            NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+        }
+        assertThat(Files.readAllLines(tarCalls))
+                .as("the look at the site tries its tar in any case")
+                .anyMatch(call -> call.contains("/probe-"))
+                .matches(calls -> calls.stream().allMatch(call -> call.contains("/probe-")) == sftpAlone);
+    }
+}

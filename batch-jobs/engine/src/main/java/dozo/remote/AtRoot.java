@@ -4,6 +4,7 @@ import dozo.file.FilePath;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -25,12 +26,20 @@ final class AtRoot {
     static CommandResult run(Lane lane, String command, byte[] input, Duration timeout)
             throws RemoteException, InterruptedException {
         ByteArrayOutputStream stdin = new ByteArrayOutputStream();
-        stdin.writeBytes(lane.site().rootPrefix());
-        stdin.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
+        stdin.writeBytes(line(lane.site()));
         stdin.writeBytes(input);
         // POSIX: read takes its line byte by byte from a pipe, so that what follows finds all the rest.
         String script = "export LC_ALL=C; IFS= read -r root && cd \"$root\" && " + command;
         return lane.run(script, stdin.toByteArray(), timeout);
+    }
+
+    /** The root's name, and a line feed. */
+    static byte[] line(SiteAddress site) {
+        byte[] end = "/\n".getBytes(StandardCharsets.US_ASCII);
+        byte[] root = site.rootPrefix();
+        byte[] line = Arrays.copyOf(root, root.length + end.length);
+        System.arraycopy(end, 0, line, root.length, end.length);
+        return line;
     }
 
     /** The names of these files as seen from the root, each with a NUL behind it. */

@@ -38,8 +38,8 @@ public final class Lanes implements AutoCloseable {
     /** Files open at once on a channel: enough requests in flight to hide a long round trip. */
     private static final int FILES_PER_CHANNEL = 64;
 
-    /** Commands fed at once on a lane with several channels; else one. */
-    private static final int FEEDS_FAR_MAX = 3;
+    /** Commands fed at once on a lane with several channels. */
+    private static final int FEEDS_FAR = 3;
 
     /** An answer may take so long where no other lane gets any either: a site may sync gigabytes before it answers. */
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
@@ -170,19 +170,37 @@ public final class Lanes implements AutoCloseable {
         return files;
     }
 
-    /** Has a tar at the site unpack what it is fed, in this folder; waits while as many are being fed as the lanes are for. */
-    public TarFeed tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
+    /**
+     * Has a tar at the site unpack what it is fed, in this folder. Over a short way it waits while as many are being fed as there are lanes: more would
+     * only cost. Over a long one there is none then: what a channel carries is little there, and SFTP has channels of its own.
+     */
+    public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
         Lane next = next();
-        feeds.acquire();
+        if (isFar()) {
+            if (!feeds.tryAcquire()) {
+                return Optional.empty();
+            }
+        } else {
+            feeds.acquire();
+        }
         try {
             Lane lane = all().stream()
                     .filter(Lane::isOpen)
                     .min(Comparator.comparingInt(Lane::feeds).thenComparingInt(Lane::busy))
                     .orElse(next);
-            return TarFeed.into(lane, folder, patience, feeds::release);
+            return Optional.of(TarFeed.into(lane, folder, patience, feeds::release));
         } catch (RemoteException | InterruptedException | RuntimeException e) {
             feeds.release();
             throw e;
+        }
+    }
+
+    private boolean isFar() {
+        lock.lock();
+        try {
+            return channels > 1;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -375,7 +393,7 @@ public final class Lanes implements AutoCloseable {
             files.release(allowed - filesAllowed);
             filesAllowed = allowed;
         }
-        int feedsNow = open.size() * Math.min(channels, FEEDS_FAR_MAX);
+        int feedsNow = open.size() * Math.min(channels, FEEDS_FAR);
         if (feedsNow > feedsAllowed) {
             feeds.release(feedsNow - feedsAllowed);
             feedsAllowed = feedsNow;

@@ -42,14 +42,14 @@ final class Shell implements AutoCloseable {
 
     /**
      * Reads the mark; then for each command how many bytes of input it has, the command itself in a line, and the input. What
-     * a command leaves of its input is thrown away. POSIX: read takes its line byte by byte from a pipe; head takes no more
-     * than it is told to. Whatever the login shell is, this line has to mean the same to it: in the quotes is nothing that csh
+     * a command leaves of its input is thrown away, without another process, as that is hardly ever anything. POSIX: read takes its line byte
+     * by byte from a pipe; head takes no more than it is told to. Whatever the login shell is, this line has to mean the same to it: in the quotes is nothing that csh
      * or fish take for something else.
      */
     static final String LOOP = "exec sh -c '"
             + "IFS= read -r mark || exit; printf \"\\n%s 0\\n\" \"$mark\"; printf \"\\n%s 0\\n\" \"$mark\" >&2; "
             + "while IFS= read -r bytes && IFS= read -r command; do "
-            + "head -c \"$bytes\" | { sh -c \"$command\"; status=$?; cat > /dev/null; exit $status; }; status=$?; "
+            + "head -c \"$bytes\" | { sh -c \"$command\"; status=$?; while read -r rest; do :; done; exit $status; }; status=$?; "
             + "printf \"\\n%s %d\\n\" \"$mark\" $status; printf \"\\n%s %d\\n\" \"$mark\" $status >&2; done'";
 
     private final SiteAddress site;

@@ -1,8 +1,6 @@
 package dozo.remote;
 
 import dozo.remote.RemoteException.Reason;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -49,11 +47,7 @@ public final class SiteSync {
     }
 
     private static void run(Lane lane) throws RemoteException, InterruptedException {
-        ByteArrayOutputStream root = new ByteArrayOutputStream();
-        root.writeBytes(lane.site().rootPrefix());
-        root.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
-        CommandResult result =
-                lane.run("IFS= read -r root && cd \"$root\" && exec sync -f .", root.toByteArray(), TIMEOUT);
+        CommandResult result = AtRoot.run(lane, "exec sync -f .", new byte[0], TIMEOUT);
         if (result.exitStatus() != 0) {
             throw new RemoteException(
                     Reason.REFUSED,

@@ -45,8 +45,7 @@ public final class TarFeed implements AutoCloseable {
         Feed feed = lane.feed(COMMAND, patience);
         try {
             ByteArrayOutputStream head = new ByteArrayOutputStream();
-            head.writeBytes(lane.site().rootPrefix());
-            head.writeBytes("/\n".getBytes(StandardCharsets.US_ASCII));
+            head.writeBytes(AtRoot.line(lane.site()));
             head.writeBytes("./".getBytes(StandardCharsets.US_ASCII));
             head.writeBytes(folder.bytes());
             head.write('\n');

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -62,8 +63,12 @@ final class TarStream {
         if (files.size() < FILES_MIN) {
             return Map.of();
         }
+        Optional<TarFeed> feed = lanes.tar(route.incoming(), site.patience());
+        if (feed.isEmpty()) {
+            return Map.of();
+        }
         FilePath folder = SiteCheck.scratchName("tar-");
-        try (TarFeed tar = lanes.tar(route.incoming(), site.patience());
+        try (TarFeed tar = feed.get();
                 Opening opening = new Opening(route.source(), files)) {
             Map<Entry, Arrival> arrivals = new HashMap<>();
             while (opening.hasNext()) {

@@ -12,7 +12,7 @@ import java.util.concurrent.Semaphore;
 final class Units<T> implements AutoCloseable {
 
     static final long LARGE_BYTES = 64 << 20;
-    private static final long BUNDLE_BYTES_MAX = 32 << 20;
+    private static final long BUNDLE_BYTES_MAX = 64 << 20;
     private static final int BUNDLE_ENTRIES_MAX = 1_000;
 
     private final Work<T> work;

@@ -3,8 +3,8 @@ package dozo.remote;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.SocketChannel;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -34,7 +34,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     private final long id = IDS.incrementAndGet();
     private final BlockingIo.Connector connector;
     private final IoHandler handler;
-    private final SocketChannel socket;
+    private final ByteChannel way;
     private final SocketAddress local;
     private final SocketAddress remote;
     private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
@@ -43,19 +43,29 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     /** When the write under way last got anywhere, in {@link System#nanoTime} terms; 0 while there is none. */
     private volatile long writingSinceNanos;
 
-    BlockingConnection(BlockingIo.Connector connector, IoHandler handler, SocketChannel socket) throws IOException {
+    /**
+     * A connection.
+     *
+     * @param way a socket, or what a jump host passes on; blocks
+     */
+    BlockingConnection(
+            BlockingIo.Connector connector,
+            IoHandler handler,
+            ByteChannel way,
+            SocketAddress local,
+            SocketAddress remote) {
         this.connector = connector;
         this.handler = handler;
-        this.socket = socket;
-        this.local = socket.getLocalAddress();
-        this.remote = socket.getRemoteAddress();
+        this.way = way;
+        this.local = local;
+        this.remote = remote;
     }
 
     /** Hands over all that comes, until nothing comes any more. */
     void readToTheEnd() {
         ByteBuffer bytes = ByteBuffer.allocate(READ_BYTES);
         try {
-            while (socket.read(bytes.clear()) >= 0) {
+            while (way.read(bytes.clear()) >= 0) {
                 handler.messageReceived(this, new ByteArrayBuffer(bytes.array(), 0, bytes.position()));
             }
         } catch (Exception e) {
@@ -70,10 +80,13 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         try {
             while (bytes.hasRemaining()) {
                 writingSinceNanos = System.nanoTime();
-                var _ = socket.write(bytes);
+                var _ = way.write(bytes);
             }
             return AbstractIoWriteFuture.fulfilled(this, true);
         } catch (IOException e) {
+            // NB: a part of it may be on its way. A socket is closed by an interruption; what a jump host passes on is
+            // not by itself.
+            closeWay();
             return AbstractIoWriteFuture.fulfilled(this, e);
         } finally {
             writingSinceNanos = 0;
@@ -92,17 +105,21 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
 
     @Override
     protected void doCloseImmediately() {
-        try {
-            socket.close();
-        } catch (IOException e) {
-            // It is of no use any more, closed or not.
-        }
+        closeWay();
         connector.closed(this);
         super.doCloseImmediately();
         try {
             handler.sessionClosed(this);
         } catch (Exception e) {
             // The layers above have heard of it; there is nobody else to tell.
+        }
+    }
+
+    private void closeWay() {
+        try {
+            way.close();
+        } catch (IOException e) {
+            // It is of no use any more, closed or not.
         }
     }
 
@@ -119,8 +136,8 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     }
 
     @Override
-    public void shutdownOutputStream() throws IOException {
-        var _ = socket.shutdownOutput();
+    public void shutdownOutputStream() {
+        // For servers that forward ports.
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.sshd.common.AttributeRepository;
+import org.apache.sshd.common.AttributeRepository.AttributeKey;
 import org.apache.sshd.common.Factory;
 import org.apache.sshd.common.FactoryManager;
 import org.apache.sshd.common.io.DefaultIoConnectFuture;
@@ -32,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * (ADR 0013).
  */
 final class BlockingIo implements IoServiceFactoryFactory {
+
+    /** In a connection's context: what it runs over, if that is no socket of its own. */
+    static final AttributeKey<JumpChannel> WAY = new AttributeKey<>();
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
 
@@ -124,7 +128,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
         private void run(SocketAddress target, @Nullable AttributeRepository context, IoConnectFuture future) {
             BlockingConnection connection;
             try {
-                connection = new BlockingConnection(this, handler, open(target));
+                connection = open(target, context == null ? null : context.getAttribute(WAY));
             } catch (IOException | RuntimeException e) {
                 future.setException(e);
                 return;
@@ -149,6 +153,14 @@ final class BlockingIo implements IoServiceFactoryFactory {
             } finally {
                 connection.close(true);
             }
+        }
+
+        private BlockingConnection open(SocketAddress target, @Nullable JumpChannel way) throws IOException {
+            if (way != null) {
+                return new BlockingConnection(this, handler, way, target, target);
+            }
+            SocketChannel socket = open(target);
+            return new BlockingConnection(this, handler, socket, socket.getLocalAddress(), socket.getRemoteAddress());
         }
 
         private SocketChannel open(SocketAddress target) throws IOException {

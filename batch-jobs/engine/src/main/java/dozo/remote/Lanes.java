@@ -38,6 +38,9 @@ public final class Lanes implements AutoCloseable {
     /** Files open at once on a channel: enough requests in flight to hide a long round trip. */
     private static final int FILES_PER_CHANNEL = 64;
 
+    /** Over a longer way one channel carries less than 20 MB/s. An archive has only one; SFTP spreads its files over all. */
+    private static final long TAR_ROUND_TRIP_MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** Commands fed at once on a lane with several channels. */
     private static final int FEEDS_FAR = 3;
 
@@ -172,16 +175,17 @@ public final class Lanes implements AutoCloseable {
 
     /**
      * Has a tar at the site unpack what it is fed, in this folder. Over a short way it waits while as many are being fed as there are lanes: more would
-     * only cost. Over a long one there is none then: what a channel carries is little there, and SFTP has channels of its own.
+     * only cost. Over a longer one there is none then, as SFTP has channels of its own; over a very long one there never is.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
         Lane next = next();
-        if (isFar()) {
-            if (!feeds.tryAcquire()) {
-                return Optional.empty();
-            }
-        } else {
+        if (next.roundTripNanos() > TAR_ROUND_TRIP_MAX_NANOS) {
+            return Optional.empty();
+        }
+        if (!isFar()) {
             feeds.acquire();
+        } else if (!feeds.tryAcquire()) {
+            return Optional.empty();
         }
         try {
             Lane lane = all().stream()

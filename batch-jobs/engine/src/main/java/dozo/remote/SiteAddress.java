@@ -4,6 +4,7 @@ import dozo.file.FilePath;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Where a DR site is, who we are there, and how we recognise it.
@@ -12,8 +13,11 @@ import java.util.List;
  * @param root the absolute path, as text, of the folder at the site that everything of ours lies in
  * @param identity a file with our private key, unencrypted, in OpenSSH or PEM form
  * @param hostKey one or more OpenSSH public key lines ({@code ssh-ed25519 AAAA…}); a host with any other key is refused
+ * @param jump a host that passes our connections on to the site, as {@code ssh -J} has it; it has a host key of its own, and its root means
+ *     nothing. The site's name is looked up there
  */
-public record SiteAddress(String host, int port, String user, String root, Path identity, String hostKey) {
+public record SiteAddress(
+        String host, int port, String user, String root, Path identity, String hostKey, Optional<SiteAddress> jump) {
 
     public SiteAddress {
         if (host.isBlank() || user.isBlank()) {
@@ -30,6 +34,21 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         }
     }
 
+    /** A site that is reached straight. */
+    public SiteAddress(String host, int port, String user, String root, Path identity, String hostKey) {
+        this(host, port, user, root, identity, hostKey, Optional.empty());
+    }
+
+    /** The same login with another root. */
+    public SiteAddress withRoot(String other) {
+        return new SiteAddress(host, port, user, other, identity, hostKey, jump);
+    }
+
+    /** The same site behind this host. */
+    public SiteAddress behind(SiteAddress host) {
+        return new SiteAddress(this.host, port, user, root, identity, hostKey, Optional.of(host));
+    }
+
     /**
      * The same login with a folder below this one for its root.
      *
@@ -42,7 +61,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         String path = new String(rootPrefix(), StandardCharsets.UTF_8)
                 + "/"
                 + new String(folder.bytes(), StandardCharsets.UTF_8);
-        return new SiteAddress(host, port, user, path, identity, hostKey);
+        return withRoot(path);
     }
 
     List<String> hostKeyLines() {

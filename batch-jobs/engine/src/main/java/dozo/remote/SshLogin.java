@@ -10,8 +10,11 @@ import java.security.PublicKey;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.client.ClientBuilder;
@@ -45,6 +48,9 @@ final class SshLogin implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
     private static final Duration AUTH_TIMEOUT = Duration.ofSeconds(30);
 
+    /** A site that takes nothing behind a jump host is given up as one that takes nothing straight: {@link Lanes} notices earlier. */
+    private static final Duration ROOM_TIMEOUT = Duration.ofMinutes(10);
+
     /** Two unanswered beats after one another end a connection: noticed after 16 to 24 s. */
     private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(8);
 
@@ -69,13 +75,27 @@ final class SshLogin implements AutoCloseable {
 
     private final SiteAddress site;
     private final SshClient client;
+    private final Optional<SshLogin> jump;
 
-    private SshLogin(SiteAddress site, SshClient client) {
+    private SshLogin(SiteAddress site, SshClient client, Optional<SshLogin> jump) {
         this.site = site;
         this.client = client;
+        this.jump = jump;
     }
 
     static SshLogin at(SiteAddress site) throws RemoteException {
+        SshLogin jump = site.jump().isPresent() ? at(site.jump().get()) : null;
+        try {
+            return new SshLogin(site, client(site), Optional.ofNullable(jump));
+        } catch (RemoteException e) {
+            if (jump != null) {
+                jump.close();
+            }
+            throw e;
+        }
+    }
+
+    private static SshClient client(SiteAddress site) throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
         SshClient client = ClientBuilder.builder().build();
         client.setHostConfigEntryResolver(HostConfigEntryResolver.EMPTY);
@@ -101,20 +121,34 @@ final class SshLogin implements AutoCloseable {
         // NB: without an answer to these, a site that refuses them looks like one that is slow.
         CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
         CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);
+        CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, ROOM_TIMEOUT);
         client.start();
-        return new SshLogin(site, client);
+        return client;
     }
 
     /** A new connection, logged in, with its SFTP channels. */
     Lane lane(int number, int channels) throws RemoteException, InterruptedException {
-        AtomicBoolean otherHostKey = new AtomicBoolean();
-        ClientSession session = connect(otherHostKey);
+        ClientSession session = session();
         try {
-            session.auth().verify(AUTH_TIMEOUT);
             return Lane.on(site, number, session, channels);
         } catch (RemoteException | InterruptedException e) {
             session.close(true);
             throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        client.stop();
+        jump.ifPresent(SshLogin::close);
+    }
+
+    private ClientSession session() throws RemoteException, InterruptedException {
+        AtomicBoolean otherHostKey = new AtomicBoolean();
+        ClientSession session = connect(otherHostKey);
+        try {
+            session.auth().verify(AUTH_TIMEOUT);
+            return session;
         } catch (IOException e) {
             session.close(true);
             Lane.rethrowInterruption(e);
@@ -125,24 +159,43 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
-        client.stop();
-    }
-
     private ClientSession connect(AtomicBoolean otherHostKey) throws RemoteException, InterruptedException {
+        // NB: in the context and not the session, whose attributes are gone when it is closed.
+        Map<AttributeKey<?>, Object> context = new HashMap<>();
+        context.put(OTHER_HOST_KEY, otherHostKey);
+        JumpChannel way = jump.isPresent() ? jump.get().wayTo(site) : null;
+        if (way != null) {
+            context.put(BlockingIo.WAY, way);
+        }
         try {
-            // NB: in the context and not the session, whose attributes are gone when it is closed.
-            AttributeRepository context = AttributeRepository.ofKeyValuePair(OTHER_HOST_KEY, otherHostKey);
-            return client.connect(site.user(), site.host(), site.port(), context)
+            return client.connect(site.user(), site.host(), site.port(), AttributeRepository.ofAttributesMap(context))
                     .verify(CONNECT_TIMEOUT)
                     .getSession();
         } catch (IOException | RuntimeException e) {
+            if (way != null) {
+                way.close();
+            }
             if (e instanceof IOException io) {
                 Lane.rethrowInterruption(io);
             }
             throw new RemoteException(
                     Reason.UNREACHABLE, "nothing answers at " + site + ": is the site up, and the way to it open?", e);
+        }
+    }
+
+    /** Has this host pass a new connection on to the site. */
+    private JumpChannel wayTo(SiteAddress target) throws RemoteException, InterruptedException {
+        ClientSession session = session();
+        try {
+            return JumpChannel.open(session, target.host(), target.port(), CONNECT_TIMEOUT);
+        } catch (IOException e) {
+            session.close(true);
+            Lane.rethrowInterruption(e);
+            throw new RemoteException(
+                    Reason.UNREACHABLE,
+                    "%s does not pass connections on to %s: may it (AllowTcpForwarding, PermitOpen), and does the site answer there?"
+                            .formatted(site, target),
+                    e);
         }
     }
 

@@ -56,6 +56,18 @@ public final class SilentRelay implements AutoCloseable {
         silentBelow = sockets.size();
     }
 
+    /** Ends the connections there are now. */
+    public void cutWhatIsConnected() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+
+    /** How many connections there have been. */
+    public int connections() {
+        return sockets.size() / 2;
+    }
+
     /** Takes nothing any more from either side: behind it buffers fill up. */
     void freeze() {
         frozen = true;

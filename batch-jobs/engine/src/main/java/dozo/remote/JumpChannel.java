@@ -1,0 +1,70 @@
+package dozo.remote;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.time.Duration;
+import org.apache.sshd.client.channel.ChannelDirectTcpip;
+import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.session.ConnectionService;
+import org.apache.sshd.common.util.net.SshdSocketAddress;
+
+/**
+ * A connection that a jump host passes on (RFC 4254, 7.2). It has a login of its own there, which ends with it. Nothing listens on this machine. Read by
+ * one thread, and written to by one at a time. Buffers have to have an array.
+ */
+final class JumpChannel implements ByteChannel {
+
+    /** Whom the connection is from, as the jump host may note it. */
+    private static final SshdSocketAddress FROM = new SshdSocketAddress("127.0.0.1", 0);
+
+    private final ClientSession session;
+    private final ChannelDirectTcpip channel;
+    private final InputStream in;
+    private final OutputStream out;
+
+    private JumpChannel(ClientSession session, ChannelDirectTcpip channel) {
+        this.session = session;
+        this.channel = channel;
+        this.in = channel.getInvertedOut();
+        this.out = channel.getInvertedIn();
+    }
+
+    /** Has the host behind this session connect to the target, whose name it looks up itself. */
+    static JumpChannel open(ClientSession session, String host, int port, Duration timeout) throws IOException {
+        ChannelDirectTcpip channel = new ChannelDirectTcpip(FROM, new SshdSocketAddress(host, port));
+        session.getService(ConnectionService.class).registerChannel(channel);
+        channel.open().verify(timeout);
+        return new JumpChannel(session, channel);
+    }
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+        int n = in.read(into.array(), into.arrayOffset() + into.position(), into.remaining());
+        if (n > 0) {
+            into.position(into.position() + n);
+        }
+        return n;
+    }
+
+    @Override
+    public int write(ByteBuffer bytes) throws IOException {
+        int n = bytes.remaining();
+        out.write(bytes.array(), bytes.arrayOffset() + bytes.position(), n);
+        out.flush();
+        bytes.position(bytes.limit());
+        return n;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return channel.isOpen();
+    }
+
+    @Override
+    public void close() {
+        session.close(true);
+    }
+}

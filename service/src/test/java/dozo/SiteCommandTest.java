@@ -3,13 +3,19 @@ package dozo;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.command.Exit;
+import dozo.ledger.Ledger;
 import dozo.registry.Capacities;
 import dozo.registry.Sites;
 import dozo.remote.SiteAddress;
 import dozo.remote.Space;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,16 +89,61 @@ class SiteCommandTest {
         assertThat(service.bean(Sites.class).all()).isEmpty();
     }
 
+    @Test
+    void aSiteBehindAJumpHost() throws IOException {
+        Path keys = Files.writeString(folder.resolve("gate.keys"), "gate ssh-ed25519 AAAABBBB\n");
+        String[] add = {
+            "add",
+            "dr",
+            "u@inner:/r",
+            "--identity",
+            service.passwordFile().toString(),
+            "--host-key",
+            "ssh-ed25519 AAAACCCC"
+        };
+
+        assertThat(site(Exit.USAGE, add, "--jump", "gate", "--jump-host-key-file", keys.toString()))
+                .contains("--jump \"gate\": expected user@host or user@host:port");
+        assertThat(site(Exit.USAGE, add, "--jump", "u@gate")).contains("--jump-host-key-file");
+        assertThat(site(Exit.USAGE, add, "--jump", "u@gate", "--jump-host-key-file", "/nowhere"))
+                .contains("--jump-host-key-file names /nowhere, which cannot be read");
+        assertThat(site(Exit.REFUSED, add, "--jump", "u@gate:70000", "--jump-host-key-file", keys.toString()))
+                .contains("jump.port: expected 1 to 65535");
+        assertThat(site(Exit.USAGE, add, "--dscp", "cs9")).contains("--dscp \"cs9\": expected cs0 to cs7");
+        assertThat(show()).doesNotContain("through").doesNotContain("DSCP");
+
+        site(Exit.WELL, add, "--jump", "u@gate:2222", "--jump-host-key-file", keys.toString(), "--dscp", "cs1");
+
+        assertThat(show()).contains("site dr at u@inner:22:/r", "  through  u@gate:2222", "  DSCP     8");
+        SiteAddress address = service.bean(Sites.class).find("dr").orElseThrow().address();
+        assertThat(address.way().jump().orElseThrow().identity()).isEqualTo(address.identity());
+        assertThat(service.look(service.browser(), "/sites", "en").body())
+                .contains("u@gate:2222")
+                .contains(">8<");
+        assertThat(service.bean(Ledger.class).after(0, 100).getLast().detail())
+                .contains("through u@gate:2222, host key ssh-ed25519 AAAABBBB, DSCP 8");
+
+        site(Exit.WELL, add);
+        assertThat(show()).as("as it was said last").doesNotContain("through").doesNotContain("DSCP");
+    }
+
+    private String site(int code, String[] words, String... more) {
+        return dozo(code, Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new));
+    }
+
     private String show() {
         return dozo(Exit.WELL, "show", "dr");
     }
 
-    private String dozo(int code, String verb, String name) {
+    private String dozo(int code, String... words) {
         StringWriter out = new StringWriter();
         CommandLine commandLine = Application.commandLine();
         commandLine.setOut(new PrintWriter(out, true));
         commandLine.setErr(new PrintWriter(out, true));
-        assertThat(commandLine.execute("site", verb, name, "--url", service.url()))
+        List<String> line = new ArrayList<>(List.of("site"));
+        line.addAll(List.of(words));
+        line.addAll(List.of("--url", service.url()));
+        assertThat(commandLine.execute(line.toArray(String[]::new)))
                 .as(out.toString())
                 .isEqualTo(code);
         return out.toString();

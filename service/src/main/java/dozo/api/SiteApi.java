@@ -20,6 +20,7 @@ import dozo.remote.SiteAddress;
 import dozo.remote.SiteCache;
 import dozo.remote.SiteCheck;
 import dozo.remote.Space;
+import dozo.remote.Way;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.nio.file.Files;
@@ -72,6 +73,8 @@ public class SiteApi {
      * @param root the folder there that everything lies in
      * @param identity the file with our private key on the service's machine; the key itself is never sent
      * @param hostKey its public host keys, one a line
+     * @param jump a host that passes connections on to the site; null: it is reached straight
+     * @param dscp the mark of our packets for the network's devices, 0 to 63; null: none
      */
     record NewAddress(
             @NotBlank(message = "expected a host") String host,
@@ -85,18 +88,57 @@ public class SiteApi {
             String identity,
 
             @NotBlank(message = "expected the site's public host key, obtained from a trusted person")
-            String hostKey) {
+            String hostKey,
+
+            @Nullable @Valid NewJump jump,
+            @Nullable Integer dscp) {
 
         SiteAddress checked() {
-            demand(HOST.matcher(host).matches(), "host", "expected a host name or an address");
-            demand(USER.matcher(user).matches(), "user", "expected a login name");
+            demand(dscp == null || (dscp >= 0 && dscp <= Way.DSCP_MAX), "dscp", "expected 0 to 63");
+            SiteAddress site = new NewHost("", host, port, user, root, identity, hostKey).checked();
+            Optional<SiteAddress> before = Optional.ofNullable(jump)
+                    .map(each -> new NewHost(
+                                    "jump.",
+                                    each.host,
+                                    each.port,
+                                    each.user,
+                                    "/",
+                                    each.identity == null ? identity : each.identity,
+                                    each.hostKey)
+                            .checked());
+            return site.by(new Way(before, dscp == null ? 0 : dscp));
+        }
+    }
+
+    /**
+     * A host that passes connections on to a site.
+     *
+     * @param identity the file with our private key for it; null: the one for the site
+     * @param hostKey its public host keys, one a line
+     */
+    record NewJump(
+            @NotBlank(message = "expected a host") String host,
+            @Nullable Integer port,
+            @NotBlank(message = "expected a user") String user,
+            @Nullable String identity,
+
+            @NotBlank(message = "expected the jump host's public host key, obtained from a trusted person")
+            String hostKey) {}
+
+    /** A host that we log in to, as it was sent in the fields that begin with {@code at}. */
+    private record NewHost(
+            String at, String host, @Nullable Integer port, String user, String root, String identity, String hostKey) {
+
+        SiteAddress checked() {
+            demand(HOST.matcher(host).matches(), at + "host", "expected a host name or an address");
+            demand(USER.matcher(user).matches(), at + "user", "expected a login name");
             int there = port == null ? 22 : port;
-            demand(there >= 1 && there <= 65_535, "port", "expected 1 to 65535");
+            demand(there >= 1 && there <= 65_535, at + "port", "expected 1 to 65535");
             demand(
                     root.startsWith("/")
                             && root.length() <= ROOT_LENGTH_MAX
                             && root.chars().noneMatch(c -> c < ' '),
-                    "root",
+                    at + "root",
                     "expected an absolute path at the site");
             return new SiteAddress(host, there, user, root, identityFile(), keys());
         }
@@ -104,19 +146,19 @@ public class SiteApi {
         private Path identityFile() {
             try {
                 Path file = Path.of(identity);
-                demand(file.isAbsolute(), "identity", "expected the absolute path of a private key's file");
+                demand(file.isAbsolute(), at + "identity", "expected the absolute path of a private key's file");
                 demand(
                         Files.isRegularFile(file) && Files.isReadable(file),
-                        "identity",
+                        at + "identity",
                         "the service cannot read a file of this name on its machine");
                 return file;
             } catch (InvalidPathException e) {
-                throw new Refusal("identity", "expected the absolute path of a private key's file");
+                throw new Refusal(at + "identity", "expected the absolute path of a private key's file");
             }
         }
 
         private String keys() {
-            demand(hostKey.length() <= HOST_KEY_LENGTH_MAX, "hostKey", "expected at most 64 KiB");
+            demand(hostKey.length() <= HOST_KEY_LENGTH_MAX, at + "hostKey", "expected at most 64 KiB");
             List<String> keys = hostKey.lines()
                     .map(String::strip)
                     .filter(line -> !line.isEmpty() && !line.startsWith("#"))
@@ -124,21 +166,14 @@ public class SiteApi {
                         Matcher key = HOST_KEY.matcher(line);
                         demand(
                                 key.matches(),
-                                "hostKey",
+                                at + "hostKey",
                                 "expected public keys such as ssh-ed25519 AAAA…, one on each line; ssh-keyscan prints them");
                         return key.group(1);
                     })
                     .distinct()
                     .toList();
-            demand(!keys.isEmpty(), "hostKey", "expected at least one public host key");
+            demand(!keys.isEmpty(), at + "hostKey", "expected at least one public host key");
             return String.join("\n", keys);
-        }
-
-        @FormatMethod
-        private static void demand(boolean met, String field, @FormatString String expected, Object... values) {
-            if (!met) {
-                throw new Refusal(field, expected, values);
-            }
         }
     }
 
@@ -151,6 +186,8 @@ public class SiteApi {
             String root,
             String identity,
             String hostKey,
+            @Nullable ShownJump jump,
+            int dscp,
             @Nullable Capability capabilities,
             @Nullable Capacity capacity)
             implements Edited {
@@ -165,8 +202,19 @@ public class SiteApi {
                     address.root(),
                     address.identity().toString(),
                     address.hostKey(),
+                    address.way().jump().map(ShownJump::of).orElse(null),
+                    address.way().dscp(),
                     capabilities.orElse(null),
                     capacity.orElse(null));
+        }
+    }
+
+    /** A host that passes connections on to a site. */
+    public record ShownJump(String host, int port, String user, String identity, String hostKey) {
+
+        static ShownJump of(SiteAddress jump) {
+            return new ShownJump(
+                    jump.host(), jump.port(), jump.user(), jump.identity().toString(), jump.hostKey());
         }
     }
 
@@ -275,5 +323,12 @@ public class SiteApi {
 
     private Site find(String name) {
         return sites.find(name).orElseThrow(Missing.thing("site", name));
+    }
+
+    @FormatMethod
+    private static void demand(boolean met, String field, @FormatString String expected, Object... values) {
+        if (!met) {
+            throw new Refusal(field, expected, values);
+        }
     }
 }

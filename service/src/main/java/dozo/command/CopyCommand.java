@@ -139,7 +139,7 @@ public final class CopyCommand {
         if (options.json()) {
             out.println(report.json(end, seconds, seconds(started, asked)));
         } else if (options.dryRun()) {
-            out.println(CopyReport.dryLine(end));
+            out.println(CopyReport.dryLine(end, options.copy().limitBytesPerSecond()));
         } else {
             out.println(report.line(end, (request.toSite() ? "at " : "here, from ") + request.host(), seconds));
         }

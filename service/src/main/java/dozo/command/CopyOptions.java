@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class CopyOptions {
 
     static final String HELP = """
-            Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-o OPTION=VALUE]…
+            Usage: dozo copy [-r] [-P PORT] [-i IDENTITY] [-J HOST] [-o OPTION=VALUE]…
                              [--limit RATE] [--lanes N] [--sftp] [--dry-run] [--json] [-q]
                              SRC… USER@HOST:/DST
               or:  dozo copy [the same options] USER@HOST:/SRC… DST
@@ -40,14 +40,19 @@ final class CopyOptions {
               -P PORT           the site's SSH port (22)
               -i IDENTITY       the private key's file, without a passphrase; else the
                                 first of id_ed25519, id_ecdsa, id_rsa in ~/.ssh; no agent
+              -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
+                                several with commas; its host key has to be known, too,
+                                and the key is the same
               -o OPTION=VALUE   an option as ssh has it: UserKnownHostsFile, Port, User,
-                                IdentityFile, StrictHostKeyChecking=yes are understood
+                                IdentityFile, ProxyJump, IPQoS,
+                                StrictHostKeyChecking=yes are understood
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
               --lanes N         so many SSH connections, 1 to 64; else as many as help
               --sftp            send small files by SFTP, too: not as archives into the
                                 site's tar
-              --dry-run         say what would be copied, and change nothing
+              --dry-run         say what would be copied, and how long the bytes take at
+                                least; change nothing
               --json            print the result as JSON, with exact numbers
               -q                do not tell how far it is
               -h, --help        print this
@@ -165,7 +170,7 @@ final class CopyOptions {
                 case 'p' -> {
                     // Times and modes are always kept.
                 }
-                case 'P', 'i', 'o' -> {
+                case 'P', 'i', 'J', 'o' -> {
                     String rest = argument.substring(i + 1);
                     takeLogin(letter, value("-" + letter, rest.isEmpty() ? null : rest, left));
                     return;
@@ -179,6 +184,7 @@ final class CopyOptions {
         switch (letter) {
             case 'P' -> login.port(value);
             case 'i' -> login.identity(value);
+            case 'J' -> login.jump(value);
             default -> login.option(value);
         }
     }

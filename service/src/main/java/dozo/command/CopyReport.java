@@ -3,6 +3,7 @@ package dozo.command;
 import dozo.copy.Copy.Finding;
 import dozo.copy.Copy.Progress;
 import dozo.file.Size;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -11,6 +12,9 @@ import java.util.List;
 final class CopyReport {
 
     static final int FINDINGS_MAX = 10_000;
+
+    /** Bytes a second. */
+    private static final long GIGABIT = 125_000_000;
 
     private final List<ListedFinding> findings = new ArrayList<>();
     private long count;
@@ -81,9 +85,27 @@ final class CopyReport {
                 (end.bytesMoved() / Math.max(seconds, 0.001))));
     }
 
-    /** What a dry run says. */
-    static String dryLine(Progress end) {
-        return "%s would be copied, except what exists already; nothing was changed".formatted(sum(end));
+    /**
+     * What a dry run says. It asks nothing of the site, so it cannot know the rate.
+     *
+     * @param limit bytes a second that were typed; 0: none
+     */
+    static String dryLine(Progress end, long limit) {
+        String times = limit > 0
+                ? "%s at that limit".formatted(atLeast(end.bytes(), limit))
+                : "%s at 1 Gbit/s, %s at 10 Gbit/s"
+                        .formatted(atLeast(end.bytes(), GIGABIT), atLeast(end.bytes(), 10 * GIGABIT));
+        return "%s would be copied, except what exists already; nothing was changed. All its bytes take at least %s"
+                .formatted(sum(end), times);
+    }
+
+    private static String atLeast(long bytes, long bytesPerSecond) {
+        Duration time = Duration.ofSeconds(Math.ceilDiv(bytes, bytesPerSecond));
+        return time.toHours() > 0
+                ? "%d h %d min".formatted(time.toHours(), time.toMinutesPart())
+                : time.toMinutes() > 0
+                        ? "%d min %d s".formatted(time.toMinutes(), time.toSecondsPart())
+                        : "%d s".formatted(time.toSeconds());
     }
 
     /** How far it was when somebody ended it. */

@@ -222,12 +222,6 @@ final class CopyRequest {
     }
 
     private static SiteAddress at(SiteAddress site, FilePath root) {
-        return new SiteAddress(
-                site.host(),
-                site.port(),
-                site.user(),
-                "/" + new String(root.bytes(), StandardCharsets.UTF_8),
-                site.identity(),
-                site.hostKey());
+        return site.withRoot("/" + new String(root.bytes(), StandardCharsets.UTF_8));
     }
 }

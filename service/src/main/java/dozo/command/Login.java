@@ -1,9 +1,12 @@
 package dozo.command;
 
+import static java.util.Objects.requireNonNull;
+
 import dozo.file.FilePath;
 import dozo.remote.Identity;
 import dozo.remote.KnownHosts;
 import dozo.remote.SiteAddress;
+import dozo.remote.Way;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,12 +14,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Who we are at a site and how we know it, from the options and files that ssh takes them from. */
 final class Login {
 
-    static final String UNDERSTOOD = "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile";
+    static final String UNDERSTOOD =
+            "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile, ProxyJump, IPQoS";
+
+    private static final Pattern JUMP = Pattern.compile("(?:([^@]+)@)?(\\[[^]]+]|[^@:\\[\\]]+)(?::([0-9]{1,5}))?");
 
     private static final int PORT_USUAL = 22;
     private static final int PORT_MAX = 65_535;
@@ -27,6 +37,8 @@ final class Login {
     private @Nullable String port;
     private @Nullable String identity;
     private @Nullable String knownHosts;
+    private @Nullable String jump;
+    private @Nullable String mark;
 
     void port(String typed) {
         port = typed;
@@ -34,6 +46,11 @@ final class Login {
 
     void identity(String typed) {
         identity = typed;
+    }
+
+    /** A jump host, or several in their order with commas between them. */
+    void jump(String typed) {
+        jump = typed;
     }
 
     /** Takes an option of ssh's, {@code OPTION=VALUE}. As with ssh, what was said first holds. */
@@ -48,6 +65,8 @@ final class Login {
             case "port" -> port = port == null ? value : port;
             case "user" -> user = user == null ? value : user;
             case "identityfile" -> identity = identity == null ? value : identity;
+            case "proxyjump" -> jump = jump == null ? value : jump;
+            case "ipqos" -> mark = mark == null ? value : mark;
             case "stricthostkeychecking" -> {
                 if (!value.equalsIgnoreCase("yes")) {
                     throw new Failure(
@@ -63,8 +82,53 @@ final class Login {
 
     /** The site, everything below its {@code "/"}. */
     SiteAddress site(Location.There there) {
-        int port = port(there);
-        return new SiteAddress(there.host(), port, user(there), "/", identity(), hostKey(there.host(), port));
+        List<Location.There> hosts = jumpHosts();
+        Optional<SiteAddress> before = Optional.empty();
+        for (Location.There host : hosts) {
+            before = Optional.of(
+                    at(host.host(), host.port(), requireNonNull(host.user())).by(new Way(before, 0)));
+        }
+        return at(there.host(), port(there), user(there)).by(new Way(before, dscp()));
+    }
+
+    private SiteAddress at(String host, int port, String user) {
+        return new SiteAddress(host, port, user, "/", identity(), hostKey(host, port));
+    }
+
+    private List<Location.There> jumpHosts() {
+        return jump == null || jump.equalsIgnoreCase("none")
+                ? List.of()
+                : Stream.of(jump.split(",", -1)).map(Login::jumpHost).toList();
+    }
+
+    private static Location.There jumpHost(String typed) {
+        Matcher parts = JUMP.matcher(typed.strip());
+        if (!parts.matches()) {
+            throw new Failure(Exit.USAGE, "-J %s: expected [USER@]HOST[:PORT]".formatted(visible(typed)));
+        }
+        int port = parts.group(3) == null ? PORT_USUAL : Integer.parseInt(parts.group(3));
+        if (port < 1 || port > PORT_MAX) {
+            throw new Failure(Exit.USAGE, "-J %s: a port is a number from 1 to 65535".formatted(visible(typed)));
+        }
+        String user = parts.group(1) == null ? System.getProperty("user.name") : parts.group(1);
+        return new Location.There(user, parts.group(2).replaceAll("[\\[\\]]", ""), port, "");
+    }
+
+    /** As with ssh, the first word is for those who type and the second one for copies; one is for both. */
+    private int dscp() {
+        if (mark == null) {
+            return 0;
+        }
+        String[] words = mark.split("[ ,]+", -1);
+        String last = words[words.length - 1];
+        if (last.equalsIgnoreCase("none")) {
+            return 0;
+        }
+        return Way.dscp(last)
+                .orElseThrow(() -> new Failure(
+                        Exit.USAGE,
+                        "-o IPQoS=%s: expected a DSCP: cs0 to cs7, af11 to af43, ef, le, none, or 0 to 63"
+                                .formatted(visible(last))));
     }
 
     private int port(Location.There there) {

@@ -20,6 +20,7 @@ import dozo.file.FilePath;
 import dozo.file.Size;
 import dozo.remote.RemoteException;
 import dozo.remote.SiteAddress;
+import dozo.remote.Way;
 import dozo.restore.Restores.RestoreState;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -30,6 +31,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -245,7 +247,17 @@ final class RestoreCommand implements Callable<Integer> {
 
     private SiteAddress address(ShownSite from) {
         Path key = identity != null ? identity.toAbsolutePath() : Path.of(from.identity());
-        return new SiteAddress(from.host(), from.port(), from.user(), from.root(), key, from.hostKey());
+        // NB: our key for the host in front of it is another file only where both are the service's.
+        Optional<SiteAddress> before = Optional.ofNullable(from.jump())
+                .map(jump -> new SiteAddress(
+                        jump.host(),
+                        jump.port(),
+                        jump.user(),
+                        "/",
+                        identity != null ? key : Path.of(jump.identity()),
+                        jump.hostKey()));
+        return new SiteAddress(from.host(), from.port(), from.user(), from.root(), key, from.hostKey())
+                .by(new Way(before, from.dscp()));
     }
 
     private List<Item> page(Query entries) {

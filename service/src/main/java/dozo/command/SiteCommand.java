@@ -1,14 +1,17 @@
 package dozo.command;
 
 import dozo.api.SiteApi.CheckedSite;
+import dozo.api.SiteApi.ShownJump;
 import dozo.api.SiteApi.ShownSite;
 import dozo.file.Size;
 import dozo.registry.Capabilities.Capability;
 import dozo.registry.Capacity;
+import dozo.remote.Way;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,6 +27,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, remove, check, show.")
 final class SiteCommand {
 
+    private static final Pattern JUMP = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+)(?::([0-9]{1,5}))?");
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
 
     /** The host key, in one of two ways. */
@@ -42,14 +46,46 @@ final class SiteCommand {
         private @Nullable Path file;
 
         String text() {
-            if (line != null) {
-                return line;
+            return line != null ? line : read("--host-key-file", java.util.Objects.requireNonNull(file));
+        }
+    }
+
+    /** A host in front of the site. */
+    static final class Jump {
+
+        @Option(
+                names = "--jump",
+                required = true,
+                paramLabel = "USER@HOST[:PORT]",
+                description = "A host that passes connections on to the site, as with ssh -J; the key is the same.")
+        private String host = "";
+
+        @Option(
+                names = "--jump-host-key-file",
+                required = true,
+                paramLabel = "FILE",
+                description = "A file with its host key, as ssh-keyscan writes it.")
+        private Path file = Path.of("");
+
+        Map<String, Object> fields(Connection service) {
+            Matcher parts = JUMP.matcher(host);
+            if (!parts.matches()) {
+                throw new ParameterException(
+                        service.commandLine(), "--jump \"%s\": expected user@host or user@host:port".formatted(host));
             }
-            try {
-                return Files.readString(java.util.Objects.requireNonNull(file));
-            } catch (IOException e) {
-                throw new Failure(Exit.USAGE, "--host-key-file names %s, which cannot be read".formatted(file));
-            }
+            return Map.of(
+                    "user", parts.group(1),
+                    "host", parts.group(2).replaceAll("[\\[\\]]", ""),
+                    "port", parts.group(3) == null ? 22 : Integer.parseInt(parts.group(3)),
+                    "hostKey", read("--jump-host-key-file", file));
+        }
+    }
+
+    private static String read(String option, Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new Failure(Exit.USAGE, "%s names %s, which cannot be read".formatted(option, file));
         }
     }
 
@@ -65,21 +101,38 @@ final class SiteCommand {
                             paramLabel = "FILE",
                             description = "The private key's file, on the service's machine.")
                     Path identity,
-            @ArgGroup(multiplicity = "1") HostKey hostKey) {
+            @ArgGroup(multiplicity = "1") HostKey hostKey,
+            @ArgGroup(exclusive = false) @Nullable Jump jump,
+            @Option(
+                            names = "--dscp",
+                            paramLabel = "MARK",
+                            description = "The mark of our packets for the network: cs1, af11, …, or 0 to 63.")
+                    @Nullable
+                    String dscp) {
         Matcher parts = WHERE.matcher(where);
         if (!parts.matches()) {
             throw new ParameterException(service.commandLine(), "\"%s\": expected user@host:/root".formatted(where));
         }
-        Answer<ShownSite> site = service.put(
-                "/api/v1/sites/" + Connection.encoded(name),
-                Map.of(
-                        "user", parts.group(1),
-                        "host", parts.group(2).replaceAll("[\\[\\]]", ""),
-                        "root", parts.group(3),
-                        "port", port,
-                        "identity", identity.toAbsolutePath().normalize().toString(),
-                        "hostKey", hostKey.text()),
-                ShownSite.class);
+        Map<String, Object> address = new HashMap<>(Map.of(
+                "user", parts.group(1),
+                "host", parts.group(2).replaceAll("[\\[\\]]", ""),
+                "root", parts.group(3),
+                "port", port,
+                "identity", identity.toAbsolutePath().normalize().toString(),
+                "hostKey", hostKey.text()));
+        if (jump != null) {
+            address.put("jump", jump.fields(service));
+        }
+        if (dscp != null) {
+            address.put(
+                    "dscp",
+                    Way.dscp(dscp)
+                            .orElseThrow(() -> new ParameterException(
+                                    service.commandLine(),
+                                    "--dscp \"%s\": expected cs0 to cs7, af11 to af43, ef, le, or 0 to 63"
+                                            .formatted(dscp))));
+        }
+        Answer<ShownSite> site = service.put("/api/v1/sites/" + Connection.encoded(name), address, ShownSite.class);
         service.say(site, "site %s is registered; try it with `dozo site check %s`".formatted(name, name));
         return Exit.WELL;
     }
@@ -136,6 +189,13 @@ final class SiteCommand {
         service.print(answer, out -> {
             out.println(Connection.visible(
                     "site %s at %s@%s:%d:%s".formatted(name, site.user(), site.host(), site.port(), site.root())));
+            ShownJump jump = site.jump();
+            if (jump != null) {
+                out.println(Connection.visible("  through  %s@%s:%d".formatted(jump.user(), jump.host(), jump.port())));
+            }
+            if (site.dscp() > 0) {
+                out.println("  DSCP     " + site.dscp());
+            }
             if (can != null) {
                 sayCapabilities(
                         out,

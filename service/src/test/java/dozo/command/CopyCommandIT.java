@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ class CopyCommandIT {
     private LoopbackSite site;
     private Path there;
     private Path source;
+    private final List<String> known = new ArrayList<>();
 
     private record Ended(int code, String out, String err) {}
 
@@ -128,8 +130,40 @@ class CopyCommandIT {
         Ended ended = copy("-r", "--dry-run", source.toString(), at("all"));
 
         assertThat(ended.code()).isZero();
-        assertThat(ended.out()).contains("11 B would be copied").contains("nothing was changed");
+        assertThat(ended.out())
+                .contains("11 B would be copied")
+                .contains("nothing was changed. All its bytes take at least 1 s at 1 Gbit/s, 1 s at 10 Gbit/s");
+        assertThat(copy("-r", "--dry-run", "--limit=1000", source.toString(), at("all"))
+                        .out())
+                .endsWith("at least 1 s at that limit%n".formatted());
         assertThat(there).isEmptyDirectory();
+    }
+
+    @Test
+    void aSiteBehindAJumpHost() throws IOException {
+        try (LoopbackSite jump = LoopbackSite.start(folder.resolve("jump"), folder.resolve("jump-root"), 0)) {
+            // The same key for both, as with one who types the command.
+            Files.copy(
+                    folder.resolve("keys/authorized_keys"),
+                    folder.resolve("jump/authorized_keys"),
+                    StandardCopyOption.REPLACE_EXISTING);
+            SiteAddress address = jump.address();
+            String host = "%s@127.0.0.1:%d".formatted(address.user(), address.port());
+
+            Ended unknown = copy("-J", host, "-r", source.toString(), at("all"));
+            assertThat(unknown.code()).isEqualTo(Exit.NOT_ALLOWED);
+            assertThat(unknown.err()).contains("the key of 127.0.0.1 port " + address.port() + " is in none of");
+
+            known.add("[127.0.0.1]:%d %s".formatted(address.port(), address.hostKey()));
+            assertThat(copy("-J", host, "-oIPQoS=cs1", "-r", source.toString(), at("all"))
+                            .out())
+                    .contains("all verified");
+            assertThat(copy("-oProxyJump=" + host, "-r", source.toString(), at("all"))
+                            .out())
+                    .contains("all verified");
+        }
+        Ended gone = copy("-J", "127.0.0.1:1", "-r", source.toString(), at("all"));
+        assertThat(gone.code()).as("its key is not known either").isEqualTo(Exit.NOT_ALLOWED);
     }
 
     private String at(String path) {
@@ -140,9 +174,10 @@ class CopyCommandIT {
         SiteAddress address = site.address();
         List<String> all = new ArrayList<>(List.of("-q", "-P" + address.port(), "-i" + address.identity()));
         try {
-            Path known = Files.writeString(
-                    folder.resolve("known"), "[127.0.0.1]:%d %s".formatted(address.port(), address.hostKey()));
-            all.add("-oUserKnownHostsFile=" + known);
+            Path file = Files.writeString(
+                    folder.resolve("known"),
+                    "[127.0.0.1]:%d %s%n".formatted(address.port(), address.hostKey()) + String.join("\n", known));
+            all.add("-oUserKnownHostsFile=" + file);
         } catch (IOException e) {
             throw new AssertionError(e);
         }

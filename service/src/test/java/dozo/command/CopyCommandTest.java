@@ -90,12 +90,20 @@ class CopyCommandTest {
         assertRefused(Exit.USAGE, "10MB", "--limit", "fast", "a", "h:/b");
         assertRefused(Exit.USAGE, "1 to 65535", "-P0", file.toString(), "h:/b");
         assertRefused(Exit.USAGE, "1 to 65535", "-oPort=ssh", file.toString(), "h:/b");
+        for (String jump : List.of("", "u@", "h:port", "a@b@c", "gate,", "h:1:2")) {
+            assertRefused(Exit.USAGE, "expected [USER@]HOST[:PORT]", "-J", jump, file.toString(), "h:/b");
+        }
+        assertRefused(Exit.USAGE, "1 to 65535", "-Jgate:70000", file.toString(), "h:/b");
     }
 
     @Test
     void optionsOfSshThatAreNotUnderstoodAreNamed() {
         assertRefused(
-                Exit.USAGE, "-o ProxyJump=x is not understood, only UserKnownHostsFile", "-oProxyJump=x", "a", "h:/b");
+                Exit.USAGE,
+                "-o ProxyCommand=x is not understood, only UserKnownHostsFile",
+                "-oProxyCommand=x",
+                "a",
+                "h:/b");
         assertRefused(Exit.USAGE, "expected yes", "-o", "StrictHostKeyChecking=accept-new", "a", "h:/b");
         assertRefused(Exit.USAGE, "OPTION=VALUE", "-oPort", "a", "h:/b");
     }

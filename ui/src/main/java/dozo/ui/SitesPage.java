@@ -8,6 +8,7 @@ import dozo.registry.Sites;
 import dozo.registry.Sites.Site;
 import dozo.remote.Lanes;
 import dozo.remote.RemoteException;
+import dozo.remote.SiteAddress;
 import dozo.remote.SiteCheck;
 import dozo.ui.PageProblems.NotThere;
 import java.security.MessageDigest;
@@ -15,6 +16,7 @@ import java.security.NoSuchAlgorithmException;
 import java.security.Principal;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Controller;
@@ -34,12 +36,15 @@ class SitesPage {
     /**
      * A site.
      *
+     * @param jump the host in front of it, if there is one
      * @param capability null before anyone has looked
      * @param capacity null before a look has told of its room
      */
     record ShownSite(
             Site site,
             List<HostKey> hostKeys,
+            @Nullable SiteAddress jump,
+            List<HostKey> jumpKeys,
             @Nullable Capability capability,
             @Nullable Capacity capacity) {}
 
@@ -50,7 +55,11 @@ class SitesPage {
      */
     record HostKey(String kind, String fingerprint) {
 
-        static HostKey of(String line) {
+        static List<HostKey> all(SiteAddress address) {
+            return address.hostKey().lines().map(HostKey::of).toList();
+        }
+
+        private static HostKey of(String line) {
             String[] words = line.strip().split("\\s+", -1);
             return new HostKey(words[0], words.length < 2 ? "" : fingerprint(words[1]));
         }
@@ -122,10 +131,12 @@ class SitesPage {
     }
 
     private ShownSite shown(Site site) {
-        List<HostKey> keys = site.address().hostKey().lines().map(HostKey::of).toList();
+        Optional<SiteAddress> jump = site.address().way().jump();
         return new ShownSite(
                 site,
-                keys,
+                HostKey.all(site.address()),
+                jump.orElse(null),
+                jump.map(HostKey::all).orElse(List.of()),
                 capabilities.of(site.id()).orElse(null),
                 capacities.of(site.id()).orElse(null));
     }

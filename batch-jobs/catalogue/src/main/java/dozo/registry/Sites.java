@@ -2,7 +2,10 @@ package dozo.registry;
 
 import dozo.ledger.Ledger;
 import dozo.remote.SiteAddress;
+import dozo.remote.Way;
 import java.nio.file.Path;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -23,12 +26,13 @@ public class Sites {
             row.getInt("site_id"),
             row.getString("name"),
             new SiteAddress(
-                    row.getString("host"),
-                    row.getInt("port"),
-                    row.getString("login"),
-                    row.getString("root"),
-                    Path.of(row.getString("identity_file")),
-                    row.getString("host_key")),
+                            row.getString("host"),
+                            row.getInt("port"),
+                            row.getString("login"),
+                            row.getString("root"),
+                            Path.of(row.getString("identity_file")),
+                            row.getString("host_key"))
+                    .by(new Way(jump(row), row.getInt("dscp"))),
             row.getTimestamp("updated_at").toInstant());
 
     private final JdbcClient jdbc;
@@ -52,12 +56,17 @@ public class Sites {
         if (before.isPresent() && before.get().address().equals(address)) {
             return before.get();
         }
+        Optional<SiteAddress> jump = address.way().jump();
         Site site = jdbc.sql("""
-                        insert into site (name, host, port, login, root, host_key, identity_file, updated_at)
-                        values (:name, :host, :port, :login, :root, :hostKey, :identity, :now)
+                        insert into site (name, host, port, login, root, host_key, identity_file, updated_at,
+                            jump_host, jump_port, jump_login, jump_host_key, jump_identity_file, dscp)
+                        values (:name, :host, :port, :login, :root, :hostKey, :identity, :now,
+                            :jumpHost, :jumpPort, :jumpLogin, :jumpHostKey, :jumpIdentity, :dscp)
                         on conflict (name) do update
                             set host = :host, port = :port, login = :login, root = :root, host_key = :hostKey,
-                                identity_file = :identity, updated_at = :now
+                                identity_file = :identity, updated_at = :now, jump_host = :jumpHost,
+                                jump_port = :jumpPort, jump_login = :jumpLogin, jump_host_key = :jumpHostKey,
+                                jump_identity_file = :jumpIdentity, dscp = :dscp
                         returning *
                         """)
                 .param("name", name)
@@ -68,6 +77,14 @@ public class Sites {
                 .param("hostKey", address.hostKey())
                 .param("identity", address.identity().toString())
                 .param("now", Timestamp.from(clock.instant()))
+                .param("jumpHost", jump.map(SiteAddress::host).orElse(null))
+                .param("jumpPort", jump.map(SiteAddress::port).orElse(null))
+                .param("jumpLogin", jump.map(SiteAddress::user).orElse(null))
+                .param("jumpHostKey", jump.map(SiteAddress::hostKey).orElse(null))
+                .param(
+                        "jumpIdentity",
+                        jump.map(SiteAddress::identity).map(Path::toString).orElse(null))
+                .param("dscp", address.way().dscp())
                 .query(SITE)
                 .single();
         ledger.append(
@@ -154,8 +171,25 @@ public class Sites {
         return jdbc.sql("select * from site order by name").query(SITE).list();
     }
 
+    private static Optional<SiteAddress> jump(ResultSet row) throws SQLException {
+        String host = row.getString("jump_host");
+        return host == null
+                ? Optional.empty()
+                : Optional.of(new SiteAddress(
+                        host,
+                        row.getInt("jump_port"),
+                        row.getString("jump_login"),
+                        "/",
+                        Path.of(row.getString("jump_identity_file")),
+                        row.getString("jump_host_key")));
+    }
+
     private static String describe(SiteAddress address) {
-        return "%s@%s:%d:%s, host key %s"
-                .formatted(address.user(), address.host(), address.port(), address.root(), address.hostKey());
+        String through = address.way()
+                .jump()
+                .map(jump -> ", through %s, host key %s".formatted(jump, jump.hostKey()))
+                .orElse("");
+        String mark = address.way().dscp() == 0 ? "" : ", DSCP " + address.way().dscp();
+        return "%s:%s, host key %s%s%s".formatted(address, address.root(), address.hostKey(), through, mark);
     }
 }

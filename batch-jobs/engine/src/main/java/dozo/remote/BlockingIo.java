@@ -39,9 +39,20 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
 
+    private final int dscp;
+
+    /**
+     * Sockets.
+     *
+     * @param dscp the mark of what they send, 0 to 63
+     */
+    BlockingIo(int dscp) {
+        this.dscp = dscp;
+    }
+
     @Override
     public IoServiceFactory create(FactoryManager manager) {
-        return new Sockets(manager);
+        return new Sockets(manager, dscp);
     }
 
     @Override
@@ -53,14 +64,16 @@ final class BlockingIo implements IoServiceFactoryFactory {
     private static final class Sockets extends AbstractCloseable implements IoServiceFactory {
 
         private final FactoryManager manager;
+        private final int dscp;
 
-        Sockets(FactoryManager manager) {
+        Sockets(FactoryManager manager, int dscp) {
             this.manager = manager;
+            this.dscp = dscp;
         }
 
         @Override
         public IoConnector createConnector(IoHandler handler) {
-            return new Connector(manager, handler);
+            return new Connector(manager, handler, dscp);
         }
 
         @Override
@@ -84,11 +97,13 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
         private final FactoryManager manager;
         private final IoHandler handler;
+        private final int dscp;
         private final Map<Long, IoSession> connections = new ConcurrentHashMap<>();
 
-        Connector(FactoryManager manager, IoHandler handler) {
+        Connector(FactoryManager manager, IoHandler handler, int dscp) {
             this.manager = manager;
             this.handler = handler;
+            this.dscp = dscp;
         }
 
         @Override
@@ -159,25 +174,29 @@ final class BlockingIo implements IoServiceFactoryFactory {
             if (way != null) {
                 return new BlockingConnection(this, handler, way, target, target);
             }
-            SocketChannel socket = open(target);
+            // NB: a name that did not resolve fails here, with its name in the message.
+            Duration patience =
+                    CoreModuleProperties.IO_CONNECT_TIMEOUT.get(manager).orElse(CONNECT_TIMEOUT);
+            SocketChannel socket = socket((InetSocketAddress) target, dscp, patience);
             return new BlockingConnection(this, handler, socket, socket.getLocalAddress(), socket.getRemoteAddress());
         }
+    }
 
-        private SocketChannel open(SocketAddress target) throws IOException {
-            SocketChannel socket = SocketChannel.open();
-            try {
-                socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
-                socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-                Duration patience =
-                        CoreModuleProperties.IO_CONNECT_TIMEOUT.get(manager).orElse(CONNECT_TIMEOUT);
-                // NB: a name that did not resolve fails here, with its name in the message.
-                InetSocketAddress address = (InetSocketAddress) target;
-                socket.socket().connect(address, Math.toIntExact(patience.toMillis()));
-                return socket;
-            } catch (IOException | RuntimeException e) {
-                socket.close();
-                throw e;
+    /** A connected socket whose packets have this mark. */
+    static SocketChannel socket(InetSocketAddress target, int dscp, Duration patience) throws IOException {
+        SocketChannel socket = SocketChannel.open();
+        try {
+            socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+            if (dscp > 0) {
+                // The two low bits are the network's own (ECN).
+                socket.setOption(StandardSocketOptions.IP_TOS, dscp << 2);
             }
+            socket.socket().connect(target, Math.toIntExact(patience.toMillis()));
+            return socket;
+        } catch (IOException | RuntimeException e) {
+            socket.close();
+            throw e;
         }
     }
 }

@@ -13,11 +13,8 @@ import java.util.Optional;
  * @param root the absolute path, as text, of the folder at the site that everything of ours lies in
  * @param identity a file with our private key, unencrypted, in OpenSSH or PEM form
  * @param hostKey one or more OpenSSH public key lines ({@code ssh-ed25519 AAAA…}); a host with any other key is refused
- * @param jump a host that passes our connections on to the site, as {@code ssh -J} has it; it has a host key of its own, and its root means
- *     nothing. The site's name is looked up there
  */
-public record SiteAddress(
-        String host, int port, String user, String root, Path identity, String hostKey, Optional<SiteAddress> jump) {
+public record SiteAddress(String host, int port, String user, String root, Path identity, String hostKey, Way way) {
 
     public SiteAddress {
         if (host.isBlank() || user.isBlank()) {
@@ -36,17 +33,22 @@ public record SiteAddress(
 
     /** A site that is reached straight. */
     public SiteAddress(String host, int port, String user, String root, Path identity, String hostKey) {
-        this(host, port, user, root, identity, hostKey, Optional.empty());
+        this(host, port, user, root, identity, hostKey, Way.STRAIGHT);
     }
 
     /** The same login with another root. */
     public SiteAddress withRoot(String other) {
-        return new SiteAddress(host, port, user, other, identity, hostKey, jump);
+        return new SiteAddress(host, port, user, other, identity, hostKey, way);
+    }
+
+    /** The same site, which is reached in this way. */
+    public SiteAddress by(Way other) {
+        return new SiteAddress(host, port, user, root, identity, hostKey, other);
     }
 
     /** The same site behind this host. */
-    public SiteAddress behind(SiteAddress host) {
-        return new SiteAddress(this.host, port, user, root, identity, hostKey, Optional.of(host));
+    public SiteAddress behind(SiteAddress jump) {
+        return by(new Way(Optional.of(jump), way.dscp()));
     }
 
     /**

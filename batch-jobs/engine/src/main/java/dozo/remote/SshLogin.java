@@ -84,9 +84,14 @@ final class SshLogin implements AutoCloseable {
     }
 
     static SshLogin at(SiteAddress site) throws RemoteException {
-        SshLogin jump = site.jump().isPresent() ? at(site.jump().get()) : null;
+        return at(site, site.way().dscp());
+    }
+
+    private static SshLogin at(SiteAddress site, int dscp) throws RemoteException {
+        Optional<SiteAddress> before = site.way().jump();
+        SshLogin jump = before.isPresent() ? at(before.get(), dscp) : null;
         try {
-            return new SshLogin(site, client(site), Optional.ofNullable(jump));
+            return new SshLogin(site, client(site, dscp), Optional.ofNullable(jump));
         } catch (RemoteException e) {
             if (jump != null) {
                 jump.close();
@@ -95,7 +100,7 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    private static SshClient client(SiteAddress site) throws RemoteException {
+    private static SshClient client(SiteAddress site, int dscp) throws RemoteException {
         List<PublicKey> pinned = pinnedKeys(site);
         SshClient client = ClientBuilder.builder().build();
         client.setHostConfigEntryResolver(HostConfigEntryResolver.EMPTY);
@@ -111,7 +116,7 @@ final class SshLogin implements AutoCloseable {
             return known;
         });
         setAlgorithms(client, pinned);
-        client.setIoServiceFactoryFactory(new BlockingIo());
+        client.setIoServiceFactoryFactory(new BlockingIo(dscp));
         CoreModuleProperties.IO_CONNECT_TIMEOUT.set(client, CONNECT_TIMEOUT);
         CoreModuleProperties.AUTH_TIMEOUT.set(client, AUTH_TIMEOUT);
         CoreModuleProperties.IDLE_TIMEOUT.set(client, Duration.ZERO);

@@ -1,0 +1,43 @@
+package dozo.remote;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How connections get to a site.
+ *
+ * @param jump a host that passes them on to the site, as {@code ssh -J} has it; it has a host key of its own, and its root means nothing. The
+ *     site's name is looked up there
+ * @param dscp the mark that their packets carry for the network's devices (RFC 2474), 0 to 63; 0: none
+ */
+public record Way(Optional<SiteAddress> jump, int dscp) {
+
+    public static final Way STRAIGHT = new Way(Optional.empty(), 0);
+
+    public static final int DSCP_MAX = 63;
+
+    /** Those that are no class selector ({@code cs0} to {@code cs7}) and no assured forwarding ({@code af11} to {@code af43}). */
+    private static final Map<String, Integer> NAMES = Map.of("le", 1, "ef", 46);
+
+    public Way {
+        if (dscp < 0 || dscp > DSCP_MAX) {
+            throw new IllegalArgumentException("not a DSCP: " + dscp);
+        }
+    }
+
+    /** A mark by its name, as ssh's IPQoS has it, or its number; empty if it is none. */
+    public static Optional<Integer> dscp(String typed) {
+        String name = typed.toLowerCase(Locale.ROOT);
+        if (name.matches("cs[0-7]")) {
+            return Optional.of(8 * (name.charAt(2) - '0'));
+        }
+        if (name.matches("af[1-4][1-3]")) {
+            return Optional.of(8 * (name.charAt(2) - '0') + 2 * (name.charAt(3) - '0'));
+        }
+        if (name.matches("[0-9]{1,2}") && Integer.parseInt(name) <= DSCP_MAX) {
+            return Optional.of(Integer.parseInt(name));
+        }
+        return Optional.ofNullable(NAMES.get(name));
+    }
+}

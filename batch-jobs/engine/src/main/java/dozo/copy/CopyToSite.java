@@ -19,18 +19,20 @@ import dozo.send.Route;
 import dozo.send.Sender;
 import dozo.send.SourceFolder;
 import dozo.send.Throttle;
+import dozo.source.Crawl;
 import dozo.source.DirectoryTree;
+import dozo.source.Listings;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -231,36 +233,53 @@ public final class CopyToSite implements Copy {
 
     /** Hands over the source itself, as the root, and all below it. */
     private void walk(Path source, EntrySink sink) throws IOException, InterruptedException {
-        List<InterruptedException> stopped = new ArrayList<>();
-        int[] number = {0};
-        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
-            @Override
-            public void entry(FilePath path, Facts facts) throws IOException {
-                tally.found(facts.sizeBytes());
-                try {
-                    sink.take(new Entry(++number[0], path, facts));
-                } catch (InterruptedException e) {
-                    stopped.add(e);
-                    throw new IOException(e);
-                }
-            }
+        Walked walked = new Walked(sink);
+        Facts root = DirectoryTree.facts(source);
+        walked.found(FilePath.ROOT, root);
+        if (root.kind() == EntryKind.DIRECTORY) {
+            new Crawl(reached(source)).into(walked);
+        }
+    }
 
-            @Override
-            public void problem(FilePath path, Problem problem, String message) {
-                tally.foundUnfit(path, problem, message);
+    /** Hands over what several threads find, one after the other: when there is no room for more, all of them wait. */
+    private final class Walked implements Listings {
+
+        private final ReentrantLock lock = new ReentrantLock();
+        private final EntrySink sink;
+        private int number;
+
+        Walked(EntrySink sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public Listing folder(FilePath folder) {
+            return new Listing() {
+                @Override
+                public void entry(byte[] name, Facts facts) throws IOException, InterruptedException {
+                    found(folder.resolve(name), facts);
+                }
+
+                @Override
+                public void end() {
+                    // What is gone since is found when it is sent.
+                }
+            };
+        }
+
+        @Override
+        public void problem(FilePath path, Problem problem, String message) {
+            tally.foundUnfit(path, problem, message);
+        }
+
+        void found(FilePath path, Facts facts) throws IOException, InterruptedException {
+            lock.lockInterruptibly();
+            try {
+                tally.found(facts.sizeBytes());
+                sink.take(new Entry(++number, path, facts));
+            } finally {
+                lock.unlock();
             }
-        };
-        try {
-            Facts root = DirectoryTree.facts(source);
-            visitor.entry(FilePath.ROOT, root);
-            if (root.kind() == EntryKind.DIRECTORY) {
-                new DirectoryTree(source).walk(visitor);
-            }
-        } catch (IOException e) {
-            if (!stopped.isEmpty()) {
-                throw stopped.getFirst();
-            }
-            throw e;
         }
     }
 }

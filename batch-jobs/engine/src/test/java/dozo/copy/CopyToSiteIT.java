@@ -8,6 +8,7 @@ import dozo.copy.Copy.Progress;
 import dozo.file.FilePath;
 import dozo.loopback.LoopbackSite;
 import dozo.remote.ChildProcess;
+import dozo.remote.SlowMount;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -54,6 +55,25 @@ class CopyToSiteIT extends CopyTest {
     @AfterEach
     void stop() {
         site.close();
+    }
+
+    @Test
+    void aSlowSourceIsAskedForManyThingsAtOnce() throws Exception {
+        Path source = Files.createDirectory(folder.resolve("slow source"));
+        for (int i = 0; i < 60; i++) {
+            Trees.write(
+                    Files.createDirectories(source.resolve("folder" + i % 12)).resolve("file" + i), 10);
+        }
+        Path mounted = Files.createDirectory(folder.resolve("mounted"));
+        try (LoopbackSite site = openSsh();
+                SlowMount mount = new SlowMount(source, mounted, Duration.ofMillis(20))) {
+            Options dryRun = new Options(1, 0, true);
+            Progress end = run(new CopyToSite(site.address(), List.of(mounted), FilePath.of("to"), false, dryRun));
+
+            assertThat(end.entries()).isEqualTo(73);
+            assertThat(mount.most()).isGreaterThan(1);
+        }
+        assertThat(findings).isEmpty();
     }
 
     @Test

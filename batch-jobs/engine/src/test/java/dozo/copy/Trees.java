@@ -3,10 +3,8 @@ package dozo.copy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dozo.file.EntryKind;
-import dozo.file.Facts;
 import dozo.file.FilePath;
-import dozo.file.Problem;
-import dozo.source.DirectoryTree;
+import dozo.source.JavaWalk;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -40,26 +38,13 @@ final class Trees {
     /** All below a folder, and the folder itself, with what a copy keeps of them. */
     static Map<FilePath, String> facts(Path root) throws IOException {
         Map<FilePath, String> found = new TreeMap<>();
-        DirectoryTree.Visitor visitor = new DirectoryTree.Visitor() {
-            @Override
-            public void entry(FilePath path, Facts facts) {
-                String kept = facts.kind() == EntryKind.LINK
-                        ? "to " + FilePath.render(facts.linkTarget())
-                        : "%d bytes, mode %o, at %d"
-                                .formatted(
-                                        facts.sizeBytes(), facts.mode(), Math.floorDiv(facts.modifiedNanos(), NANOS));
-                found.put(path, facts.kind() + " " + kept);
-            }
-
-            @Override
-            public void problem(FilePath path, Problem problem, String message) {
-                throw new AssertionError(message);
-            }
-        };
-        visitor.entry(FilePath.ROOT, DirectoryTree.facts(root));
-        if (Files.isDirectory(root, LinkOption.NOFOLLOW_LINKS)) {
-            new DirectoryTree(root).walk(visitor);
-        }
+        JavaWalk.of(root).forEach((path, facts) -> {
+            String kept = facts.kind() == EntryKind.LINK
+                    ? "to " + FilePath.render(facts.linkTarget())
+                    : "%d bytes, mode %o, at %d"
+                            .formatted(facts.sizeBytes(), facts.mode(), Math.floorDiv(facts.modifiedNanos(), NANOS));
+            found.put(path, facts.kind() + " " + kept);
+        });
         return found;
     }
 

@@ -24,7 +24,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -446,18 +445,8 @@ class CrawlIT {
     }
 
     private static Map<FilePath, Facts> walkByJava(Path root) throws IOException {
-        Map<FilePath, Facts> found = new TreeMap<>();
-        new DirectoryTree(root).walk(new DirectoryTree.Visitor() {
-            @Override
-            public void entry(FilePath path, Facts facts) {
-                found.put(path, facts);
-            }
-
-            @Override
-            public void problem(FilePath path, Problem problem, String message) {
-                throw new AssertionError(message);
-            }
-        });
+        Map<FilePath, Facts> found = JavaWalk.of(root);
+        found.remove(FilePath.ROOT);
         return found;
     }
 

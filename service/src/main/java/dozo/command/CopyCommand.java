@@ -45,6 +45,8 @@ public final class CopyCommand {
         // The SSH library's warnings are told by whoever meets their cause; and a logger takes its time to start.
         System.setProperty("slf4j.internal.verbosity", "ERROR");
         System.setProperty("slf4j.provider", "org.slf4j.helpers.NOP_FallbackServiceProvider");
+        // Takes as long as all that has to be loaded for the first connection: at the same time.
+        Thread.ofPlatform().daemon().name("load libcrypto").start(Libcrypto::isUsed);
         if (arguments.length == 2 && arguments[0].equals(Rehearsal.ARGUMENT)) {
             System.exit(Rehearsal.in(Path.of(arguments[1])));
         }

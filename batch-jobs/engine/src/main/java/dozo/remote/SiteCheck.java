@@ -84,7 +84,7 @@ public record SiteCheck(
      *
      * @param folder in which things are tried out
      * @param clock that the site's is compared with
-     * @param whole whether to look also for what only a backup wants to know: how fast bytes can be read back, and whether
+     * @param whole whether to look also for what only a backup wants to know: which way to digests is fastest, and how fast, and whether
      *     files can be dropped from the site's memory
      * @param patience a command that has not ended by then is one that does not work
      */

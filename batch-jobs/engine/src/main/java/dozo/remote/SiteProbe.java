@@ -172,10 +172,16 @@ final class SiteProbe {
     }
 
     private void tryDigests(Map<FilePath, Digest> known) throws RemoteException, InterruptedException {
-        List<RemoteDigest> right =
-                right(List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest()), known);
+        List<RemoteDigest> right = look.whole()
+                ? right(List.of(ExecDigest.OPENSSL, ExecDigest.COREUTILS, new CheckFileDigest()), known)
+                : firstRight(known);
         if (right.isEmpty()) {
             right = right(List.of(ExecDigest.PERL), known);
+        }
+        if (!look.whole()) {
+            // Others may be faster, but to find that out takes longer than many a copy.
+            digest = right.isEmpty() ? digest : right.getFirst();
+            return;
         }
         // Only now, as the first time has to start a shell and to read programs from the disk.
         double best = 0;
@@ -186,7 +192,12 @@ final class SiteProbe {
                 best = rate;
             }
         }
-        digestBytesPerSecond = best > 0 || !look.whole() ? best : bytesPerSecond(digest, 1);
+        digestBytesPerSecond = best > 0 ? best : bytesPerSecond(digest, 1);
+    }
+
+    private List<RemoteDigest> firstRight(Map<FilePath, Digest> known) throws RemoteException, InterruptedException {
+        List<RemoteDigest> commands = right(List.of(ExecDigest.OPENSSL), known);
+        return commands.isEmpty() ? right(List.of(ExecDigest.COREUTILS, new CheckFileDigest()), known) : commands;
     }
 
     /** Those of these ways that are right, also about a file that has changed since, of which neither size nor time tells. */

@@ -92,7 +92,7 @@ from last l join transfer_unit u on u.unit_id = l.unit cross join change c
 order by c.number;
 insert into receipt overriding system value
 select c.receipt_id, c.experiment_id, r.site_id, c.unit_id, c.run_id, c.manifest_no, array[c.entry_no], c.digest, r.method, r.worker,
-       c.began_at + interval '550 ms'
+       c.began_at + interval '550 ms', r.way_in
 from last l join receipt r on r.receipt_id = l.receipt cross join change c
 order by c.number;
 insert into stored

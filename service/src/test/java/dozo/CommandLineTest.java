@@ -125,7 +125,8 @@ class CommandLineTest {
         assertThat(dozo("prove", "P1/S1", "sub/a.txt").out())
                 .startsWith("P1/S1: sub/a.txt\n  file, 5 B, modified 20")
                 .contains("sha256 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
-                .contains("computed at the site 20");
+                .contains("computed at the site 20")
+                .contains("    sent by SFTP");
         assertThat(dozo("prove", "P1/S1", "sub/a.txt").code()).isZero();
         assertThat(dozo("prove", "P1/S1", "sub/never").code()).isEqualTo(Exit.REFUSED);
         assertThat(dozo("prove", "S1", "sub/a.txt").code()).isEqualTo(Exit.USAGE);

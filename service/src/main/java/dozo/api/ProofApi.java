@@ -72,6 +72,7 @@ public class ProofApi {
     /**
      * The evidence.
      *
+     * @param wayIn how the content came to the site: {@code archive}, {@code sftp}; missing: nobody noted it
      * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; missing: it was not
      */
     public record ShownReceipt(
@@ -79,6 +80,7 @@ public class ProofApi {
             long run,
             long unit,
             String sha256,
+            @Nullable String wayIn,
             String method,
             String worker,
             Instant verifiedAt,
@@ -90,6 +92,7 @@ public class ProofApi {
                     receipt.runId(),
                     receipt.unitId(),
                     receipt.digest().toString(),
+                    receipt.wayIn(),
                     receipt.method(),
                     receipt.worker(),
                     receipt.verifiedAt(),

@@ -93,6 +93,9 @@ final class ProveCommand implements Callable<Integer> {
                         receipt.id(),
                         receipt.run(),
                         receipt.unit()));
+        if (receipt.wayIn() != null) {
+            out.println("    sent " + (receipt.wayIn().equals("archive") ? "in an archive" : "by SFTP"));
+        }
         if (receipt.damagedAt() != null) {
             out.println("    void: the copy was found damaged %s".formatted(receipt.damagedAt()));
         }

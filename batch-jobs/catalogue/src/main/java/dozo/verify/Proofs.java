@@ -49,6 +49,7 @@ public class Proofs {
     /**
      * The evidence: the digest that was computed at the site, how, by whom, when, and in which run.
      *
+     * @param wayIn how the content came there: {@code archive}, {@code sftp}; null: nobody noted it
      * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; null: it was not
      */
     public record FileReceipt(
@@ -56,6 +57,7 @@ public class Proofs {
             long runId,
             long unitId,
             Digest digest,
+            @Nullable String wayIn,
             String method,
             String worker,
             Instant verifiedAt,
@@ -73,7 +75,7 @@ public class Proofs {
         return jdbc.sql("""
                         select e.entry_no, e.kind, e.size_bytes, e.modified_ns,
                                e.since_manifest, s.sealed_at, e.until_manifest, u.sealed_at as gone_at,
-                               r.receipt_id, r.run_id, r.unit_id, r.method, r.worker, r.verified_at,
+                               r.receipt_id, r.run_id, r.unit_id, r.way_in, r.method, r.worker, r.verified_at,
                                substring(r.digests from (array_position(r.entry_nos, e.entry_no) - 1) * 32 + 1 for 32) as digest,
                                (select min(b.found_at) from damage b
                                 where b.experiment_id = e.experiment_id and b.site_id = r.site_id
@@ -139,6 +141,7 @@ public class Proofs {
                 row.getLong("run_id"),
                 row.getLong("unit_id"),
                 Digest.of(row.getBytes("digest")),
+                row.getString("way_in"),
                 row.getString("method"),
                 row.getString("worker"),
                 row.getTimestamp("verified_at").toInstant(),

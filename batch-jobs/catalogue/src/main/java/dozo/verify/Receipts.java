@@ -32,6 +32,7 @@ public class Receipts {
      * Appends a receipt. The experiment's protection is {@linkplain #lock locked} before: a trigger counts with it what is stored.
      *
      * @param manifest the current one when the unit was claimed: under its number lies what the entries replaced
+     * @param wayIn how the content came there: {@code archive}, {@code sftp}
      * @param method how the digests were computed at the site
      * @param worker who did it
      */
@@ -42,6 +43,7 @@ public class Receipts {
             long runId,
             int manifest,
             List<Proof> proofs,
+            String wayIn,
             String method,
             String worker) {
         lock(experimentId);
@@ -53,8 +55,8 @@ public class Receipts {
         }
         jdbc.sql("""
                         insert into receipt (experiment_id, site_id, unit_id, run_id, manifest_no, entry_nos, digests, method,
-                                             worker, verified_at)
-                        values (:experiment, :site, :unit, :run, :manifest, :numbers, :digests, :method, :worker, :now)
+                                             worker, verified_at, way_in)
+                        values (:experiment, :site, :unit, :run, :manifest, :numbers, :digests, :method, :worker, :now, :wayIn)
                         """)
                 .param("experiment", experimentId)
                 .param("site", siteId)
@@ -63,6 +65,7 @@ public class Receipts {
                 .param("manifest", manifest)
                 .param("numbers", numbers)
                 .param("digests", digests)
+                .param("wayIn", wayIn)
                 .param("method", method)
                 .param("worker", worker)
                 .param("now", Timestamp.from(clock.instant()))

@@ -103,7 +103,7 @@ final class Nights {
         List<Proof> proofs = List.of(entries).stream()
                 .map(entry -> new Proof(entry, digest(entry)))
                 .toList();
-        receipts.add(experiment, 1, unit, 1, 1, proofs, "exec sha256sum", "test");
+        receipts.add(experiment, 1, unit, 1, 1, proofs, "archive", "exec sha256sum", "test");
         receipts.addToProtection(experiment, 1, proofs);
     }
 

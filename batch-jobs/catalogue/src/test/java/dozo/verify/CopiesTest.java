@@ -257,7 +257,16 @@ class CopiesTest {
     }
 
     private void prove(int manifest, int entry, String content) {
-        receipts.add(1, 1, manifest, 1, manifest, List.of(new Proof(entry, digest(content))), "exec sha256sum", "test");
+        receipts.add(
+                1,
+                1,
+                manifest,
+                1,
+                manifest,
+                List.of(new Proof(entry, digest(content))),
+                "archive",
+                "exec sha256sum",
+                "test");
     }
 
     private List<SiteCopy> copies(int... entries) {

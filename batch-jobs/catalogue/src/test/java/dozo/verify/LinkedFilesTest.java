@@ -299,7 +299,7 @@ class LinkedFilesTest {
     }
 
     private void prove(int entry, Digest digest) {
-        receipts.add(1, 1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
+        receipts.add(1, 1, 1, 1, 1, List.of(new Proof(entry, digest)), "archive", "exec sha256sum", "test");
     }
 
     private static Digest digest(String content) {

@@ -59,6 +59,7 @@ class ProofsTest {
                 .as("the latest evidence first")
                 .isEqualTo(3);
         assertThat(current.receipt().method()).isEqualTo("exec sha256sum");
+        assertThat(current.receipt().wayIn()).isEqualTo("archive");
         FileProof earlier = found.getLast();
         assertThat(earlier.holds()).isFalse();
         assertThat(earlier.goneAt()).isEqualTo("2026-10-01T01:00:00Z");
@@ -97,6 +98,7 @@ class ProofsTest {
                 java.util.Arrays.stream(entries)
                         .mapToObj(entry -> new Proof(entry, digest(entry)))
                         .toList(),
+                "archive",
                 "exec sha256sum",
                 "test");
     }

@@ -160,7 +160,7 @@ class ReceiptsTest {
                     .map(entry -> new Proof(entry, ONE))
                     .toList();
             if (!proofs.isEmpty()) {
-                receipts.add(1, 1, 1, 1, 1, proofs, "exec", "test");
+                receipts.add(1, 1, 1, 1, 1, proofs, "archive", "exec", "test");
                 receipts.addToProtection(1, 1, proofs);
             }
             damage(current.stream()
@@ -218,7 +218,7 @@ class ReceiptsTest {
     }
 
     private void add(int entry, Digest digest) {
-        receipts.add(1, 1, 1, 1, 1, List.of(new Proof(entry, digest)), "exec sha256sum", "test");
+        receipts.add(1, 1, 1, 1, 1, List.of(new Proof(entry, digest)), "archive", "exec sha256sum", "test");
         receipts.count(1);
     }
 

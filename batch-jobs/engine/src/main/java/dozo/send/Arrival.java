@@ -16,6 +16,10 @@ sealed interface Arrival {
      */
     record Arrived(Entry file, Digest digest, FilePath lies, int mode) implements Arrival {
 
+        WayIn wayIn() {
+            return inArchive() ? WayIn.ARCHIVE : WayIn.SFTP;
+        }
+
         /** Whether it lies in the folder of an archive. */
         boolean inArchive() {
             return SiteCheck.isScratch(lies.parent());

@@ -10,7 +10,12 @@ public sealed interface Outcome {
     Entry entry();
 
     /** It stands at the site under its final name, and its digest, computed there, is that of the source. */
-    record Verified(Entry entry, Digest digest) implements Outcome {}
+    record Verified(Entry entry, Digest digest, WayIn wayIn) implements Outcome {
+
+        public Verified(Entry entry, Digest digest) {
+            this(entry, digest, WayIn.SFTP);
+        }
+    }
 
     /**
      * It is not safe.

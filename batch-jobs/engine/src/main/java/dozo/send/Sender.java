@@ -452,7 +452,7 @@ public final class Sender implements AutoCloseable {
         Set<Entry> left = new HashSet<>();
         proven.forEach((file, arrived) -> {
             if (named.contains(arrived.lies())) {
-                outcomes.put(file, new Verified(file, arrived.digest()));
+                outcomes.put(file, new Verified(file, arrived.digest(), arrived.wayIn()));
             } else {
                 left.add(file);
             }
@@ -770,7 +770,7 @@ public final class Sender implements AutoCloseable {
             } else if (proven.mode() != facts.mode()) {
                 lane.sftp().setFacts(finalName, facts.mode(), facts.modifiedSeconds());
             }
-            return new Verified(file, proven.digest());
+            return new Verified(file, proven.digest(), proven.wayIn());
         });
     }
 

@@ -19,12 +19,14 @@ import dozo.send.Outcome.Verified;
 import dozo.send.Route;
 import dozo.send.SourceFolder;
 import dozo.send.Unit;
+import dozo.send.WayIn;
 import dozo.verify.Damages;
 import dozo.verify.Receipts;
 import dozo.verify.Receipts.Proof;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -359,11 +361,16 @@ public class TransferUnits {
     private void record(Result result, long worker, String host) {
         Claim claim = result.claim();
         List<Proof> proofs = new ArrayList<>();
+        Map<WayIn, List<Proof>> byWay = new EnumMap<>(WayIn.class);
         List<Finding> problems = new ArrayList<>();
         List<Finding> silent = new ArrayList<>();
         for (Outcome outcome : result.outcomes()) {
             switch (outcome) {
-                case Verified(Entry entry, var digest) -> proofs.add(new Proof(entry.number(), digest));
+                case Verified(Entry entry, var digest, WayIn wayIn) -> {
+                    Proof proof = new Proof(entry.number(), digest);
+                    proofs.add(proof);
+                    byWay.computeIfAbsent(wayIn, _ -> new ArrayList<>()).add(proof);
+                }
                 case Failed(Entry entry, Problem problem, String message, boolean ofSource) ->
                     (ofSource ? silent : problems)
                             .add(new Finding(claim.experimentId(), problem, ofSource ? null : entry.path(), message));
@@ -373,15 +380,16 @@ public class TransferUnits {
             return;
         }
         if (!proofs.isEmpty()) {
-            receipts.add(
+            byWay.forEach((wayIn, those) -> receipts.add(
                     claim.experimentId(),
                     claim.siteId(),
                     claim.unitId(),
                     claim.runId(),
                     claim.manifest(),
-                    proofs,
+                    those,
+                    wayIn.word(),
                     result.method(),
-                    host);
+                    host));
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
         if (!silent.isEmpty()) {

@@ -35,6 +35,13 @@ class SftpAloneIT {
             night.complete();
 
             NightlyBackupIT.assertSame(source, root.resolve("p/E1/data"));
+            assertThat(night.jdbc()
+                            .sql("select distinct way_in from receipt where cardinality(entry_nos) > 1")
+                            .query(String.class)
+                            .list())
+                    .as("what the receipts say of the files; a folder is never in an archive")
+                    .contains(sftpAlone ? "sftp" : "archive")
+                    .doesNotContain(sftpAlone ? "archive" : "none");
         }
         assertThat(Files.readAllLines(tarCalls))
                 .as("the look at the site tries its tar in any case")

@@ -73,8 +73,8 @@ public class SiteApi {
      * @param root the folder there that everything lies in
      * @param identity the file with our private key on the service's machine; the key itself is never sent
      * @param hostKey its public host keys, one a line
-     * @param jump a host that passes connections on to the site; null: it is reached straight
-     * @param dscp the mark of our packets for the network's devices, 0 to 63; null: none
+     * @param jump a host that forwards connections to the site; null: the site is reached directly
+     * @param dscp the DSCP mark of packets, 0 to 63; null: none
      */
     record NewAddress(
             @NotBlank(message = "expected a host") String host,
@@ -111,7 +111,7 @@ public class SiteApi {
     }
 
     /**
-     * A host that passes connections on to a site.
+     * A host that forwards connections to a site.
      *
      * @param identity the file with our private key for it; null: the one for the site
      * @param hostKey its public host keys, one a line
@@ -209,7 +209,7 @@ public class SiteApi {
         }
     }
 
-    /** A host that passes connections on to a site. */
+    /** A host that forwards connections to a site. */
     public record ShownJump(String host, int port, String user, String identity, String hostKey) {
 
         static ShownJump of(SiteAddress jump) {

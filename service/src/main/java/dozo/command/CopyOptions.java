@@ -41,16 +41,16 @@ final class CopyOptions {
               -i IDENTITY       the private key's file, without a passphrase; else the
                                 first of id_ed25519, id_ecdsa, id_rsa in ~/.ssh; no agent
               -J HOST           a jump host in front of the site, [USER@]HOST[:PORT], or
-                                several with commas; its host key has to be known, too,
-                                and the key is the same
+                                several with commas; each needs a known host key; the
+                                same private key is used for all
               -o OPTION=VALUE   an option as ssh has it: UserKnownHostsFile, Port, User,
                                 IdentityFile, ProxyJump, IPQoS,
                                 StrictHostKeyChecking=yes are understood
               --limit RATE      at most so many bytes a second: 10M, 10MB, 1.5GB, 800Mbit,
                                 250000 (powers of 1,000), 16MiB (of 1,024)
               --lanes N         so many SSH connections, 1 to 64; else as many as help
-              --sftp            send small files by SFTP, too: not as archives into the
-                                site's tar
+              --sftp            send small files by SFTP as well, not as archives into
+                                the site's tar
               --dry-run         say what would be copied, and how long the bytes take at
                                 least; change nothing
               --json            print the result as JSON, with exact numbers

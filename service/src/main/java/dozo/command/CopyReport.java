@@ -95,7 +95,7 @@ final class CopyReport {
                 ? "%s at that limit".formatted(atLeast(end.bytes(), limit))
                 : "%s at 1 Gbit/s, %s at 10 Gbit/s"
                         .formatted(atLeast(end.bytes(), GIGABIT), atLeast(end.bytes(), 10 * GIGABIT));
-        return "%s would be copied, except what exists already; nothing was changed. All its bytes take at least %s"
+        return "%s would be copied, except what exists already; nothing was changed. The transfer of all of it takes at least %s"
                 .formatted(sum(end), times);
     }
 

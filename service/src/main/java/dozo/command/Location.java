@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,8 @@ sealed interface Location {
 
     Pattern THERE = Pattern.compile("(?s)(?:([^/:\\[]*)@)?(\\[[^\\]/]+]|[^/:\\[@]+):(.*)");
     Pattern ADDRESS = Pattern.compile("(?s)scp://(?:([^/@:]*)@)?(\\[[^\\]/]+]|[^/:\\[@]+)(?::([0-9]{1,5}))?(?:/(.*))?");
+
+    Pattern LOGIN = Pattern.compile("(?:([^@]+)@)?(\\[[^]]+]|[^@:\\[\\]]+)(?::([0-9]{1,5}))?");
 
     /** The path as it was typed. */
     String text();
@@ -79,6 +82,16 @@ sealed interface Location {
         private boolean isHome() {
             return text.isEmpty() || text.equals("~");
         }
+    }
+
+    /** Reads {@code [USER@]HOST[:PORT]}, with port 22 where none was typed; empty if it is something else. */
+    static Optional<There> login(String typed) {
+        Matcher parts = LOGIN.matcher(typed.strip());
+        if (!parts.matches()) {
+            return Optional.empty();
+        }
+        int port = parts.group(3) == null ? 22 : Integer.parseInt(parts.group(3));
+        return Optional.of(new There(parts.group(1), parts.group(2).replaceAll("[\\[\\]]", ""), port, ""));
     }
 
     /** What these bytes name. */

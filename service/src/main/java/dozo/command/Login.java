@@ -1,7 +1,5 @@
 package dozo.command;
 
-import static java.util.Objects.requireNonNull;
-
 import dozo.file.FilePath;
 import dozo.remote.Identity;
 import dozo.remote.KnownHosts;
@@ -15,8 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -25,8 +21,6 @@ final class Login {
 
     static final String UNDERSTOOD =
             "UserKnownHostsFile, StrictHostKeyChecking=yes, Port, User, IdentityFile, ProxyJump, IPQoS";
-
-    private static final Pattern JUMP = Pattern.compile("(?:([^@]+)@)?(\\[[^]]+]|[^@:\\[\\]]+)(?::([0-9]{1,5}))?");
 
     private static final int PORT_USUAL = 22;
     private static final int PORT_MAX = 65_535;
@@ -82,11 +76,12 @@ final class Login {
 
     /** The site, everything below its {@code "/"}. */
     SiteAddress site(Location.There there) {
+        // All are checked before the first one's key is looked for.
         List<Location.There> hosts = jumpHosts();
         Optional<SiteAddress> before = Optional.empty();
         for (Location.There host : hosts) {
-            before = Optional.of(
-                    at(host.host(), host.port(), requireNonNull(host.user())).by(new Way(before, 0)));
+            String user = host.user() != null ? host.user() : System.getProperty("user.name");
+            before = Optional.of(at(host.host(), host.port(), user).by(new Way(before, 0)));
         }
         return at(there.host(), port(there), user(there)).by(new Way(before, dscp()));
     }
@@ -102,16 +97,13 @@ final class Login {
     }
 
     private static Location.There jumpHost(String typed) {
-        Matcher parts = JUMP.matcher(typed.strip());
-        if (!parts.matches()) {
-            throw new Failure(Exit.USAGE, "-J %s: expected [USER@]HOST[:PORT]".formatted(visible(typed)));
-        }
-        int port = parts.group(3) == null ? PORT_USUAL : Integer.parseInt(parts.group(3));
-        if (port < 1 || port > PORT_MAX) {
+        Location.There host = Location.login(typed)
+                .orElseThrow(
+                        () -> new Failure(Exit.USAGE, "-J %s: expected [USER@]HOST[:PORT]".formatted(visible(typed))));
+        if (host.port() < 1 || host.port() > PORT_MAX) {
             throw new Failure(Exit.USAGE, "-J %s: a port is a number from 1 to 65535".formatted(visible(typed)));
         }
-        String user = parts.group(1) == null ? System.getProperty("user.name") : parts.group(1);
-        return new Location.There(user, parts.group(2).replaceAll("[\\[\\]]", ""), port, "");
+        return host;
     }
 
     /** As with ssh, the first word is for those who type and the second one for copies; one is for both. */

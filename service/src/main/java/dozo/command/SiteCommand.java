@@ -27,7 +27,6 @@ import picocli.CommandLine.Parameters;
 @Command(name = "site", mixinStandardHelpOptions = true, description = "DR sites: add, remove, check, show.")
 final class SiteCommand {
 
-    private static final Pattern JUMP = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+)(?::([0-9]{1,5}))?");
     private static final Pattern WHERE = Pattern.compile("([^@]+)@(\\[[^]]+]|[^:]+):(/.*)");
 
     /** The host key, in one of two ways. */
@@ -57,7 +56,8 @@ final class SiteCommand {
                 names = "--jump",
                 required = true,
                 paramLabel = "USER@HOST[:PORT]",
-                description = "A host that passes connections on to the site, as with ssh -J; the key is the same.")
+                description =
+                        "A host that forwards connections to the site, as with ssh -J. The same private key is used.")
         private String host = "";
 
         @Option(
@@ -68,15 +68,15 @@ final class SiteCommand {
         private Path file = Path.of("");
 
         Map<String, Object> fields(Connection service) {
-            Matcher parts = JUMP.matcher(host);
-            if (!parts.matches()) {
+            Location.There jump = Location.login(host).orElse(null);
+            if (jump == null || jump.user() == null) {
                 throw new ParameterException(
                         service.commandLine(), "--jump \"%s\": expected user@host or user@host:port".formatted(host));
             }
             return Map.of(
-                    "user", parts.group(1),
-                    "host", parts.group(2).replaceAll("[\\[\\]]", ""),
-                    "port", parts.group(3) == null ? 22 : Integer.parseInt(parts.group(3)),
+                    "user", jump.user(),
+                    "host", jump.host(),
+                    "port", jump.port(),
                     "hostKey", read("--jump-host-key-file", file));
         }
     }
@@ -106,7 +106,7 @@ final class SiteCommand {
             @Option(
                             names = "--dscp",
                             paramLabel = "MARK",
-                            description = "The mark of our packets for the network: cs1, af11, …, or 0 to 63.")
+                            description = "The DSCP mark of packets: cs1, af11, …, or 0 to 63.")
                     @Nullable
                     String dscp) {
         Matcher parts = WHERE.matcher(where);

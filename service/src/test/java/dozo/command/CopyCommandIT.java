@@ -132,7 +132,8 @@ class CopyCommandIT {
         assertThat(ended.code()).isZero();
         assertThat(ended.out())
                 .contains("11 B would be copied")
-                .contains("nothing was changed. All its bytes take at least 1 s at 1 Gbit/s, 1 s at 10 Gbit/s");
+                .contains(
+                        "nothing was changed. The transfer of all of it takes at least 1 s at 1 Gbit/s, 1 s at 10 Gbit/s");
         assertThat(copy("-r", "--dry-run", "--limit=1000", source.toString(), at("all"))
                         .out())
                 .endsWith("at least 1 s at that limit%n".formatted());

@@ -13,12 +13,14 @@ import java.util.List;
  */
 final class AtRoot {
 
+    /** Whether a name in {@code $f} is that of a regular file, and not of a link to one. */
+    static final String IS_FILE = "[ -f \"$f\" ] && [ ! -L \"$f\" ]";
+
     /**
      * From names, each with a NUL behind it, those of regular files; never of what a link points to. A fifo would hold up
      * whoever opens it, and a link is not what was stored.
      */
-    static final String FILES_ONLY =
-            "xargs -0 sh -c 'for f; do [ -f \"$f\" ] && [ ! -L \"$f\" ] && printf \"%s\\0\" \"$f\"; done' sh";
+    static final String FILES_ONLY = "xargs -0 sh -c 'for f; do " + IS_FILE + " && printf \"%s\\0\" \"$f\"; done' sh";
 
     private AtRoot() {}
 
@@ -33,7 +35,7 @@ final class AtRoot {
         return lane.run(script, stdin.toByteArray(), timeout);
     }
 
-    /** The root's name, and a line feed. */
+    /** Returns the root's name with a line feed. */
     static byte[] line(SiteAddress site) {
         byte[] end = "/\n".getBytes(StandardCharsets.US_ASCII);
         byte[] root = site.rootPrefix();

@@ -46,7 +46,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     /**
      * A connection.
      *
-     * @param way a socket, or what a jump host passes on; blocks
+     * @param way a socket, or a connection that a jump host forwards; blocks
      */
     BlockingConnection(
             BlockingIo.Connector connector,
@@ -84,8 +84,9 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
             }
             return AbstractIoWriteFuture.fulfilled(this, true);
         } catch (IOException e) {
-            // NB: a part of it may be on its way. A socket is closed by an interruption; what a jump host passes on is
-            // not by itself.
+            // NB: a part of it may be on its way. An interruption closes a socket, but not a connection that a jump
+            // host
+            // forwards.
             closeWay();
             return AbstractIoWriteFuture.fulfilled(this, e);
         } finally {

@@ -19,7 +19,8 @@ final class ChannelWriter {
     /** No larger channel packets, whatever the site would take: RFC 4253 asks for no more than 32,768 bytes of payload. */
     private static final int PACKET_BYTES_MAX = 32 << 10;
 
-    private static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
+    /** How long a site may take no data. {@link Lanes} closes a lane that is stuck earlier. */
+    static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
 
     /** OpenSSH gives room back in pieces of three packets; a few more keep both sides busy. */
     private static final long NEAR_BYTES = 13L * PACKET_BYTES_MAX;

@@ -81,14 +81,14 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
     }
 
     /**
-     * The shell that looks at the names becomes the tool. A process costs the site more than the digest of a small file; so names are only passed
-     * on to another one when some are not those of files.
+     * Checks all names in one shell, which then replaces itself with the tool. Only if some names are not those of files, another process gets the
+     * rest: starting one costs the site more than the digest of a small file.
      */
     private String together() {
         return "{ command -v %1$s > /dev/null || exit 127; } && exec xargs -0 sh -c '".formatted(tool.split(" ", 2)[0])
-                + "all=yes; for f; do [ -f \"$f\" ] && [ ! -L \"$f\" ] || all=no; done; "
+                + "all=yes; for f; do " + AtRoot.IS_FILE + " || all=no; done; "
                 + "[ $all = no ] || exec %1$s \"$@\"; ".formatted(tool)
-                + "for f; do [ -f \"$f\" ] && [ ! -L \"$f\" ] && printf \"%s\\0\" \"$f\"; done | xargs -0 " + tool
+                + "for f; do " + AtRoot.IS_FILE + " && printf \"%s\\0\" \"$f\"; done | xargs -0 " + tool
                 + "' sh";
     }
 

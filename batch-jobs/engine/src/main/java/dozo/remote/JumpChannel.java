@@ -12,7 +12,7 @@ import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.net.SshdSocketAddress;
 
 /**
- * A connection that a jump host passes on (RFC 4254, 7.2). It has a login of its own there, which ends with it. Nothing listens on this machine. Read by
+ * A connection that a jump host forwards (RFC 4254, 7.2). It has a login of its own there, which ends with it. Nothing listens on this machine. Read by
  * one thread, and written to by one at a time. Buffers have to have an array.
  */
 final class JumpChannel implements ByteChannel {

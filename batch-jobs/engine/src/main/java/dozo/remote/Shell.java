@@ -41,10 +41,10 @@ final class Shell implements AutoCloseable {
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
     /**
-     * Reads the mark; then for each command how many bytes of input it has, the command itself in a line, and the input. What
-     * a command leaves of its input is thrown away, without another process, as that is hardly ever anything. POSIX: read takes its line byte
-     * by byte from a pipe; head takes no more than it is told to. Whatever the login shell is, this line has to mean the same to it: in the quotes is nothing that csh
-     * or fish take for something else.
+     * Reads the mark; then for each command how many bytes of input it has, the command itself in a line, and the input. The shell
+     * itself discards what a command leaves of its input: this is rarely anything, and saves a process. POSIX: read takes its line
+     * byte by byte from a pipe; head takes no more than it is told to. Whatever the login shell is, this line has to mean the same to
+     * it: in the quotes is nothing that csh or fish take for something else.
      */
     static final String LOOP = "exec sh -c '"
             + "IFS= read -r mark || exit; printf \"\\n%s 0\\n\" \"$mark\"; printf \"\\n%s 0\\n\" \"$mark\" >&2; "

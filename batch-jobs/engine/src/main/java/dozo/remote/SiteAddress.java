@@ -31,9 +31,9 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         }
     }
 
-    /** A site that is reached straight. */
+    /** A site that is reached directly. */
     public SiteAddress(String host, int port, String user, String root, Path identity, String hostKey) {
-        this(host, port, user, root, identity, hostKey, Way.STRAIGHT);
+        this(host, port, user, root, identity, hostKey, Way.DIRECT);
     }
 
     /** The same login with another root. */

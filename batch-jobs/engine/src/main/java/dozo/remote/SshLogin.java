@@ -48,9 +48,6 @@ final class SshLogin implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
     private static final Duration AUTH_TIMEOUT = Duration.ofSeconds(30);
 
-    /** A site that takes nothing behind a jump host is given up as one that takes nothing straight: {@link Lanes} notices earlier. */
-    private static final Duration ROOM_TIMEOUT = Duration.ofMinutes(10);
-
     /** Two unanswered beats after one another end a connection: noticed after 16 to 24 s. */
     private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(8);
 
@@ -126,7 +123,7 @@ final class SshLogin implements AutoCloseable {
         // NB: without an answer to these, a site that refuses them looks like one that is slow.
         CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
         CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);
-        CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, ROOM_TIMEOUT);
+        CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, ChannelWriter.WINDOW_TIMEOUT);
         client.start();
         return client;
     }
@@ -188,17 +185,20 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    /** Has this host pass a new connection on to the site. */
+    /** Has this host forward a new connection to the site. */
     private JumpChannel wayTo(SiteAddress target) throws RemoteException, InterruptedException {
         ClientSession session = session();
         try {
             return JumpChannel.open(session, target.host(), target.port(), CONNECT_TIMEOUT);
-        } catch (IOException e) {
+        } catch (IOException | IllegalStateException e) {
+            // The second one: the host has ended the session meanwhile.
             session.close(true);
-            Lane.rethrowInterruption(e);
+            if (e instanceof IOException io) {
+                Lane.rethrowInterruption(io);
+            }
             throw new RemoteException(
                     Reason.UNREACHABLE,
-                    "%s does not pass connections on to %s: may it (AllowTcpForwarding, PermitOpen), and does the site answer there?"
+                    "%s does not forward connections to %s: check AllowTcpForwarding and PermitOpen there, and that the site answers"
                             .formatted(site, target),
                     e);
         }

@@ -7,13 +7,13 @@ import java.util.Optional;
 /**
  * How connections get to a site.
  *
- * @param jump a host that passes them on to the site, as {@code ssh -J} has it; it has a host key of its own, and its root means nothing. The
- *     site's name is looked up there
- * @param dscp the mark that their packets carry for the network's devices (RFC 2474), 0 to 63; 0: none
+ * @param jump a host that forwards them to the site, as with {@code ssh -J}. It has a host key of its own, and resolves the site's name. Its
+ *     root is not used
+ * @param dscp the DSCP mark of their packets (RFC 2474), 0 to 63; 0: none
  */
 public record Way(Optional<SiteAddress> jump, int dscp) {
 
-    public static final Way STRAIGHT = new Way(Optional.empty(), 0);
+    public static final Way DIRECT = new Way(Optional.empty(), 0);
 
     public static final int DSCP_MAX = 63;
 
@@ -26,7 +26,7 @@ public record Way(Optional<SiteAddress> jump, int dscp) {
         }
     }
 
-    /** A mark by its name, as ssh's IPQoS has it, or its number; empty if it is none. */
+    /** Parses a DSCP mark: a name as in ssh's IPQoS, or a number. Empty if it is neither. */
     public static Optional<Integer> dscp(String typed) {
         String name = typed.toLowerCase(Locale.ROOT);
         if (name.matches("cs[0-7]")) {

@@ -690,7 +690,7 @@ public final class Sender implements AutoCloseable {
 
     /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */
     private static Arrival asProven(Arrival arrival, Map<Integer, Digest> proven) {
-        if (arrival instanceof Arrived(Entry file, Digest digest, var lies, var mode)) {
+        if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
             Digest expected = proven.get(file.number());
             if (expected != null && !expected.equals(digest)) {
                 return new Missing(new Failed(
@@ -794,7 +794,7 @@ public final class Sender implements AutoCloseable {
     private static Outcome compare(Arrived arrived, @Nullable Digest found) {
         Entry file = arrived.file();
         if (found == null && arrived.inArchive()) {
-            return new Failed(file, Problem.MISMATCHED, file.path() + ": the site's tar did not make it");
+            return new Failed(file, Problem.MISMATCHED, file.path() + ": tar at the site did not unpack it");
         }
         if (found == null) {
             return new Failed(file, Problem.UNPROVEN, file.path() + ": the site gave no digest for it");

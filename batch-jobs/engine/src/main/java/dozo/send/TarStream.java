@@ -136,7 +136,7 @@ final class TarStream {
             throw e;
         }
         tar.endFile(sizeBytes, sizeBytes - at);
-        return new Arrived(file, Digest.of(read.digest()), route.incoming().resolve(name), facts.mode());
+        return new Arrived(file, Digest.of(read.digest()), route.incoming().resolve(name), facts.mode(), WayIn.ARCHIVE);
     }
 
     /** How many bytes further the file is there. */

@@ -112,7 +112,7 @@ class JumpHostIT extends CopyTest {
         try (LoopbackSite jump = jump("AllowTcpForwarding no")) {
             assertThat(failure(site.address().behind(jump.address())))
                     .satisfies(e -> assertThat(e.reason()).isEqualTo(Reason.UNREACHABLE))
-                    .hasMessageStartingWith(jump.address() + " does not pass connections on to " + site.address());
+                    .hasMessageStartingWith(jump.address() + " does not forward connections to " + site.address());
         }
     }
 

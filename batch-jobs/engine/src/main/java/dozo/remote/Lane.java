@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -21,9 +22,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
-import org.apache.sshd.client.channel.ChannelSession;
 import org.apache.sshd.client.session.ClientSession;
-import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +33,6 @@ public final class Lane implements AutoCloseable {
 
     /** Of the ten channels a stock sshd allows on a connection: four are for SFTP at most, three for {@link Feed}s. */
     private static final int SHELLS_MAX = 3;
-
-    private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
     /** A server takes so long at most to notice that we gave a channel up: OpenSSH first reads what else we have sent. */
     private static final Duration ROOM_TIMEOUT = Duration.ofSeconds(3);
@@ -79,39 +76,43 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Opens more channels, in the background and all at the same time: on a long way each takes a while. Where the site
-     * refuses some, or a command beside them (MaxSessions), one that it has let us open is given up, so that there is
-     * room for commands.
+     * Opens more channels and starts a shell, in the background and all at the same time: on a long way each takes a while. Where the
+     * site refuses some of it (MaxSessions), one channel that it has let us open is given up, so that there is room for commands.
      */
     void widen(int channelsWanted) {
-        int more = beginWidening(channelsWanted);
-        if (more > 0) {
-            Thread.ofVirtual().name("open channels to " + site.host()).start(() -> {
-                try {
-                    openMore(more);
-                } finally {
-                    endWidening();
-                }
-            });
-        }
-    }
-
-    /** How many more channels to open: what was tried once is not tried again. */
-    private int beginWidening(int channelsWanted) {
         lock.lock();
         try {
+            // What was tried once is not tried again.
             int more = channelsWanted - channelsTried;
-            channelsTried = Math.max(channelsTried, channelsWanted);
-            widening += more > 0 ? 1 : 0;
-            return more;
+            if (more <= 0) {
+                return;
+            }
+            channelsTried = channelsWanted;
+            widening++;
+            boolean shellToo = shells == 0 && !starting && noShell == null;
+            starting |= shellToo;
+            Thread.ofVirtual().name("open channels to " + site.host()).start(() -> openMore(more, shellToo));
         } finally {
             lock.unlock();
         }
     }
 
-    private void endWidening() {
+    private void openMore(int more, boolean shellToo) {
+        List<Sftp> opened;
+        Optional<Sftp> last;
+        try (ExecutorService shell = Executors.newVirtualThreadPerTaskExecutor()) {
+            if (shellToo) {
+                shell.execute(() -> startShell(false));
+            }
+            opened = openChannels(more);
+            // A login shell's start-up files may take a while: that holds back one channel only.
+            last = opened.isEmpty() ? Optional.empty() : Optional.of(opened.removeLast());
+            channels.addAll(opened);
+        }
         lock.lock();
         try {
+            boolean allOfIt = last.isPresent() && opened.size() + 1 == more && (shells > 0 || noShell != null);
+            last.ifPresent(allOfIt ? channels::add : Sftp::giveUp);
             widening--;
             roomComesBefore = System.nanoTime() + ROOM_TIMEOUT.toNanos();
             changed.signalAll();
@@ -120,38 +121,17 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    private void openMore(int more) {
+    private List<Sftp> openChannels(int more) {
         List<Future<Sftp>> opening = new ArrayList<>();
-        Future<Boolean> room;
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < more; i++) {
                 opening.add(threads.submit(() -> Sftp.open(site, session)));
             }
-            room = threads.submit(this::hasRoomForACommand);
         }
-        List<Sftp> opened = opening.stream()
+        return opening.stream()
                 .filter(each -> each.state() == Future.State.SUCCESS)
                 .map(Future::resultNow)
                 .collect(Collectors.toCollection(ArrayList::new));
-        boolean allOfIt = opened.size() == more && room.state() == Future.State.SUCCESS && room.resultNow();
-        if (!allOfIt && !opened.isEmpty()) {
-            opened.removeLast().giveUp();
-        }
-        channels.addAll(opened);
-    }
-
-    /** Whether the site lets us open one more channel, which then runs nothing. */
-    private boolean hasRoomForACommand() throws InterruptedException {
-        ChannelSession channel = new ChannelSession();
-        try {
-            session.getService(ConnectionService.class).registerChannel(channel);
-            channel.open().verify(OPEN_TIMEOUT);
-            channel.close(false);
-            return true;
-        } catch (IOException e) {
-            rethrowInterruption(e);
-            return false;
-        }
     }
 
     /** How many channels it has by now. */
@@ -278,7 +258,7 @@ public final class Lane implements AutoCloseable {
                     starting = true;
                     // NB: by a thread that nobody interrupts: an interrupted writer would take the whole connection
                     // with it.
-                    Thread.ofVirtual().name("start shell at " + site.host()).start(this::startShell);
+                    Thread.ofVirtual().name("start shell at " + site.host()).start(() -> startShell(true));
                 }
                 changed.await();
             }
@@ -297,11 +277,14 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    private void startShell() {
+    /** Starts one. If there is no channel for it, another try is worth it when channels were given up. */
+    private void startShell(boolean tryAgain) {
         Shell shell = null;
         RemoteException failed = null;
         try {
-            shell = newShell();
+            shell = tryAgain ? newShell() : Shell.start(site, session);
+        } catch (TurnedAway e) {
+            // Whoever wants one tries again.
         } catch (RemoteException e) {
             failed = e;
         } catch (InterruptedException | RuntimeException e) {

@@ -38,9 +38,6 @@ public final class Lanes implements AutoCloseable {
     /** Files open at once on a channel: enough requests in flight to hide a long round trip. */
     private static final int FILES_PER_CHANNEL = 64;
 
-    /** Over a longer way one channel carries less than 20 MB/s. An archive has only one; SFTP spreads its files over all. */
-    private static final long TAR_ROUND_TRIP_MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     /** Commands fed at once on a lane with several channels. */
     private static final int FEEDS_FAR = 3;
 
@@ -175,11 +172,11 @@ public final class Lanes implements AutoCloseable {
 
     /**
      * Has a tar at the site unpack what it is fed, in this folder. Over a short way it waits while as many are being fed as there are lanes: more would
-     * only cost. Over a longer one there is none then, as SFTP has channels of its own; over a very long one there never is.
+     * only cost. Over a longer one there is none then, as SFTP has channels of its own; over one that is so long that archives do not {@linkplain TarFeed#pays pay} there never is.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
         Lane next = next();
-        if (next.roundTripNanos() > TAR_ROUND_TRIP_MAX_NANOS) {
+        if (!TarFeed.pays(next)) {
             return Optional.empty();
         }
         if (!isFar()) {

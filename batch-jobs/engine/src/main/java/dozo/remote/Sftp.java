@@ -199,17 +199,19 @@ public final class Sftp {
      * @return whether it was made; if not, it was there
      */
     public boolean mkdir(FilePath path, int mode) throws RemoteException, InterruptedException {
-        Packet request = at(Packet.MKDIR, path).uint32(Packet.HAS_MODE).uint32(mode & 07777);
-        try {
-            expectOk(pipeline.ask(request), path, Deed.MAKE_FOLDER);
+        int status = pipeline.ask(makingFolder(path, mode)).status();
+        if (status == Reply.OK) {
             return true;
-        } catch (RemoteException e) {
-            if (e.reason() != Reason.EXISTS
-                    || lstat(path).map(RemoteFacts::kind).orElse(Kind.OTHER) != Kind.DIRECTORY) {
-                throw e;
-            }
+        }
+        boolean mayStand = Set.of(Reason.REFUSED, Reason.EXISTS).contains(StatusCodes.reason(status));
+        if (mayStand && isFolder(lstat(path))) {
             return false;
         }
+        throw failure(status, path, Deed.MAKE_FOLDER);
+    }
+
+    private Packet makingFolder(FilePath path, int mode) {
+        return at(Packet.MKDIR, path).uint32(Packet.HAS_MODE).uint32(mode & 07777);
     }
 
     /**
@@ -225,16 +227,37 @@ public final class Sftp {
         for (FilePath folder : way) {
             answers.add(pipeline.send(at(Packet.LSTAT, folder)));
         }
-        for (int i = 0; i < way.size(); i++) {
-            FilePath folder = way.get(i);
-            Optional<RemoteFacts> there = factsIn(pipeline.await(answers.get(i)), folder);
-            if (there.isEmpty()) {
-                var _ = mkdir(folder, 0700);
-            } else if (there.get().kind() != Kind.DIRECTORY) {
+        int there = 0;
+        for (; there < way.size(); there++) {
+            FilePath folder = way.get(there);
+            Optional<RemoteFacts> facts = factsIn(pipeline.await(answers.get(there)), folder);
+            if (facts.isEmpty()) {
+                break;
+            }
+            if (!isFolder(facts)) {
                 throw new RemoteException(
                         Reason.EXISTS, "cannot make folder " + path + ": " + folder + " exists and is not a folder");
             }
         }
+        List<FilePath> missing = way.subList(there, way.size());
+        List<CompletableFuture<Reply>> made = new ArrayList<>();
+        List<CompletableFuture<Reply>> standing = new ArrayList<>();
+        for (FilePath folder : missing) {
+            made.add(pipeline.send(makingFolder(folder, 0700)));
+            standing.add(pipeline.send(at(Packet.LSTAT, folder)));
+        }
+        for (int i = 0; i < missing.size(); i++) {
+            FilePath folder = missing.get(i);
+            int status = pipeline.await(made.get(i)).status();
+            // Somebody else may have made it meanwhile.
+            if (status != Reply.OK && !isFolder(factsIn(pipeline.await(standing.get(i)), folder))) {
+                throw failure(status, folder, Deed.MAKE_FOLDER);
+            }
+        }
+    }
+
+    private static boolean isFolder(Optional<RemoteFacts> facts) {
+        return facts.filter(there -> there.kind() == Kind.DIRECTORY).isPresent();
     }
 
     /**
@@ -293,6 +316,27 @@ public final class Sftp {
         expectOk(pipeline.ask(at(Packet.RMDIR, path)), path, Deed.REMOVE);
     }
 
+    /**
+     * Removes files and links, and then folders, in their order, without waiting for one before the next.
+     *
+     * @return whether nothing has any of these names now
+     */
+    boolean removeAll(List<FilePath> files, List<FilePath> folders) throws RemoteException, InterruptedException {
+        List<CompletableFuture<Reply>> answers = new ArrayList<>();
+        for (FilePath file : files) {
+            answers.add(pipeline.send(at(Packet.REMOVE, file)));
+        }
+        for (FilePath folder : folders) {
+            answers.add(pipeline.send(at(Packet.RMDIR, folder)));
+        }
+        boolean gone = true;
+        for (CompletableFuture<Reply> answer : answers) {
+            int status = pipeline.await(answer).status();
+            gone &= status == Reply.OK || StatusCodes.reason(status) == Reason.NO_SUCH_FILE;
+        }
+        return gone;
+    }
+
     /** Makes a symbolic link with this text. EXISTS if there is anything of that name. */
     public void symlink(byte[] target, FilePath link) throws RemoteException, InterruptedException {
         // NB: the draft says link first; OpenSSH does it the other way round, and everyone has followed.
@@ -325,6 +369,19 @@ public final class Sftp {
     /** Cuts a file off at this length. */
     public void cutOff(FilePath path, long sizeBytes) throws RemoteException, InterruptedException {
         expectOk(pipeline.ask(at(Packet.SETSTAT, path).length(sizeBytes)), path, Deed.SET_FACTS);
+    }
+
+    /** Whether we can look into a folder. A link to one is one here. */
+    boolean isReadableFolder(FilePath folder) throws RemoteException, InterruptedException {
+        try {
+            release(openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST));
+            return true;
+        } catch (RemoteException e) {
+            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     /** Names what is in a folder, one batch of the site's at a time in memory. NO_SUCH_FILE if the folder is not there. */
@@ -493,8 +550,9 @@ public final class Sftp {
         Reason reason = StatusCodes.reason(status);
         String cause = StatusCodes.text(status);
         if (reason == Reason.REFUSED) {
+            CompletableFuture<Reply> there = pipeline.send(at(Packet.LSTAT, path));
             Optional<Space> space = space();
-            if (doing.makes && lstat(path).isPresent()) {
+            if (doing.makes && factsIn(pipeline.await(there), path).isPresent()) {
                 reason = Reason.EXISTS;
                 cause = "there is something of that name";
             } else if (space.isPresent() && space.get().readOnly()) {

@@ -57,7 +57,7 @@ public record SiteCheck(
     }
 
     /**
-     * The same for a copy, which reads nothing cold, trying things out in this folder, which is made if need be.
+     * The same for a copy, without what only a backup wants to know, trying things out in this folder, which is made if need be.
      *
      * @param early is completed as soon as that is known, which is before all the rest is
      */
@@ -65,17 +65,21 @@ public record SiteCheck(
         return of(lane, new Look(folder, InstantSource.system(), false, Patience.USUAL), early);
     }
 
-    /** What a copy wants to know before its first file is at the site. */
-    public record Early(CompletableFuture<Boolean> syncsAtOnce, CompletableFuture<Boolean> unpacksTar) {
+    /** What a copy waits for: the first two before its first file is at the site, the digest when it is. */
+    public record Early(
+            CompletableFuture<Boolean> syncsAtOnce,
+            CompletableFuture<Boolean> unpacksTar,
+            CompletableFuture<RemoteDigest> digest) {
 
         public Early() {
-            this(new CompletableFuture<>(), new CompletableFuture<>());
+            this(new CompletableFuture<>(), new CompletableFuture<>(), new CompletableFuture<>());
         }
 
         /** Tells whoever waits that the look has failed. */
         public void fail(Exception e) {
             syncsAtOnce.completeExceptionally(e);
             unpacksTar.completeExceptionally(e);
+            digest.completeExceptionally(e);
         }
     }
 
@@ -84,8 +88,8 @@ public record SiteCheck(
      *
      * @param folder in which things are tried out
      * @param clock that the site's is compared with
-     * @param whole whether to look also for what only a backup wants to know: which way to digests is fastest, and how fast, and whether
-     *     files can be dropped from the site's memory
+     * @param whole whether to look also for what only a backup wants to know: which way to digests is fastest, and how fast, whether
+     *     files can be dropped from the site's memory, and what time it is there
      * @param patience a command that has not ended by then is one that does not work
      */
     record Look(FilePath folder, InstantSource clock, boolean whole, Patience patience) {
@@ -104,7 +108,8 @@ public record SiteCheck(
         Thread.ofVirtual().name("try sync at " + lane.site().host()).start(sync);
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
-        boolean rootThere = isFolder(sftp);
+        // The root, unlike anything below it, may be a link to a folder.
+        boolean rootThere = sftp.isReadableFolder(FilePath.ROOT);
         SiteProbe probe = new SiteProbe(lane, look, findings, early);
         if (rootThere) {
             probe.run();
@@ -113,6 +118,9 @@ public record SiteCheck(
         }
         Optional<Space> space = rootThere ? sftp.space() : Optional.empty();
         space.filter(Space::full).ifPresent(full -> findings.add("the file system is full: make room there"));
+        if (probe.writable()) {
+            early.digest.complete(probe.digest());
+        }
         return new SiteCheck(
                 lane.serverVersion(),
                 rootThere,
@@ -155,10 +163,18 @@ public record SiteCheck(
         }
         List<FilePath> folders = new ArrayList<>();
         List<FilePath> files = new ArrayList<>();
-        lane.sftp()
-                .list(
-                        folder,
-                        (path, facts) -> (facts.kind() == RemoteFacts.Kind.DIRECTORY ? folders : files).add(path));
+        try {
+            lane.sftp()
+                    .list(
+                            folder,
+                            (path, facts) -> (facts.kind() == RemoteFacts.Kind.DIRECTORY ? folders : files).add(path));
+        } catch (RemoteException e) {
+            // Some servers refuse to remove what is not there, and do not say why.
+            if (e.reason() == Reason.NO_SUCH_FILE) {
+                return;
+            }
+            throw e;
+        }
         for (FilePath below : folders) {
             removeScratch(lane, below);
         }
@@ -171,18 +187,5 @@ public record SiteCheck(
     /** Whether all is there that a backup cannot do without. */
     public boolean usable() {
         return rootThere && writable && renameKeeps;
-    }
-
-    /** By listing it: the root, unlike anything below it, may be a link to a folder. */
-    private static boolean isFolder(Sftp sftp) throws RemoteException, InterruptedException {
-        try {
-            sftp.list(FilePath.ROOT, (path, facts) -> {});
-            return true;
-        } catch (RemoteException e) {
-            if (e.retryable() || e.reason() == Reason.PROTOCOL) {
-                throw e;
-            }
-            return false;
-        }
     }
 }

@@ -12,12 +12,14 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Tries out, in a folder of its own that it removes again, what a site can do. */
 final class SiteProbe {
@@ -28,6 +30,11 @@ final class SiteProbe {
     private static final int REWRITTEN_BYTES = 65_537;
 
     private static final int[] SIZES_BYTES = {0, 1, REWRITTEN_BYTES, 1 << 19};
+
+    private static final int MODE = 0600;
+
+    /** Of a file, before it has other content and after. */
+    private static final long MODIFIED_SECONDS = 1_000_000_000;
 
     /** The largest is digested so often in one go to see how fast that is. */
     private static final int TIMED_REPEATS = 32;
@@ -43,6 +50,9 @@ final class SiteProbe {
     /** No text in UTF-8, Shift-JIS or EUC-JP. */
     private static final byte[] ODD_NAME = {'o', 'd', 'd', ' ', (byte) 0xFF, (byte) 0x80, '\n'};
 
+    private static final String UNPACKED = "tar";
+    private static final String UNPACKED_NEW = UNPACKED + "/new";
+
     private final Lane lane;
     private final Sftp sftp;
     private final Look look;
@@ -50,6 +60,9 @@ final class SiteProbe {
     private final SiteCheck.Early early;
     private final FilePath folder;
     private final List<FilePath> made = new CopyOnWriteArrayList<>();
+
+    /** Those that are made, each after what is in it. */
+    private final List<FilePath> folders;
 
     private boolean writable;
     private boolean renameKeeps;
@@ -65,6 +78,7 @@ final class SiteProbe {
         this.early = early;
         this.look = look;
         this.folder = look.folder().resolve(SiteCheck.scratchName("probe-"));
+        this.folders = List.of(folder.resolve(UNPACKED_NEW), folder.resolve(UNPACKED), folder);
         this.sftp = lane.sftp();
         this.findings = findings;
     }
@@ -77,17 +91,22 @@ final class SiteProbe {
             List<Try> writes = new ArrayList<>();
             for (int size : SIZES_BYTES) {
                 byte[] content = noise(size);
-                writes.add(() -> known.put(write(nameOf(size), content), Digest.ofContent(content)));
+                writes.add(() -> {
+                    try (RemoteFile file = create(nameOf(size))) {
+                        file.write(0, content, 0, size);
+                        file.finish(MODE, MODIFIED_SECONDS, true);
+                    }
+                    known.put(nameOf(size), Digest.ofContent(content));
+                });
             }
             together(writes);
             writable = true;
-            together(List.of(
-                    () -> tryDigests(known),
-                    this::tryClock,
-                    this::tryRename,
-                    this::tryNames,
-                    this::tryCache,
-                    this::tryTar));
+            List<Try> tries =
+                    new ArrayList<>(List.of(() -> tryDigests(known), this::tryRename, this::tryNames, this::tryTar));
+            if (look.whole()) {
+                tries.addAll(List.of(this::tryClock, this::tryCache));
+            }
+            together(tries);
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;
@@ -163,12 +182,16 @@ final class SiteProbe {
     }
 
     private FilePath write(FilePath path, byte[] content) throws RemoteException, InterruptedException {
-        try (RemoteFile file = sftp.create(path)) {
-            made.add(path);
+        try (RemoteFile file = create(path)) {
             file.write(0, content, 0, content.length);
             file.finish(true);
         }
         return path;
+    }
+
+    private RemoteFile create(FilePath path) throws RemoteException, InterruptedException {
+        made.add(path);
+        return sftp.create(path);
     }
 
     private void tryDigests(Map<FilePath, Digest> known) throws RemoteException, InterruptedException {
@@ -181,6 +204,7 @@ final class SiteProbe {
         if (!look.whole()) {
             // Others may be faster, but to find that out takes longer than many a copy.
             digest = right.isEmpty() ? digest : right.getFirst();
+            early.digest().complete(digest);
             return;
         }
         // Only now, as the first time has to start a shell and to read programs from the disk.
@@ -223,12 +247,10 @@ final class SiteProbe {
     }
 
     private byte[] rewrite(FilePath path) throws RemoteException, InterruptedException {
-        RemoteFacts facts = sftp.lstat(path)
-                .orElseThrow(() -> new RemoteException(Reason.NO_SUCH_FILE, "our probe was removed: " + path));
         byte[] content = noise(REWRITTEN_BYTES);
         try (RemoteFile file = sftp.open(path)) {
             file.write(0, content, 0, content.length);
-            file.finish(facts.mode(), facts.modifiedSeconds(), true);
+            file.finish(MODE, MODIFIED_SECONDS, true);
         }
         return content;
     }
@@ -269,13 +291,23 @@ final class SiteProbe {
         }
     }
 
-    /** How fast it goes for the largest file, so many times; 0 if it does not. */
+    /** How fast it goes for the largest file, so many times, without the way there and back and the command's start; 0 if it does not. */
     private double bytesPerSecond(RemoteDigest way, int times) throws RemoteException, InterruptedException {
         int bytes = SIZES_BYTES[SIZES_BYTES.length - 1];
+        long startNanos = nanos(way, List.of(nameOf(SIZES_BYTES[1]))).orElse(0);
+        OptionalLong all = nanos(way, Collections.nCopies(times, nameOf(bytes)));
+        // The start may have taken longer the first time.
+        return all.isPresent()
+                ? 1e9 * bytes * times / Math.max(all.getAsLong() - startNanos, all.getAsLong() / 4 + 1)
+                : 0;
+    }
+
+    /** How long the answer about one file, asked for several times, takes; empty if it does not come. */
+    private OptionalLong nanos(RemoteDigest way, List<FilePath> file) throws RemoteException, InterruptedException {
         long before = System.nanoTime();
-        Optional<Map<FilePath, Digest>> answer = answer(way, Collections.nCopies(times, nameOf(bytes)));
-        long nanos = Math.max(1, System.nanoTime() - before);
-        return answer.isPresent() && answer.get().size() == 1 ? 1e9 * bytes * times / nanos : 0;
+        Optional<Map<FilePath, Digest>> answer = answer(way, file);
+        long nanos = System.nanoTime() - before;
+        return answer.isPresent() && answer.get().size() == 1 ? OptionalLong.of(nanos) : OptionalLong.empty();
     }
 
     private void tryClock() throws RemoteException, InterruptedException {
@@ -291,7 +323,7 @@ final class SiteProbe {
 
     /** With files of its own, that nobody else reads meanwhile. */
     private void tryCache() throws RemoteException, InterruptedException {
-        for (int i = 0; look.whole() && cache.isEmpty() && i < CACHE_TRIES; i++) {
+        for (int i = 0; cache.isEmpty() && i < CACHE_TRIES; i++) {
             FilePath file = write(new byte[] {'m', (byte) ('0' + i)}, new byte[CACHED_BYTES]);
             try {
                 cache = SiteCache.workingOn(lane, file, look.patience());
@@ -341,24 +373,31 @@ final class SiteProbe {
      * it does wrong is no finding: files are sent by SFTP then.
      */
     private void tryTar() throws RemoteException, InterruptedException {
-        FilePath below = folder.resolve("tar");
+        if (!look.whole() && !TarFeed.pays(lane)) {
+            early.unpacksTar().complete(false);
+            return;
+        }
+        FilePath below = folder.resolve(UNPACKED);
         FilePath victim = write(new byte[] {'v'}, new byte[] {1, 2, 3});
         sftp.mkdir(below, 0700);
         sftp.symlink("../v".getBytes(StandardCharsets.US_ASCII), below.resolve("link"));
         List<Unpacked> files = List.of(
-                new Unpacked("tar/empty", new byte[0], 0400, 4_000_000_000L),
-                new Unpacked("tar/new/odd", noise(REWRITTEN_BYTES), 0754, 1_000_000_001L),
-                new Unpacked("tar/link", noise(1), 0666, 0));
+                new Unpacked(UNPACKED + "/empty", new byte[0], 0400, 4_000_000_000L),
+                new Unpacked(UNPACKED_NEW + "/odd", noise(REWRITTEN_BYTES), 0754, 1_000_000_001L),
+                new Unpacked(UNPACKED + "/link", noise(1), 0666, 0));
+        files.forEach(file -> made.add(folder.resolve(file.name)));
         try (TarFeed tar = TarFeed.into(lane, folder, look.patience(), () -> {})) {
             for (Unpacked file : files) {
                 tar.put(file.name.getBytes(StandardCharsets.US_ASCII), file.content, file.mode, file.modifiedSeconds);
             }
             tar.end();
-            boolean right = sftp.lstat(victim).map(RemoteFacts::sizeBytes).orElse(0L) == 3;
-            for (Unpacked file : files) {
-                right &= file.isThere();
-            }
-            unpacksTar = right;
+            AtomicInteger right = new AtomicInteger();
+            List<Try> looks = new ArrayList<>();
+            files.forEach(file -> looks.add(() -> right.addAndGet(file.isThere() ? 1 : 0)));
+            looks.add(() -> right.addAndGet(
+                    sftp.lstat(victim).map(RemoteFacts::sizeBytes).orElse(0L) == 3 ? 1 : 0));
+            together(looks);
+            unpacksTar = right.get() == looks.size();
         } catch (RemoteException e) {
             if (endsTheLook(e) && !lane.isOpen()) {
                 throw e;
@@ -368,22 +407,11 @@ final class SiteProbe {
         }
     }
 
-    private void remove(FilePath path) throws RemoteException, InterruptedException {
-        try {
-            sftp.remove(path);
-        } catch (RemoteException e) {
-            if (e.reason() != Reason.NO_SUCH_FILE) {
-                throw e;
-            }
-        }
-    }
-
     private void sweep() throws RemoteException, InterruptedException {
         try {
-            List<Try> removals = new ArrayList<>();
-            made.forEach(path -> removals.add(() -> remove(path)));
-            together(removals);
-            SiteCheck.removeScratch(lane, folder);
+            if (!sftp.removeAll(made, folders)) {
+                SiteCheck.removeScratch(lane, folder);
+            }
         } catch (RemoteException e) {
             if (endsTheLook(e)) {
                 throw e;

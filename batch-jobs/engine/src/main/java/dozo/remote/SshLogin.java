@@ -21,6 +21,7 @@ import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.auth.pubkey.UserAuthPublicKeyFactory;
 import org.apache.sshd.client.config.hosts.HostConfigEntryResolver;
+import org.apache.sshd.client.session.ClientConnectionServiceFactory;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.common.AttributeRepository;
 import org.apache.sshd.common.AttributeRepository.AttributeKey;
@@ -104,6 +105,7 @@ final class SshLogin implements AutoCloseable {
         client.setFilePasswordProvider(FilePasswordProvider.EMPTY);
         client.setKeyIdentityProvider(KeyIdentityProvider.wrapKeyPairs(identity(site)));
         client.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
+        client.setServiceFactories(List.of(FirstTry.FACTORY, ClientConnectionServiceFactory.INSTANCE));
         client.setServerKeyVerifier((session, address, key) -> {
             boolean known = pinned.stream().anyMatch(pin -> KeyUtils.compareKeys(pin, key));
             AtomicBoolean other = session.getConnectionContext().getAttribute(OTHER_HOST_KEY);

@@ -5,6 +5,7 @@ import dozo.remote.RemoteException.Reason;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Files for a folder at the site, as one archive that a tar there unpacks while it comes: no request and no round trip a file. The format is POSIX.1-1988's
@@ -19,6 +20,9 @@ public final class TarFeed implements AutoCloseable {
     private static final String COMMAND = "export LC_ALL=C; umask 077; IFS= read -r root && cd \"$root\""
             + " && IFS= read -r folder && cd \"$folder\" && exec tar -x -p -o -f -";
 
+    /** Over a longer way one channel carries less than 20 MB/s. An archive has only one; SFTP spreads its files over all. */
+    private static final long ROUND_TRIP_MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final int BLOCK_BYTES = 512;
     private static final byte[] ZEROS = new byte[2 * BLOCK_BYTES];
 
@@ -32,6 +36,11 @@ public final class TarFeed implements AutoCloseable {
         this.feed = feed;
         this.whenClosed = whenClosed;
         this.patience = patience;
+    }
+
+    /** Whether the way is not so long that files are sooner there by SFTP. */
+    static boolean pays(Lane lane) {
+        return lane.roundTripNanos() <= ROUND_TRIP_MAX_NANOS;
     }
 
     /**

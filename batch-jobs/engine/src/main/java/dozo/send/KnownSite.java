@@ -33,6 +33,7 @@ public final class KnownSite {
     private final Future<SiteCheck> check;
     private final Future<Boolean> syncsAtOnce;
     private final Future<Boolean> unpacksTar;
+    private final Future<RemoteDigest> digest;
     private final Patience patience;
     private final AtomicInteger stuck = new AtomicInteger();
 
@@ -43,10 +44,15 @@ public final class KnownSite {
     }
 
     private KnownSite(
-            Future<SiteCheck> check, Future<Boolean> syncsAtOnce, Future<Boolean> unpacksTar, Patience patience) {
+            Future<SiteCheck> check,
+            Future<Boolean> syncsAtOnce,
+            Future<Boolean> unpacksTar,
+            Future<RemoteDigest> digest,
+            Patience patience) {
         this.check = check;
         this.syncsAtOnce = syncsAtOnce;
         this.unpacksTar = unpacksTar;
+        this.digest = digest;
         this.patience = patience;
     }
 
@@ -61,6 +67,7 @@ public final class KnownSite {
                 CompletableFuture.completedFuture(check),
                 CompletableFuture.completedFuture(check.syncsAtOnce()),
                 CompletableFuture.completedFuture(check.unpacksTar()),
+                CompletableFuture.completedFuture(check.digest()),
                 patience);
     }
 
@@ -76,12 +83,12 @@ public final class KnownSite {
             }
         });
         Thread.ofVirtual().name("look at a site").start(check);
-        return new KnownSite(check, early.syncsAtOnce(), early.unpacksTar(), Patience.USUAL);
+        return new KnownSite(check, early.syncsAtOnce(), early.unpacksTar(), early.digest(), Patience.USUAL);
     }
 
     /** The same site, which is sent nothing but by SFTP. */
     public KnownSite bySftpAlone() {
-        return new KnownSite(check, syncsAtOnce, CompletableFuture.completedFuture(false), patience);
+        return new KnownSite(check, syncsAtOnce, CompletableFuture.completedFuture(false), digest, patience);
     }
 
     /** Returns when nothing is tried out there any more. */
@@ -90,7 +97,7 @@ public final class KnownSite {
     }
 
     RemoteDigest digest() throws RemoteException, InterruptedException {
-        return RemoteException.join(check).digest().with(patience);
+        return RemoteException.join(digest).with(patience);
     }
 
     /**

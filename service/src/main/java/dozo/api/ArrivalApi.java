@@ -13,6 +13,8 @@ import dozo.export.Columns;
 import dozo.ledger.Sight;
 import dozo.registry.Acquisition;
 import dozo.registry.Refusal;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import java.security.Principal;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -44,17 +46,17 @@ public class ArrivalApi {
     private final Dismissals dismissals;
 
     /**
-     * An item of an origin.
+     * An item that an origin listed.
      *
-     * @param item what it is there, for ever
+     * @param item its permanent id in the origin
      * @param state offered, dismissed, arriving, complete or gone
-     * @param theirs the id of the origin's own project that it is in
-     * @param project where it is, or is proposed to go; missing: nobody has said it yet
-     * @param code of its experiment, as proposed; so are {@code title} and what it was acquired with
-     * @param waiting whether the next night looks at it
-     * @param experiment what it became, as project/code; missing: it is none
-     * @param dismissedBy who does not want it as an experiment; missing: nobody has said that
-     * @param dismissedReason in that person's words
+     * @param theirs the id of the origin's own project
+     * @param project the project of the item or of the proposal; missing: unknown yet
+     * @param code the proposed code; {@code title}, {@code modality}, {@code scanner} and {@code acquired} are proposed too
+     * @param waiting whether the next night checks it
+     * @param experiment its experiment, as project/code; missing: it is not an experiment
+     * @param dismissedBy the user who dismissed it; missing: it is not dismissed
+     * @param dismissedReason why that user dismissed it
      */
     public record ShownArrival(
             long id,
@@ -108,7 +110,7 @@ public class ArrivalApi {
         }
     }
 
-    /** What a proposal is to become; what is missing is as proposed. */
+    /** The experiment to register; missing fields are as proposed. */
     record NewAcceptance(
             @Nullable String project,
             @Nullable String code,
@@ -123,26 +125,34 @@ public class ArrivalApi {
         }
     }
 
-    /** The numbers of proposals that are accepted as they are. */
-    record NewAcceptances(@Nullable List<Long> ids) {}
+    /**
+     * The proposals to accept.
+     *
+     * @param ids their numbers, 1 to 1,000
+     */
+    record NewAcceptances(
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            List<Long> ids) {}
 
     /**
-     * What came of one of them.
+     * The result for one proposal.
      *
-     * @param experiment what it became, as project/code
-     * @param refused why it did not
+     * @param experiment its experiment, as project/code
+     * @param refused why it was not accepted
      */
     public record AcceptedArrival(
             long id, @Nullable String experiment, @Nullable String refused) {}
 
     /**
-     * Why nobody wants a proposal.
+     * Why a proposal is dismissed.
      *
-     * @param reason in one line of 1 to 500 characters
+     * @param reason one line of 1 to 500 characters
      */
-    record NewDismissal(@Nullable String reason) {}
+    record NewDismissal(
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            String reason) {}
 
-    /** What came of all of them, in their order. */
+    /** The results, in the order of the request. */
     public record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
 
     ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
@@ -150,7 +160,7 @@ public class ArrivalApi {
         this.dismissals = dismissals;
     }
 
-    /** By number; as CSV all of them. */
+    /** Lists the items found at origins, by number. */
     @GetMapping
     @Nullable
     Page<ShownArrival> list(
@@ -178,7 +188,10 @@ public class ArrivalApi {
                 .map(ShownArrival::of);
     }
 
-    /** Makes an experiment of a proposal. Its files come in the next night. */
+    /**
+     * Registers a proposal as an experiment. Its files are collected the next night. 409: it is an experiment already, it is
+     * dismissed, or the code is taken.
+     */
     @PostMapping("/{id}/accept")
     @ResponseStatus(HttpStatus.CREATED)
     ShownArrival accept(
@@ -192,7 +205,7 @@ public class ArrivalApi {
         return ShownArrival.of(find(sight, id));
     }
 
-    /** Says that nobody wants a proposal as an experiment: nights leave it alone, whatever becomes of it in its origin. */
+    /** Marks a proposal as not wanted as an experiment. Nights skip it. 409: it is an experiment or dismissed already. */
     @PostMapping("/{id}/dismiss")
     ShownArrival dismiss(@PathVariable long id, @RequestBody NewDismissal wanted, Principal actor, Sight sight) {
         find(sight, id);
@@ -201,7 +214,7 @@ public class ArrivalApi {
                 dismissals.dismiss(sight, id, reason, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
     }
 
-    /** Makes a proposal again of one that was dismissed; the next night describes it. */
+    /** Turns a dismissed item back into a proposal. 409: it is not dismissed. */
     @PostMapping("/{id}/takeback")
     ShownArrival takeBack(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
@@ -213,7 +226,7 @@ public class ArrivalApi {
         return arrivals.find(sight, id).orElseThrow(Missing.thing("arrival", id));
     }
 
-    /** Accepts many proposals as they are: each for itself, so what cannot be keeps no other one. */
+    /** Accepts 1 to 1,000 proposals as proposed, each on its own. */
     @PostMapping("/accept")
     AcceptedArrivals acceptAll(@RequestBody NewAcceptances wanted, Principal actor, Sight sight) {
         List<Long> ids = Optional.ofNullable(wanted.ids()).orElse(List.of());

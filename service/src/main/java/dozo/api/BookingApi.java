@@ -11,6 +11,8 @@ import dozo.worklist.JudgedBooking.Outcome;
 import dozo.worklist.Worklist;
 import dozo.worklist.WorklistReadings;
 import dozo.worklist.WorklistReadings.Reading;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.security.Principal;
@@ -38,11 +40,11 @@ public class BookingApi {
     private final WorklistReadings readings;
 
     /**
-     * What came of one booking.
+     * The result for one booking.
      *
-     * @param line where it begins in the file; of a worklist, its place in the answer
-     * @param field of a refused one: which is at fault
-     * @param subject the pseudonymous code that the patient's ID became
+     * @param line its first line in the file; of a worklist, its position in the answer
+     * @param field the invalid field of a refused booking
+     * @param subject the pseudonymous code made from the patient's ID
      */
     public record ShownBooking(
             int line,
@@ -98,10 +100,10 @@ public class BookingApi {
     }
 
     /**
-     * What came of all bookings that were told.
+     * The result of an import of bookings.
      *
-     * @param encoding that a file was read as; missing for a worklist
-     * @param accepted lines that could be kept and were not
+     * @param encoding the encoding of the file; missing for a worklist
+     * @param accepted valid lines that were not imported
      */
     public record ShownBookings(
             @Nullable String encoding,
@@ -129,12 +131,12 @@ public class BookingApi {
     }
 
     /**
-     * How the worklist is read by itself.
+     * The state of the automatic worklist readings.
      *
-     * @param configured whether there is one to be read
-     * @param readAt when it was last read; {@code booked} and the others count what came of that
-     * @param failingSince the first time since then that it could not be read; missing: it can
-     * @param message why not
+     * @param configured whether a worklist is configured
+     * @param readAt the time of the last successful reading, whose result {@code booked} to {@code refused} are
+     * @param failingSince the time of the first failure after it; missing: the last reading succeeded
+     * @param message why the last reading failed
      */
     record ShownReading(
             boolean configured,
@@ -163,8 +165,18 @@ public class BookingApi {
         }
     }
 
-    /** A period of days. */
-    record Period(@Nullable String from, @Nullable String until) {}
+    /**
+     * A period of days.
+     *
+     * @param from the first day, as 2026-10-01
+     * @param until the last day
+     */
+    record Period(
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            String from,
+
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            String until) {}
 
     BookingApi(Bookings bookings, Worklist worklist, WorklistReadings readings) {
         this.bookings = bookings;
@@ -173,8 +185,8 @@ public class BookingApi {
     }
 
     /**
-     * Keeps the bookings of a CSV file, unless one of its lines is refused. Columns that name a person are not read. The type's
-     * charset is the file's encoding, if it is given.
+     * Imports the bookings of a CSV file, all or none. Columns that name a person are not read. The charset of the content type
+     * is the file's encoding, if given. 422: the whole file cannot be parsed.
      */
     @PostMapping(path = "/bulk", consumes = "text/csv")
     ShownBookings keepAll(
@@ -190,13 +202,13 @@ public class BookingApi {
         return ShownBookings.of(answer, dryRun);
     }
 
-    /** How the worklist was read by itself last. */
+    /** Shows the state of the automatic worklist readings. */
     @GetMapping("/worklist")
     ShownReading reading() {
         return ShownReading.of(readings.isThere(), readings.last().orElse(null));
     }
 
-    /** Imports the bookings of some days from the modality worklist. */
+    /** Reads the modality worklist of some days and stores its bookings. 502: the worklist cannot be read. */
     @PostMapping("/worklist")
     ShownBookings read(@RequestBody Period period, Principal actor) {
         LocalDate from = WrittenDay.ofIso("from", String.valueOf(period.from));

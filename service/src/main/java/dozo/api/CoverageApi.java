@@ -49,14 +49,13 @@ public class CoverageApi {
     /**
      * A site's coverage.
      *
-     * @param site missing while none is registered
-     * @param asOf the moment it was so; missing: now
-     * @param frozen how many experiments are frozen, at whatever site; missing as of an earlier moment
-     * @param atRisk how many experiments are at risk at the site, whatever of them is safe, 1001 standing for more than 1,000; missing as of
-     *     an earlier moment
-     * @param openFindings how many findings at the site need a person, 1001 standing for more than 1,000; missing as of an
-     *     earlier moment
-     * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
+     * @param site missing: no site is registered
+     * @param asOf the time of the state; missing: now
+     * @param frozen the number of frozen experiments, at any site; missing with {@code asOf}
+     * @param atRisk the number of experiments at risk at the site, 1001: more than 1,000; missing with {@code asOf}
+     * @param openFindings the number of findings at the site that need a person, 1001: more than 1,000; missing with
+     *     {@code asOf}
+     * @param recordedSince the time of the first record; before it nothing counts as safe; missing: nothing is recorded yet
      */
     public record ShownCoverage(
             @Nullable String site,
@@ -68,7 +67,7 @@ public class CoverageApi {
             Totals totals,
             List<Totals> projects) {}
 
-    /** What was between two moments, from the first until before the second. */
+    /** The results for a period; {@code until} is exclusive. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
 
     CoverageApi(
@@ -88,7 +87,7 @@ public class CoverageApi {
         this.moments = moments;
     }
 
-    /** What is safe at a site: totals, and sums by project. */
+    /** Shows what is safe at a site: totals, and sums by project. */
     @GetMapping
     @Nullable
     ShownCoverage totals(
@@ -121,7 +120,7 @@ public class CoverageApi {
         return shown;
     }
 
-    /** What is safe of each experiment. */
+    /** Lists what is safe of each experiment. */
     @GetMapping("/experiments")
     @Nullable
     Page<ExperimentCoverage> experiments(
@@ -144,7 +143,7 @@ public class CoverageApi {
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
-    /** What is safe, summed up by something. */
+    /** Lists sums of what is safe, by group. The group without {@code name} contains what is unknown. */
     @GetMapping("/groups")
     @Nullable
     Page<Group> groups(
@@ -176,7 +175,7 @@ public class CoverageApi {
                 limit, most -> coverage.groups(sight, by, id, at, after, most), group -> requireNonNull(group.name()));
     }
 
-    /** The experiments that have waited longest; there is no second page. */
+    /** Lists experiments that are not completely safe, the longest waiting first. There is only one page. */
     @GetMapping("/unprotected")
     @Nullable
     Page<Unprotected> unprotected(
@@ -196,7 +195,7 @@ public class CoverageApi {
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
-    /** What changed between two moments. */
+    /** Shows what changed in a period. */
     @GetMapping("/changes")
     @Nullable
     Between<Change> changes(
@@ -216,7 +215,7 @@ public class CoverageApi {
         return new Between<>(first, last, found);
     }
 
-    /** How long experiments waited to be safe. */
+    /** Shows how long experiments waited until they were safe. */
     @GetMapping("/waits")
     @Nullable
     Between<Wait> waits(

@@ -79,82 +79,88 @@ class Description {
     private static final String PREFIX = "/api/v1/";
     private static final String PROBLEM = "#/components/schemas/Problem";
 
-    /** What a status means wherever it is answered. */
-    private static final Map<String, String> ERRORS = new TreeMap<>(
-            Map.ofEntries(
-                    Map.entry("400", "the request, its query or its body cannot be read"),
-                    Map.entry("401", "name and password, or the token, are missing or wrong"),
-                    Map.entry("403", "not permitted"),
-                    Map.entry("404", "it does not exist, or belongs to another project"),
-                    Map.entry("406", "none of the types in Accept is available"),
-                    Map.entry("409", "it conflicts with the present state"),
-                    Map.entry("412", "it is not any more what If-Match says"),
-                    Map.entry("413", "the body is too long"),
-                    Map.entry("415", "the body's media type is not supported"),
-                    Map.entry("422", "a value is invalid: errors lists the fields and what is expected"),
-                    Map.entry("429", "too many logins failed"),
-                    Map.entry("502", "the site failed"),
-                    Map.entry(
-                            "503",
-                            "the database, or the directory of users, does not answer; or too many requests wait while a run goes on")));
+    /** What a status means, wherever it is answered. */
+    private static final Map<String, String> ERRORS = new TreeMap<>(table("""
+            400  invalid JSON, an unknown field, or a fraction instead of an integer; or the address, a header, the query or \
+            the body cannot be read
+            401  name or password are missing or wrong; or the token is unknown, expired or revoked
+            403  no permission: `detail` names the required roles. The role is checked before the content type and the body
+            404  does not exist, or belongs to another project
+            405  method not supported: `Allow` lists the supported ones, `OPTIONS` returns them
+            406  none of the types in `Accept` is available
+            409  conflict with the current state
+            412  the resource has changed since you read it (ETag mismatch)
+            413  the body is too long: JSON may have at most 1 MiB
+            415  the body's media type is not supported
+            421  the `Host` header names no host of `DOZO_HTTP_HOSTS`; only `/actuator/health` answers under any host
+            422  invalid value or unknown parameter: `errors` lists the fields and what was expected
+            429  too many failed logins
+            500  a defect; see the service's log
+            502  the site failed: `reason` is `UNREACHABLE`, `HOST_KEY`, `LOGIN_REFUSED`, `NO_SFTP`, `LOST`, …; or the worklist \
+            cannot be read
+            503  the database or the user directory does not answer (the database within 2 s, whatever name, password or token \
+            the request has); or 200 requests wait already while a run goes on
+            """));
 
     /** Parameters by name; what is not here is described by its handler. */
-    private static final Map<String, String> PARAMETERS = Stream.of("""
+    private static final Map<String, String> PARAMETERS = table("""
             acquiredFrom    acquired on this day or later, as 2026-10-01
-            acquiredUntil   acquired on this day or before, as 2026-10-01
-            action          rows of this action only, as project.created
-            all             bookings without a gap too
-            after           the next of the page before; missing: the first page
-            asOf            as it was at this moment: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z
-            by              what to sum up by
+            acquiredUntil   acquired on this day or earlier, as 2026-10-01
+            action          only rows with this action, as project.created
+            all             true: every booking, even without a gap
+            after           the `next` of the previous page; default: the first page
+            asOf            the state at this time: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z; default: now
+            by              the groups of the sums
             code            the experiment's code
-            dismissed       true: those that nobody wants; false: the others; missing: all
-            dryRun          only says what would come of it
-            from            from this moment on: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
-            frozen          frozen ones only
+            dismissed       true: only dismissed items; false: only others; default: all
+            dryRun          true: only says what would be done
+            from            from this time: a day as 2026-10-01 (its start), or a time as 2026-10-01T15:00:00Z
+            frozen          true: only frozen ones
             id              the number
-            instances       how many instances there are where it is to be purged
-            kind            of this kind only, as never-scanned
-            lanes           numbers of lanes to compute with, with commas or several times
-            limit           how many at most
-            link            bytes a second that the network carries
-            maxAgeSeconds   the age that is to be promised
-            modality        of this modality only
-            mode            all: every line or none; each: every line that can be
+            instances       the number of instances at the place where the study is to be deleted
+            kind            only gaps of this kind
+            lanes           the numbers of lanes to calculate with, separated by commas or repeated; default: 4, 8 and 16
+            limit           the maximum number of items
+            link            the network's bytes a second; default: unlimited
+            maxAgeSeconds   the age to be promised; default: the setting
+            modality        only of this modality
+            mode            all: registers every line or none; each: every valid line
             name            the name
             number          the manifest's number
-            missing         true: what is missing; false: remarks; missing: both
-            open            true: those that need a person; false: the others; missing: all
-            origin          of this origin only
-            partial         a list that lacks files is wanted too: it says so in its first line
-            partitions      how many partitions to compute with
-            path            the file's path in the experiment, as text
-            pathBytes       the file's path in the experiment, in base64
-            plannedFrom     planned, or if it was not planned, scanned on this day or later, as 2026-10-01
-            plannedUntil    the same, on this day or before
+            missing         true: only what is missing; false: only remarks; default: both
+            open            true: only those that need a person; false: only others; default: all
+            origin          only of this origin
+            partitions      the number of partitions to calculate with; default: that of lanes
+            path            the file's path below the source, as text
+            pathBytes       the same in base64, instead of `path`
+            plannedFrom     planned (or scanned, if unplanned) on this day or later, as 2026-10-01
+            plannedUntil    the same, on this day or earlier
             project         the project's code
-            proposed        true: proposals; false: those that are experiments or dismissed; missing: all
+            proposed        true: neither an experiment nor dismissed; false: only others; default: all
             q               words to find in codes, titles and projects
-            rate            bytes a second
-            reason          of this reason only, as UNREADABLE
-            run             of this run only
-            scanner         of this scanner only
-            secondsPerFile  seconds that a file takes besides its bytes
-            site            the site's name; may be missing while there is only one
+            rate            bytes a second of reading or of a lane; default: as measured
+            reason          only with this reason
+            run             only those that this run found
+            scanner         the scanner's code
+            secondsPerFile  the additional reading time per file; default: as measured
+            site            the site's name; optional if there is only one
             source          the folder's absolute path on the service's machine, as text
-            sourceBytes     the same in base64
-            state           in this state at the site only
-            storedBytes     bytes to compute with, instead of what is stored
-            storedFiles     files to compute with, instead of what is stored
-            studyInstanceUid the StudyInstanceUID, as the images have it
-            subject         rows of this subject only
-            suggest         fill empty cells by what the folders' files say; with dryRun, only say how
-            until           until before this moment: a day as 2026-10-01, or a time as 2026-10-01T15:00:00Z
-            window          the part of a day in which is read, as 20:00-06:00
-            """.split("\n", -1))
-            .filter(line -> !line.isBlank())
-            .map(line -> line.split(" +", 2))
-            .collect(Collectors.toMap(words -> words[0], words -> words[1]));
+            sourceBytes     the same in base64, instead of `source`
+            state           only in this state at the site
+            storedBytes     bytes to calculate with, instead of what is stored
+            storedFiles     files to calculate with, instead of what is stored
+            studyInstanceUid the StudyInstanceUID, as in the images
+            subject         only rows of this subject; P1/E1 also finds those of its manifests (P1/E1#3)
+            suggest         true: fills empty cells from the content of the folders: at most 1,000 folders, for one minute
+            until           until before this time: a day as 2026-10-01 (its end), or a time as 2026-10-01T15:00:00Z
+            window          the daily reading window, as 20:00-06:00; default: the setting
+            """);
+
+    private static Map<String, String> table(String lines) {
+        return lines.lines()
+                .map(line -> line.split(" +", 2))
+                .collect(Collectors.toMap(words -> words[0], words -> words[1]));
+    }
 
     /** What parameters of these names are accepted as. */
     private static final Map<String, Consumer<Schema<?>>> FORMS = Map.ofEntries(
@@ -238,11 +244,17 @@ class Description {
                 }));
     }
 
-    /** What Javadoc says, without its markup. */
+    /** Javadoc in Markdown, as OpenAPI has it. */
+    private static @Nullable String asText(@Nullable String javadoc) {
+        return javadoc == null
+                ? null
+                : javadoc.replaceAll("</?code>", "`")
+                        .replaceAll("\\{@link (?:[^}]*#)?([^}]*)}", "`$1`")
+                        .replaceAll("\\s+", " ");
+    }
+
     private static void asText(Schema<?> schema) {
-        if (schema.getDescription() != null) {
-            schema.description(schema.getDescription().replaceAll("</?[a-z]+>", ""));
-        }
+        schema.description(asText(schema.getDescription()));
         if (schema.getProperties() != null) {
             schema.getProperties().values().forEach(Description::asText);
         }
@@ -276,7 +288,7 @@ class Description {
             response.addHeaderObject("WWW-Authenticate", header("how to log in"));
         }
         if (status.equals("429")) {
-            response.addHeaderObject("Retry-After", seconds("how many seconds to wait"));
+            response.addHeaderObject("Retry-After", seconds("the number of seconds to wait"));
         }
         return response;
     }
@@ -289,7 +301,8 @@ class Description {
                 .formatted(
                         type.toLowerCase(Locale.ROOT),
                         dashed(handler.getMethod().getName())));
-        operation.summary(summary(operation.getSummary(), handler));
+        operation.summary(summary(asText(operation.getSummary()), handler));
+        operation.description(asText(operation.getDescription()));
         Line line = Permissions.of(new Endpoint(method.name(), path)).orElse(null);
         boolean byToken = line != null && line.token() != Token.NONE;
         if (!byToken) {
@@ -300,7 +313,7 @@ class Description {
             operation.addParametersItem(new Parameter()
                     .in("header")
                     .name(Idempotency.HEADER)
-                    .description("the same key within 24 hours returns the first answer; nothing is done twice")
+                    .description("the same key within 24 hours returns the first response; nothing is done twice")
                     .schema(new StringSchema()
                             .minLength(1)
                             .maxLength(Idempotency.LENGTH_MAX)
@@ -360,6 +373,7 @@ class Description {
         if (parameter.getDescription() == null || parameter.getDescription().isBlank()) {
             parameter.description(PARAMETERS.get(parameter.getName()));
         }
+        parameter.description(asText(parameter.getDescription()));
         // NB: springdoc gives all parameters of one type the same schema.
         Schema<?> schema = AnnotationsUtils.clone(parameter.getSchema(), true);
         parameter.schema(schema);
@@ -387,15 +401,15 @@ class Description {
                 response.addHeaderObject("Location", header("the address of the created resource"));
             }
             if (edited && status.startsWith("2")) {
-                response.addHeaderObject("ETag", header("changes whenever what is shown does"));
+                response.addHeaderObject("ETag", header("changes whenever the representation does"));
             }
             if (method == PathItem.HttpMethod.POST) {
-                response.addHeaderObject(Idempotency.REPLAYED, header("true: this is the first answer again"));
+                response.addHeaderObject(Idempotency.REPLAYED, header("true: this is the first response again"));
             }
         });
         if (edited && method == PathItem.HttpMethod.GET) {
-            responses.addApiResponse("304", new ApiResponse().description("it is still what If-None-Match says"));
-            operation.addParametersItem(tags("If-None-Match", "ETags that are known already"));
+            responses.addApiResponse("304", new ApiResponse().description("unchanged: If-None-Match has its ETag"));
+            operation.addParametersItem(tags("If-None-Match", "ETags that you have already"));
         }
         for (String status : errors(method, operation, handler)) {
             responses.addApiResponse(status, new ApiResponse().$ref("#/components/responses/" + status));
@@ -421,12 +435,10 @@ class Description {
         if (reads(handler, IfMatch.class)) {
             errors.add("412");
             operation.addParametersItem(
-                    tags("If-Match", "only if it is still what this ETag says; missing: in any case"));
+                    tags("If-Match", "changes the resource only if this is still its ETag; default: in any case"));
         }
-        if (Arrays.stream(handler.getMethod().getExceptionTypes())
-                .anyMatch(type -> type.getSimpleName().equals("RemoteException"))) {
-            errors.add("502");
-        }
+        String said = String.valueOf(operation.getDescription());
+        ERRORS.keySet().stream().filter(status -> said.contains(status + ":")).forEach(errors::add);
         return errors;
     }
 
@@ -469,8 +481,11 @@ class Description {
                     ? schema
                     : context.getDefinedModels().get(schema.get$ref().substring("#/components/schemas/".length()));
             if (raw != null && raw.isRecord() && defined != null && defined.getProperties() != null) {
+                // NB: what is said to be required may be nullable here: whoever leaves it out is told so by the
+                // handler.
+                List<String> said = defined.getRequired() == null ? List.of() : defined.getRequired();
                 List<String> required = Arrays.stream(raw.getRecordComponents())
-                        .filter(component -> !isNullable(component))
+                        .filter(component -> !isNullable(component) || said.contains(component.getName()))
                         .map(RecordComponent::getName)
                         .filter(defined.getProperties()::containsKey)
                         .toList();

@@ -33,6 +33,8 @@ import dozo.registry.WrittenDay;
 import dozo.suggest.FileGuesses;
 import dozo.suggest.Suggestion;
 import dozo.suggest.Suggestions;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.io.IOException;
@@ -86,13 +88,15 @@ public class ExperimentApi {
     private final Editions editions;
 
     /**
-     * What is registered.
+     * The experiment to register.
      *
-     * @param source the folder, as text
-     * @param sourceBytes the folder's bytes in base64, instead of the text: for names that are no UTF-8
-     * @param list a file list to read in place of a walk, with {@code listForm}: find or policy
-     * @param listBytes the list's path in base64, instead of the text
-     * @param modality with {@code scanner} and {@code acquired}, a day as 2026-10-01: missing where it is not known
+     * @param source the folder's absolute path on the service's machine
+     * @param sourceBytes the same in base64, instead of {@code source}: for names that are not UTF-8
+     * @param list the absolute path of a file list that runs read instead of walking the source; requires {@code listForm}
+     * @param listBytes the same in base64, instead of {@code list}
+     * @param listForm find or policy
+     * @param modality missing: unknown; the same for {@code scanner} and {@code acquired}
+     * @param acquired a day as 2026-10-01
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewExperiment(
@@ -129,12 +133,20 @@ public class ExperimentApi {
         }
     }
 
-    /** What says what a source holds: a file by its absolute path as text or in base64, and find or policy. */
+    /**
+     * A file list.
+     *
+     * @param list the list's absolute path on the service's machine
+     * @param listBytes the same in base64, instead of {@code list}
+     * @param listForm find or policy
+     */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewList(
             @Nullable String list,
             byte @Nullable [] listBytes,
-            @Nullable String listForm) {
+
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            String listForm) {
 
         SourceList sourceList() {
             if ((list == null) == (listBytes == null)) {
@@ -163,7 +175,7 @@ public class ExperimentApi {
         }
     }
 
-    /** Why nothing of an experiment is done, and since when. */
+    /** Why and since when an experiment is frozen. */
     public record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
 
         static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
@@ -176,8 +188,10 @@ public class ExperimentApi {
     /**
      * An experiment.
      *
-     * @param frozen missing when it is not, or is released
-     * @param state in a list, at the site: planned, arriving, complete, copying, verified or at-risk
+     * @param source a rendering for people; {@code sourceBytes} is the exact path
+     * @param frozen missing: it is not frozen, or is released
+     * @param state in a list, the state at the site: planned, arriving, complete, copying, verified or at-risk; missing if there
+     *     are several sites and none is named
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownExperiment(
@@ -230,13 +244,13 @@ public class ExperimentApi {
     }
 
     /**
-     * What a folder could be registered as; missing is what nothing in it says, or what is said in two ways.
+     * What a folder could be registered as. Fields that are unknown or ambiguous are missing.
      *
-     * @param subject the pseudonymous code of the one subject that its files are of
-     * @param studies the StudyInstanceUIDs in it
-     * @param filesSeen names of files that were seen, of which {@code filesRead} were read
-     * @param whole whether all of it was looked into
-     * @param hints what is to be known before it is registered
+     * @param subject the pseudonymous code of the only subject in its files
+     * @param studies the StudyInstanceUIDs in its files
+     * @param filesSeen the number of files found, of which {@code filesRead} were read
+     * @param whole whether the whole folder was searched
+     * @param hints what to check before registering it
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownSuggestion(
@@ -277,11 +291,11 @@ public class ExperimentApi {
     }
 
     /**
-     * What came of a file.
+     * The result for a CSV file.
      *
-     * @param encoding that it was read as
+     * @param encoding the encoding of the file
      * @param mode all or each
-     * @param accepted lines that could be registered and were not
+     * @param accepted valid lines that were not registered
      */
     public record ShownBulk(
             String encoding,
@@ -311,7 +325,7 @@ public class ExperimentApi {
         this.editions = editions;
     }
 
-    /** The experiments that are searched for, by id. */
+    /** Lists the experiments that match, by id; all without parameters. {@code frozen} excludes the other parameters. */
     @GetMapping
     @Nullable
     Page<ShownExperiment> list(
@@ -371,8 +385,8 @@ public class ExperimentApi {
     }
 
     /**
-     * Registers the experiments of a CSV file. That it was understood is no promise that anything is registered: the lines say.
-     * The type's charset is the file's encoding, if it is given.
+     * Registers the experiments of a CSV file. The response is 200 even if all lines are refused. The charset of the content type
+     * is the file's encoding, if given. 422: the whole file cannot be parsed.
      */
     @PostMapping(path = "/bulk", consumes = "text/csv")
     ShownBulk registerAll(
@@ -409,7 +423,7 @@ public class ExperimentApi {
                 answer.lines());
     }
 
-    /** Looks into a folder, and says what it could be registered as. Nothing is registered. */
+    /** Searches a folder and suggests what to register it as; registers nothing. 409: too many folders are being read. */
     @GetMapping("/suggestions")
     ShownSuggestion suggest(
             @RequestParam(required = false) @Nullable String source,
@@ -430,13 +444,13 @@ public class ExperimentApi {
         return text == null ? null : WrittenDay.ofIso(field, text);
     }
 
-    /** One experiment. */
+    /** Shows one experiment. */
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
         return shown(project, code, experiments.find(project, code));
     }
 
-    /** Takes a file list: from the next run on the source is what it says. */
+    /** Sets a file list, which runs read instead of walking the source, from the next run on. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
             @PathVariable String project,
@@ -448,7 +462,7 @@ public class ExperimentApi {
         return changeList(project, code, list.sourceList(), seen, actor, sight);
     }
 
-    /** Drops the file list: from the next run on the source is walked. */
+    /** Removes the file list: runs walk the source again, from the next run on. */
     @DeleteMapping("/{project}/{code}/list")
     ShownExperiment walk(
             @PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor, Sight sight) {
@@ -477,7 +491,7 @@ public class ExperimentApi {
         return ShownExperiment.of(experiment, freeze);
     }
 
-    /** Lets the next run seal what a frozen experiment's source holds. */
+    /** Releases a frozen experiment: the next run seals the source as it is. 409: it is not frozen. */
     @PostMapping("/{project}/{code}/release")
     ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
         Experiment experiment =

@@ -8,6 +8,8 @@ import dozo.ledger.Findings.Filter;
 import dozo.ledger.Findings.KeptFinding;
 import dozo.ledger.Sight;
 import dozo.run.Acknowledgements;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -26,15 +28,21 @@ class FindingApi {
     private final Findings findings;
     private final Acknowledgements acknowledgements;
 
-    /** Why nothing is to be done. */
-    record NewAcknowledgement(@Nullable String reason) {}
+    /**
+     * Why nothing needs to be done.
+     *
+     * @param reason one line of 1 to 500 characters; name no subject
+     */
+    record NewAcknowledgement(
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            String reason) {}
 
     FindingApi(Findings findings, Acknowledgements acknowledgements) {
         this.findings = findings;
         this.acknowledgements = acknowledgements;
     }
 
-    /** Latest first. */
+    /** Lists the findings of all runs, those first that were detected last. */
     @GetMapping
     Page<ShownFinding> list(
             @RequestParam(required = false) @Nullable Boolean open,
@@ -50,6 +58,10 @@ class FindingApi {
                 .map(ShownFinding::of);
     }
 
+    /**
+     * Marks a finding as known. It stays acknowledged while runs find the same with the same message. 409: it is acknowledged
+     * already; the first reason stays.
+     */
     @PostMapping("/{id}/acknowledge")
     ShownFinding acknowledge(
             @PathVariable long id, @RequestBody NewAcknowledgement said, Principal actor, Sight sight) {

@@ -32,17 +32,17 @@ public class GapApi {
     private final InstantSource clock;
 
     /**
-     * A booking, or a study that belongs to none, and where what arrived differs from it.
+     * A booking, or a study without a booking, and how the arrival differs from the plan.
      *
-     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day, unplanned; none: it
-     *     is as planned, or not due yet
-     * @param accession missing where it was not planned and the images have none
-     * @param date that it is booked for; of an unplanned study, when it was scanned
-     * @param subject the code of the subject that it is booked for; of an unplanned study, that was scanned
-     * @param subjectsAcquired the codes of the subjects whose images arrived, as these say
-     * @param seriesExpected missing where the booking does not say
-     * @param copied whether all that arrived lies at the site
-     * @param verified whether every entry of its experiment's current manifest has a receipt there; what is not known is false
+     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day, unplanned; empty: it
+     *     arrived as planned, or is not due yet
+     * @param accession missing: an unplanned study without an accession number
+     * @param date the booked day; of an unplanned study, the day of the scan
+     * @param subject the code of the booked subject; of an unplanned study, of the scanned subject
+     * @param subjectsAcquired the codes of the subjects in the images
+     * @param seriesExpected missing: the booking does not say
+     * @param copied whether everything that arrived is at the site
+     * @param verified whether every entry of its experiment's current manifest has a receipt there; false if unknown
      */
     public record ShownGap(
             List<String> gaps,
@@ -98,7 +98,7 @@ public class GapApi {
         this.clock = clock;
     }
 
-    /** The bookings that did not come as planned, and what came unplanned, by day. */
+    /** Lists bookings that did not arrive as planned, and unplanned arrivals, by day. */
     @GetMapping("/api/v1/gaps")
     @Nullable
     Page<ShownGap> list(

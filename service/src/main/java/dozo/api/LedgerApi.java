@@ -37,9 +37,11 @@ public class LedgerApi {
     private final Moments moments;
     private final JsonMapper json;
 
+    /** A ledger row. */
     public record ShownRow(
             long seq, Instant at, String actor, String action, String subject, JsonNode detail, String hash) {}
 
+    /** The last row of the ledger. */
     public record ShownHead(long seq, String hash, Instant at) {
 
         static ShownHead of(Anchor head) {
@@ -48,11 +50,11 @@ public class LedgerApi {
     }
 
     /**
-     * A verification.
+     * The result of a verification.
      *
-     * @param rows how many were checked: all there are
-     * @param breaches what is broken, first the rows in their order; a hundred at most
-     * @param breachesLeftOff how many more there are
+     * @param rows the number of rows, all of which were checked
+     * @param breaches the breaches found, in the order of the rows; at most 100
+     * @param breachesLeftOff the number of further breaches
      */
     public record ShownVerification(
             Verdict verdict,
@@ -76,8 +78,9 @@ public class LedgerApi {
     /**
      * The comparison with one site.
      *
-     * @param compared whether all its anchors were read; if not, {@code trouble} says why
-     * @param provenUpTo the last row that an anchor there bears witness to; missing: none
+     * @param compared whether all its anchors were read
+     * @param trouble why not
+     * @param provenUpTo the last row that an anchor there proves; missing: none
      */
     public record ComparedSite(
             String site,
@@ -107,7 +110,7 @@ public class LedgerApi {
         this.json = json;
     }
 
-    /** What happened, oldest first. */
+    /** Lists ledger rows, oldest first. {@code after} is a {@code seq}. */
     @GetMapping
     @Nullable
     Page<ShownRow> list(
@@ -132,7 +135,10 @@ public class LedgerApi {
                 .map(this::shown);
     }
 
-    /** Whether the ledger is as it was written. Takes the longer the more rows there are. */
+    /**
+     * Verifies the ledger by its hash chain and the sites' anchors. The response is 200, whatever the verdict. The time grows with
+     * the number of rows; requests are processed one at a time.
+     */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
         return ShownVerification.of(verification.verify());

@@ -61,13 +61,15 @@ public class ManifestApi {
     }
 
     /**
-     * An entry. Bytes are in base64.
+     * An entry of a manifest.
      *
+     * @param path a rendering for people; {@code pathBytes} is the exact path in base64
      * @param modifiedNs nanoseconds since 1970
-     * @param mode the nine permission bits and setuid, setgid, sticky
-     * @param hardLink files with the same number were one file; missing where a file has no other name
-     * @param copyBytes where a file's copy lies, below the site's root, with its digest in {@code sha256}; missing for what is no
-     *     file, and for one that was never proven there
+     * @param mode the permission bits with setuid, setgid and sticky
+     * @param hardLink equal for all names of one file; missing: the file has no other name
+     * @param targetBytes the target of a link, in base64
+     * @param copyBytes the path of the file's copy below the site's root, in base64; missing: not a file, or never verified there
+     * @param sha256 the digest of that copy
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownItem(
@@ -115,7 +117,7 @@ public class ManifestApi {
         this.moments = moments;
     }
 
-    /** The manifests of an experiment, latest first; with a moment only the one that was the current one then. */
+    /** Lists the manifests of an experiment, latest first; with {@code asOf} only the latest one at that time. */
     @GetMapping
     Page<ShownManifest> list(
             @PathVariable String project, @PathVariable String code, @RequestParam @Nullable String asOf) {
@@ -131,14 +133,14 @@ public class ManifestApi {
                 null);
     }
 
-    /** One manifest's totals. */
+    /** Shows one manifest's totals. */
     @GetMapping("/{number}")
     ShownManifest one(@PathVariable String project, @PathVariable String code, @PathVariable int number) {
         Experiment experiment = experiment(project, code);
         return ShownManifest.of(experiment, manifest(experiment, number));
     }
 
-    /** What a manifest holds, and where the copies lie, by folder and name. */
+    /** Lists the entries of a manifest, by folder and name, with the places of their copies. */
     @GetMapping("/{number}/entries")
     Page<ShownItem> entries(
             @PathVariable String project,
@@ -158,9 +160,10 @@ public class ManifestApi {
     }
 
     /**
-     * The files with their digests, for {@code sha256sum -c} in the source. Of no charset: names are the bytes they are.
+     * Lists the files of a manifest in {@code sha256sum} format. Names are the original bytes. 409: files have no receipt at the
+     * site.
      *
-     * @param partial also a list that lacks files is wanted: it says so in its first line and in a header
+     * @param partial true: allows an incomplete list; its first line and a header say so
      */
     @GetMapping(path = "/{number}/sha256sums", produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
     void sha256sums(

@@ -40,21 +40,20 @@ public class OriginApi {
     private final Editions editions;
 
     /**
-     * What is said of an origin, in whole.
+     * All settings of an origin.
      *
      * @param kind flywheel, dicomweb or tree
-     * @param address of all but a tree, which has a root
-     * @param secretFile the file of the service's machine with the key; the key itself is never sent
-     * @param storageHosts where it may send downloads on to
-     * @param spool the folder of the service's machine into which items are brought; of all but a tree
-     * @param root of a tree: the folder of the service's machine below which experiments lie; nothing is written there
+     * @param address required, except for a tree
+     * @param secretFile the file with the key, on the service's machine; the key itself is never sent
+     * @param storageHosts hosts to which the origin may redirect downloads
+     * @param spool the folder for downloads, on the service's machine; required, except for a tree
+     * @param root of a tree: the folder that contains experiments, on the service's machine; nothing is written there
      * @param patterns of a tree: which folders are experiments, as {project}/{date:yyyyMMdd}_{label}
-     * @param ready of a tree: by what it is known that all of an experiment is there, as quiet 1h, marker .done; missing: the usual
-     *     rules
-     * @param project the project of all items that {@code projects} says nothing else of; missing: unknown
-     * @param projects codes of projects by the ids of the origin's own
-     * @param automatic items whose project is known become experiments without anybody being asked; missing: no
-     * @param active whether nights look at it; missing: yes
+     * @param ready of a tree: the rules by which an experiment is complete, as quiet 1h, marker .done; missing: the default rules
+     * @param project the project of all items that {@code projects} does not assign; missing: unknown
+     * @param projects project codes by the origin's project ids
+     * @param automatic whether items of a known project become experiments without being accepted; default false
+     * @param active whether nights read the origin; default true
      */
     record NewOrigin(
             @NotBlank(message = "expected a kind: flywheel, dicomweb or tree")
@@ -141,12 +140,12 @@ public class OriginApi {
     /**
      * An origin.
      *
-     * @param address missing: a tree has none
-     * @param spool missing: a tree has none
-     * @param root missing: only a tree has one
+     * @param address missing for a tree
+     * @param spool missing for a tree
+     * @param root only for a tree
      * @param patterns of a tree, else empty
      * @param ready of a tree, else empty
-     * @param lookedAt when all that it tells of was looked at last; missing: never
+     * @param lookedAt when the origin was last read completely; missing: never
      */
     public record ShownOrigin(
             String name,
@@ -194,20 +193,20 @@ public class OriginApi {
         this.editions = editions;
     }
 
-    /** The origins, by name. */
+    /** Lists the origins by name. */
     @GetMapping
     Page<ShownOrigin> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> origins.page(after, most), Origin::name).map(ShownOrigin::of);
     }
 
-    /** One origin. */
+    /** Shows one origin. */
     @GetMapping("/{name}")
     ShownOrigin one(@PathVariable String name) {
         return ShownOrigin.of(origins.find(name).orElseThrow(Missing.thing("origin", name)));
     }
 
-    /** Registers an origin, or changes the one of this name; asks nothing over the network. */
+    /** Registers an origin, or replaces all settings of an existing one. Sends no network request. */
     @PutMapping("/{name}")
     ShownOrigin save(@PathVariable String name, @Valid @RequestBody NewOrigin asked, IfMatch seen, Principal actor) {
         Terms terms = asked.terms();

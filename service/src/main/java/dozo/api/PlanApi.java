@@ -34,7 +34,7 @@ public class PlanApi {
     /**
      * A forecast for a site.
      *
-     * @param measurements to how many the cost model was fitted; 0: it is the default one
+     * @param measurements the number of measurements behind the cost model; 0: the default model
      * @param measuredAt when the last of them ended
      */
     public record ShownPlan(
@@ -46,7 +46,7 @@ public class PlanApi {
         this.sites = sites;
     }
 
-    /** How long it takes to send what is not safe yet. */
+    /** Forecasts how long it takes to send what is not safe yet. */
     @GetMapping
     ShownPlan plan(
             @RequestParam(required = false) @Nullable String site,

@@ -14,6 +14,8 @@ import dozo.registry.Projects.Project;
 import dozo.registry.Projects.Threshold;
 import dozo.registry.Refusal;
 import dozo.registry.RestorePlaces;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.media.Schema.RequiredMode;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.NotBlank;
 import java.net.URI;
@@ -44,12 +46,23 @@ public class ProjectApi {
     private final RestorePlaces restorePlaces;
     private final Editions editions;
 
+    /** The project to create. */
     record NewProject(
             @NotBlank(message = "expected a code") String code,
             @Nullable String title) {}
 
-    /** A threshold in whole: the percentage, and how many entries at least. */
-    record NewTripwire(@Nullable Integer percent, @Nullable Integer entries) {
+    /**
+     * How much an experiment may lose in a night before it is frozen.
+     *
+     * @param percent 1 to 100
+     * @param entries 10 or more
+     */
+    record NewTripwire(
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            Integer percent,
+
+            @Schema(requiredMode = RequiredMode.REQUIRED) @Nullable
+            Integer entries) {
 
         Threshold checked() {
             return new Threshold(given("percent", percent), given("entries", entries));
@@ -63,7 +76,12 @@ public class ProjectApi {
         }
     }
 
-    /** Source roots or restore folders in whole: absolute paths as text, or in base64 where one is no UTF-8. */
+    /**
+     * The complete list of folders.
+     *
+     * @param roots absolute paths on the service's machine, at most 100
+     * @param rootsBytes the same in base64, instead of {@code roots}: for names that are not UTF-8
+     */
     record NewRoots(@Nullable List<String> roots, @Nullable List<byte[]> rootsBytes) {
 
         List<Path> paths() {
@@ -83,8 +101,8 @@ public class ProjectApi {
     /**
      * A project.
      *
-     * @param roots the folders below which its sources lie, as text
-     * @param restoreRoots the folders below which its experiments may be restored, as text
+     * @param roots the folders that contain its sources; {@code rootsBytes} are the exact names
+     * @param restoreRoots the folders below which its experiments may be restored; {@code restoreRootsBytes} are the exact names
      */
     public record ShownProject(
             String code,
@@ -122,7 +140,7 @@ public class ProjectApi {
         this.editions = editions;
     }
 
-    /** The projects, by code. */
+    /** Lists the projects by code. */
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -132,7 +150,7 @@ public class ProjectApi {
                 .map(ShownProject::of);
     }
 
-    /** One project. */
+    /** Shows one project. */
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
         return shown(project).orElseThrow(Missing.thing("project", project));
@@ -142,7 +160,7 @@ public class ProjectApi {
         return projects.find(project).map(ShownProject::of);
     }
 
-    /** Sets how much of an experiment may be lost in a night before it is frozen. */
+    /** Sets how much an experiment may lose in a night before it is frozen. */
     @PutMapping("/{project}/tripwire")
     ShownProject setTripwire(
             @PathVariable String project, @RequestBody NewTripwire asked, IfMatch seen, Principal actor) {
@@ -156,7 +174,7 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
-    /** Sets below which folders lab managers may register. */
+    /** Replaces the source roots: the existing folders below which lab managers may register. */
     @PutMapping("/{project}/roots")
     ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
         List<Path> roots = asked.paths();
@@ -169,7 +187,7 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
-    /** Sets below which folders the project's experiments may be restored by the service. */
+    /** Replaces the restore folders: those below which the service may restore the project's experiments. */
     @PutMapping("/{project}/restore-roots")
     ShownProject setRestoreRoots(
             @PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
@@ -183,7 +201,7 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
-    /** Makes a project. */
+    /** Creates a project. */
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {

@@ -33,15 +33,15 @@ public class ProofApi {
     private final Proofs proofs;
     private final SiteChoice sites;
 
-    /** A path with all that proves it. {@code path} is for people, {@code pathBytes} the name. */
+    /** The evidence for a path. {@code path} is a rendering for people, {@code pathBytes} the exact path in base64. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownProofs(String experiment, String path, byte[] pathBytes, List<ShownProof> items) {}
 
     /**
      * One content of the path, with one of its receipts.
      *
-     * @param untilManifest the first that does not hold it any more, sealed at {@code goneAt}; missing while it holds
-     * @param receipt missing: there is none, so it is not safe
+     * @param untilManifest the first manifest without it, sealed at {@code goneAt}; missing: it is in the latest manifest
+     * @param receipt missing: it has no receipt and is not safe
      */
     public record ShownProof(
             int entry,
@@ -70,10 +70,10 @@ public class ProofApi {
     }
 
     /**
-     * The evidence.
+     * A receipt: the evidence that a copy was verified.
      *
-     * @param wayIn how the content came to the site: {@code archive}, {@code sftp}; missing: nobody noted it
-     * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; missing: it was not
+     * @param wayIn how the content was sent: {@code archive} or {@code sftp}; missing in older receipts
+     * @param damagedAt when the copy was found damaged, which voids the receipt; missing: not found damaged
      */
     public record ShownReceipt(
             long id,
@@ -106,7 +106,7 @@ public class ProofApi {
         this.sites = sites;
     }
 
-    /** How it is known that a file is safe: its contents, latest first, with their receipts. */
+    /** Shows the evidence that a file is safe: its contents, latest first, with their receipts; at most 100. */
     @GetMapping
     @Nullable
     ShownProofs proof(

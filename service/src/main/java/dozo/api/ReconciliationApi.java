@@ -32,14 +32,14 @@ public class ReconciliationApi {
     private final Reconciliations reconciliations;
 
     /**
-     * An origin's part of a run, in numbers.
+     * The result of an origin in a run.
      *
-     * @param state running, empty (nothing is missing), differs, late (the time was over) or unusable
-     * @param itemsTold all that the origin tells of
-     * @param itemsTried what changed or waited, and was looked into
-     * @param itemsDismissed of the told ones, those that nobody wants as experiments: not here, and not safe
-     * @param filesTold of the tried items that are experiments
-     * @param message what ended it early
+     * @param state running, empty (nothing is missing), differs, late (out of time) or unusable
+     * @param itemsTold the number of items that the origin lists
+     * @param itemsTried the number of items that changed or waited, and were read
+     * @param itemsDismissed the number of listed items that are dismissed: not collected, not safe
+     * @param filesTold the number of files that the origin lists for those tried items that are experiments
+     * @param message why it ended early
      */
     public record ShownReconciliation(
             String origin,
@@ -85,7 +85,7 @@ public class ReconciliationApi {
         this.reconciliations = reconciliations;
     }
 
-    /** Each origin's part of a run, by the origins' names. */
+    /** Lists the result of each origin in a run, by name. */
     @GetMapping("/origins")
     Page<ShownReconciliation> origins(@PathVariable long id) {
         find(Sight.EVERYTHING, id);
@@ -93,7 +93,7 @@ public class ReconciliationApi {
                 reconciliations.of(id).stream().map(ShownReconciliation::of).toList(), null);
     }
 
-    /** What is missing and what is remarked, in the order it was found; as CSV all of it. */
+    /** Lists what origins listed but did not deliver, and remarks, in the order of detection. */
     @GetMapping("/reconciliation")
     @Nullable
     Page<ReportLine> lines(

@@ -46,13 +46,13 @@ public class RestoreApi {
     private final Moments moments;
 
     /**
-     * What is to be restored, and where to.
+     * What to restore, and where to.
      *
-     * @param folder the folder's absolute path on the service's machine, as text
-     * @param folderBytes the same in base64, instead of the text
-     * @param manifest its number; the latest where neither it nor {@code asOf} is given
-     * @param asOf the manifest that was the latest then: a day, or a time as 2026-10-01T15:00:00Z
-     * @param site may be missing where there is only one
+     * @param folder the folder's absolute path on the service's machine
+     * @param folderBytes the same in base64, instead of {@code folder}
+     * @param manifest the manifest's number; default: the latest
+     * @param asOf the latest manifest at this time, instead of {@code manifest}: a day, or a time as 2026-10-01T15:00:00Z
+     * @param site optional if there is only one
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewRestore(
@@ -71,13 +71,14 @@ public class RestoreApi {
     }
 
     /**
-     * A restore and how far it is.
+     * A restore and its progress.
      *
-     * @param folder without links, as text
-     * @param entries files, folders and links of the manifest that were found so far
-     * @param bytes of its files
-     * @param entriesVerified those that stand in the folder, proven
-     * @param findings how many there are so far
+     * @param folder the resolved path; {@code folderBytes} is the exact name
+     * @param state {@code COMPLETE}: every file is verified; {@code FINDINGS}: incomplete
+     * @param entries files, folders and links read from the manifest so far
+     * @param bytes the size of its files
+     * @param entriesVerified entries restored and verified so far
+     * @param findings the number of findings so far
      * @param message why it failed
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
@@ -123,7 +124,7 @@ public class RestoreApi {
         }
     }
 
-    /** Something that was not brought back; the path is below the folder. */
+    /** Something that could not be restored; the path is relative to the folder. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownRestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {
 
@@ -152,7 +153,7 @@ public class RestoreApi {
         this.moments = moments;
     }
 
-    /** The restores of an experiment, latest first. */
+    /** Lists the restores of an experiment, latest first. */
     @GetMapping
     Page<ShownRestore> list(
             @PathVariable String project,
@@ -165,7 +166,10 @@ public class RestoreApi {
                 .map(ShownRestore::of);
     }
 
-    /** Has the service restore a manifest of an experiment into a folder. */
+    /**
+     * Restores a manifest into a folder of the service's machine. 409: another restore fills the folder, or too many wait. 422:
+     * the folder is not allowed.
+     */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRestore> request(
@@ -181,13 +185,13 @@ public class RestoreApi {
                 .body(ShownRestore.of(added));
     }
 
-    /** One restore, with its progress. */
+    /** Shows one restore, with its progress. */
     @GetMapping("/{id}")
     ShownRestore one(@PathVariable String project, @PathVariable String code, @PathVariable long id) {
         return ShownRestore.of(find(project, code, id));
     }
 
-    /** What a restore that has ended could not bring back, at most the first thousand. */
+    /** Lists what a finished restore could not restore, at most the first 1,000. */
     @GetMapping("/{id}/findings")
     Page<ShownRestoreFinding> findings(
             @PathVariable String project,
@@ -200,7 +204,7 @@ public class RestoreApi {
                 .map(ShownRestoreFinding::of);
     }
 
-    /** Stops a restore. What stands in its folder stays. */
+    /** Stops a restore. The restored files stay. 409: it has ended. */
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRestore> stop(

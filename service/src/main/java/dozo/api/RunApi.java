@@ -33,9 +33,9 @@ class RunApi {
     private final ShownRun.View view;
 
     /**
-     * What is to run.
+     * The backup to start.
      *
-     * @param site may be missing where there is only one
+     * @param site optional if there is only one
      */
     record NewRun(@Nullable String site) {}
 
@@ -46,7 +46,7 @@ class RunApi {
         this.view = view;
     }
 
-    /** The runs, latest first. */
+    /** Lists the runs, latest first. {@code after} means older than. */
     @GetMapping
     Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after,
@@ -56,7 +56,10 @@ class RunApi {
         return Page.of(limit, most -> runs.page(sight, before, most), Run::id).map(run -> view.of(sight, run));
     }
 
-    /** Starts a nightly backup. */
+    /**
+     * Starts a nightly backup. Asks a running scrub to stop, and waits up to 60 s for it. 409: a backup is running or paused, or
+     * the scrub has not ended; repeat the request.
+     */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
@@ -64,37 +67,49 @@ class RunApi {
         return accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
     }
 
-    /** One run, with its progress. */
+    /** Shows one run, with its progress. */
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id, Sight sight) {
         return view.of(sight, find(sight, id));
     }
 
-    /** Stops a run: no more units are begun. */
+    /**
+     * Stops a run: no more units start. A paused run, or one that a dead process left, ends at once. 409: it has ended.
+     */
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
         return changed(sight, id, () -> operations.stop(id, actor.getName()));
     }
 
+    /** Pauses a run: nothing new starts until it is resumed. 409: it is not running, or is stopping. */
     @PostMapping("/{id}/pause")
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> pause(@PathVariable long id, Principal actor, Sight sight) {
         return changed(sight, id, () -> operations.pause(id, actor.getName()));
     }
 
+    /**
+     * Resumes a paused run, when the units under way have ended. 409: they have not ended after 60 s, or the run is not paused.
+     */
     @PostMapping("/{id}/resume")
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> resume(@PathVariable long id, Principal actor, Sight sight) {
         return changed(sight, id, () -> operations.resume(id, actor.getName()));
     }
 
-    /** The answer is the new run. */
+    /**
+     * Starts a backup of only those experiments that have open findings in this run, and returns the new run. 409: there are none,
+     * or a run is in progress.
+     */
     @PostMapping("/{id}/retry")
+    @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
         return accepted(sight, operations.retry(id, actor.getName()));
     }
 
-    /** The findings of a run, in the order they were found. */
+    /** Lists the findings of a run, in the order of their first detection. Empty after the retention time. */
     @GetMapping("/{id}/findings")
     Page<ShownFinding> findings(
             @PathVariable long id,

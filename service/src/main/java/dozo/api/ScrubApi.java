@@ -59,11 +59,16 @@ public class ScrubApi {
     private final ZoneId zone;
 
     /**
-     * A scrub that is asked for; what is missing is as the settings have it.
+     * The scrub to start; defaults are the settings.
      *
+     * @param site optional if there is only one
+     * @param maxAgeSeconds 1 h to 3,660 days
+     * @param all true: reads everything, not only what is due
      * @param limit bytes a second
-     * @param window it reads until the end of this one, and is refused outside it
-     * @param until a time of the day, or a moment; neither this nor a window: until all is read
+     * @param window reads until the end of this time of day, as 20:00-06:00; must be open now
+     * @param until a time of day, or a time as 2026-10-01T06:00:00Z within a year; without it and {@code window}: until everything
+     *     due is read
+     * @param cold true: reads from the site's disk where possible
      */
     record NewScrub(
             @Nullable String site,
@@ -77,8 +82,8 @@ public class ScrubApi {
     /**
      * A forecast for a site.
      *
-     * @param window in which it reads each day
-     * @param measurements from how many scrubs it is known what reading costs; 0: it is not, or it was said
+     * @param window the daily reading window
+     * @param measurements the number of scrubs that measured the reading cost; 0: unknown, or given in the request
      * @param measuredAt when the last of them ended
      */
     public record ShownScrubPlan(
@@ -89,9 +94,9 @@ public class ScrubApi {
             ScrubForecast forecast) {}
 
     /**
-     * How the promise stands at a site.
+     * The state of the promise at a site.
      *
-     * @param site missing while none is registered
+     * @param site missing: no site is registered
      */
     public record ShownPromise(@Nullable String site, Promise promise) {}
 
@@ -114,7 +119,7 @@ public class ScrubApi {
         this.zone = zone;
     }
 
-    /** Starts a scrub. It is a run: its progress, findings and end are those of the run. */
+    /** Starts a scrub, which is a run. 409: a run is in progress. */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
@@ -134,7 +139,11 @@ public class ScrubApi {
                 .body(view.of(sight, run));
     }
 
-    /** Whether an age can be promised, of what is stored there, or of what is asked about as if it had been read just now. */
+    /**
+     * Says whether an age can be promised, for what is stored at the site or for the given amounts, as if just read.
+     *
+     * @param limit bytes a second that may be read; default: the setting
+     */
     @GetMapping("/plan")
     ShownScrubPlan plan(
             @RequestParam(required = false) @Nullable String site,
@@ -163,13 +172,13 @@ public class ScrubApi {
                 forecast);
     }
 
-    /** How the promise stands at a site. */
+    /** Shows the state of the promise {@code dozo.scrub.max-age} at a site. */
     @GetMapping("/promise")
     ShownPromise promise(@RequestParam(required = false) @Nullable String site, Sight sight) {
         return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sight, sites.idOf(site)));
     }
 
-    /** How the promise stands for each experiment. */
+    /** Lists the state of the promise for each experiment. */
     @GetMapping("/promise/experiments")
     Page<ExperimentPromise> experiments(
             @RequestParam(required = false) @Nullable String site,

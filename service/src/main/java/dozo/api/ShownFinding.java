@@ -9,15 +9,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One finding.
+ * A finding.
  *
  * @param run the first run that found it
- * @param experiment missing where it concerns the whole run
- * @param path as people can read it
- * @param pathBytes its bytes in base64
- * @param lastRun the last run that found it, whose words the message has
- * @param open whether it needs a person: neither of the next two is there
- * @param supersededBy the first later run that has looked at the same again
+ * @param experiment missing: it concerns the whole run
+ * @param path a rendering for people
+ * @param pathBytes the exact path, in base64
+ * @param message of the last run that found it
+ * @param lastRun the last run that found it
+ * @param open whether it needs a person: it is neither superseded nor acknowledged
+ * @param supersededBy the first later run that has checked the same item again
  */
 @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
 public record ShownFinding(

@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * A run and how far it is.
+ * A run and its progress.
  *
- * @param findings how many there are so far; 1001 stands for more than 1,000
- * @param pausedBy missing unless it is paused
- * @param stoppedBy who asked for it to stop; missing where nobody did
- * @param underWay whether this process works on it; a paused run finishes what it had begun
- * @param retryOf the run whose findings it tries again; missing where it is no retry
- * @param retry how many experiments a retry goes through; missing where not everything is seen
- * @param scrub what a scrub was asked for and has read; missing in a nightly backup, and where not everything is seen: it is
- *     not known by project
+ * @param message why it failed, or what it waits for
+ * @param findings the number of findings so far, 1001: more than 1,000
+ * @param pausedBy missing: it is not paused
+ * @param stoppedBy who requested the stop; missing: nobody
+ * @param underWay whether the service is working on it now; a paused run finishes its units under way
+ * @param retryOf the run whose findings it retries; missing: it is not a retry
+ * @param retry the experiments of a retry; missing for users who see only some projects
+ * @param scrub the options and progress of a scrub; missing for users who see only some projects
  */
 public record ShownRun(
         long id,
@@ -64,16 +64,17 @@ public record ShownRun(
                 retryOf);
     }
 
-    /** What a retry goes through. */
+    /** The extent of a retry. */
     public record ShownRetry(long experiments) {}
 
     /**
      * A scrub.
      *
-     * @param dueBefore what was last read before this is read
-     * @param limit bytes a second; missing: none
-     * @param until when it begins no more
-     * @param copiesRead files, folders and links so far
+     * @param dueBefore copies whose last reading is older than this are read
+     * @param limit bytes a second; missing: unlimited
+     * @param until when it ends; missing: when everything due is read
+     * @param copiesRead files, folders and links read so far
+     * @param copiesDamaged copies found damaged so far
      */
     public record ShownScrub(
             long maxAgeSeconds,

@@ -68,13 +68,14 @@ public class SiteApi {
     private final Editions editions;
 
     /**
-     * Where a site is.
+     * The address of a site.
      *
-     * @param root the folder there that everything lies in
-     * @param identity the file with our private key on the service's machine; the key itself is never sent
-     * @param hostKey its public host keys, one a line
-     * @param jump a host that forwards connections to the site; null: the site is reached directly
-     * @param dscp the DSCP mark of packets, 0 to 63; null: none
+     * @param port default 22
+     * @param root the absolute path of Dozo's folder at the site
+     * @param identity the file with the private key, on the service's machine; the key itself is never sent
+     * @param hostKey the site's public host keys, one a line
+     * @param jump a jump host in front of the site; missing: none
+     * @param dscp the DSCP mark of packets, 0 to 63; missing: none
      */
     record NewAddress(
             @NotBlank(message = "expected a host") String host,
@@ -111,9 +112,10 @@ public class SiteApi {
     }
 
     /**
-     * A host that forwards connections to a site.
+     * A jump host.
      *
-     * @param identity the file with our private key for it; null: the one for the site
+     * @param port default 22
+     * @param identity the file with the private key for it, on the service's machine; default: that of the site
      * @param hostKey its public host keys, one a line
      */
     record NewJump(
@@ -177,7 +179,12 @@ public class SiteApi {
         }
     }
 
-    /** A site, with what it was last found to be able to do, and its room if it tells; null before anyone has looked. */
+    /**
+     * A site.
+     *
+     * @param capabilities missing: not checked yet
+     * @param capacity missing: the site does not report its free space
+     */
     public record ShownSite(
             String name,
             String host,
@@ -209,7 +216,7 @@ public class SiteApi {
         }
     }
 
-    /** A host that forwards connections to a site. */
+    /** A jump host. */
     public record ShownJump(String host, int port, String user, String identity, String hostKey) {
 
         static ShownJump of(SiteAddress jump) {
@@ -219,14 +226,15 @@ public class SiteApi {
     }
 
     /**
-     * What one look at a site found.
+     * The result of a check of a site.
      *
-     * @param usable whether all is there that a backup cannot do without
+     * @param usable whether the site meets all requirements of a backup
      * @param digest how digests are computed there
      * @param digestBytesPerSecond how fast, from the site's memory
-     * @param unpacksTar whether files can be sent there as archives
-     * @param cacheTool what has the site's memory forget files; null: reads there are warm
-     * @param findings what a person should know, also what the site can no more since it was looked at before
+     * @param unpacksTar whether files can be sent as archives
+     * @param cacheTool the tool that drops files from the site's cache; missing: reads are warm
+     * @param clockAheadSeconds how far the site's clock is ahead
+     * @param findings problems, including capabilities lost since the last check
      */
     public record CheckedSite(
             boolean usable,
@@ -274,19 +282,19 @@ public class SiteApi {
         this.editions = editions;
     }
 
-    /** All sites. */
+    /** Lists all sites. */
     @GetMapping
     Page<ShownSite> list() {
         return new Page<>(sites.all().stream().map(this::shown).toList(), null);
     }
 
-    /** One site, with what it was last found to be able to do, how full it was, and when it will be full. */
+    /** Shows one site, with its capabilities at the last check and its capacity. */
     @GetMapping("/{name}")
     ShownSite one(@PathVariable String name) {
         return shown(find(name));
     }
 
-    /** Registers a site, or changes the address of the one of this name. */
+    /** Registers a site, or replaces the address of an existing one. */
     @PutMapping("/{name}")
     ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress asked, IfMatch seen, Principal actor) {
         SiteAddress address = asked.checked();
@@ -297,7 +305,7 @@ public class SiteApi {
                 () -> sites.save(name, address, actor.getName())));
     }
 
-    /** Removes a site that no run has used. */
+    /** Removes a site that no run has used. 409: a run has used it. */
     @DeleteMapping("/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void remove(@PathVariable String name, Principal actor) {
@@ -306,7 +314,9 @@ public class SiteApi {
         }
     }
 
-    /** Looks at a site over one lane, and keeps what was found. */
+    /**
+     * Checks a site now, and stores its capabilities if it is usable. 502: it cannot be reached; {@code reason} says why.
+     */
     @PostMapping("/{name}/check")
     CheckedSite check(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
         Site site = find(name);

@@ -23,19 +23,18 @@ class StudyApi {
     private final SiteChoice sites;
 
     /**
-     * How far a study has come. Delete only where {@code verified} is true.
+     * The state of a study. Delete it only if {@code verified} is true.
      *
-     * @param site missing while none is registered
-     * @param received instances that arrived, in {@code series} series
-     * @param receivedAt when the last of them did
-     * @param collected instances that lie in the source of {@code experiment}; missing: none is known to, as
-     *     {@code collectedAt}
-     * @param files of the experiment's current manifest, {@code filesVerified} of them with receipts from the site; missing
-     *     where no manifest was sealed since all that arrived lies there
-     * @param copied whether every one of these files is at the site
-     * @param verified whether every entry of that manifest has a receipt from the site, and not fewer instances arrived than are
-     *     asked about; what is not known is false
-     * @param verifiedAt since when; missing: it is not
+     * @param site missing: no site is registered
+     * @param received the number of instances that arrived, in {@code series} series
+     * @param receivedAt when the last of them arrived
+     * @param collected the number of instances in the source of {@code experiment}; missing: unknown
+     * @param files the number of files in the experiment's current manifest, {@code filesVerified} of them with receipts from the
+     *     site; missing: no manifest was sealed since the last instance was collected
+     * @param copied whether all of these files are at the site
+     * @param verified whether every entry of that manifest has a receipt from the site, and at least {@code instances} arrived;
+     *     false if unknown
+     * @param verifiedAt since when; missing: it is not verified
      */
     record ShownStudy(
             String studyInstanceUid,
@@ -76,7 +75,7 @@ class StudyApi {
         this.sites = sites;
     }
 
-    /** How far a study has come at a site. 404: nothing has arrived of it, or it is not to be seen. */
+    /** Shows whether a study may be deleted where it came from. 404: nothing of it has arrived, or you may not see it. */
     @GetMapping("/api/v1/studies/{studyInstanceUid}")
     ShownStudy study(
             @PathVariable String studyInstanceUid,

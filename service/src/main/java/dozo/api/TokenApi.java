@@ -36,11 +36,12 @@ public class TokenApi {
     private final Users users;
 
     /**
-     * A token.
+     * The token to create.
      *
-     * @param roles at most these; missing: all that one has
-     * @param scope {@code studies}: it may only ask whether a study may be deleted, and changes nothing; missing: {@code all}
-     * @param days until it expires, 1 to 366; missing: 90
+     * @param roles the roles that it is limited to; default: all of yours
+     * @param readOnly default false
+     * @param scope {@code studies}: it may only ask whether a study may be deleted; default: {@code all}
+     * @param days until it expires, 1 to 366; default: 90
      */
     record WantedToken(
             @NotBlank(message = "expected a name") String name,
@@ -52,8 +53,8 @@ public class TokenApi {
     /**
      * A token.
      *
-     * @param scope {@code all} that its roles may, or {@code studies}: only whether a study may be deleted
-     * @param secret only in the answer to its making
+     * @param scope {@code all}, or {@code studies}: it may only ask whether a study may be deleted
+     * @param secret only in the response to its creation
      * @param lastUsedAt to the hour; missing: never
      */
     public record ShownToken(
@@ -92,13 +93,13 @@ public class TokenApi {
         this.users = users;
     }
 
-    /** One's own tokens. */
+    /** Lists your tokens. */
     @GetMapping("/me/tokens")
     Page<ShownToken> own(Principal actor) {
         return shown(actor.getName());
     }
 
-    /** Makes a token; its secret is told this once. */
+    /** Creates a token for yourself. The response contains its secret, once. */
     @PostMapping("/me/tokens")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
@@ -114,14 +115,14 @@ public class TokenApi {
                 .body(ShownToken.of(made.token(), made.secret()));
     }
 
-    /** Revokes one of one's own tokens. */
+    /** Revokes one of your tokens. */
     @DeleteMapping("/me/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revokeOwn(@PathVariable int id, Principal actor) {
         revoke(actor.getName(), id, actor);
     }
 
-    /** Another's tokens. */
+    /** Lists another user's tokens. */
     @GetMapping("/users/{name}/tokens")
     Page<ShownToken> of(@PathVariable String name) {
         if (users.find(name).isEmpty()) {
@@ -130,7 +131,7 @@ public class TokenApi {
         return shown(name);
     }
 
-    /** Revokes one of another's tokens. */
+    /** Revokes one of another user's tokens. */
     @DeleteMapping("/users/{name}/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {

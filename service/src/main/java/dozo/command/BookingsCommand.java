@@ -14,10 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Tells what the booking system plans. */
-@Command(
-        name = "bookings",
-        mixinStandardHelpOptions = true,
-        description = "Imports the booking system's plans, from a CSV file or its modality worklist.")
+@Command(name = "bookings", mixinStandardHelpOptions = true, description = "Bookings: csv, worklist.")
 final class BookingsCommand {
 
     private static final Duration FILE_LIMIT = Duration.ofMinutes(10);
@@ -26,9 +23,9 @@ final class BookingsCommand {
             name = "csv",
             mixinStandardHelpOptions = true,
             description = {
-                "Keeps the bookings of a CSV file, unless one of its lines is refused. Columns accession and date are",
-                "needed; time, station, modality, procedure, series, patient, project, study are read; a person's name,",
-                "day of birth and sex are not."
+                "Imports the bookings of a CSV file, all or none. The columns accession and date are required; time, station,",
+                "modality, procedure, series, patient, project and study are read; a person's name, day of birth and sex",
+                "are not."
             })
     int csv(
             @Mixin Connection service,

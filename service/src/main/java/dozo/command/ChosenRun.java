@@ -10,10 +10,7 @@ final class ChosenRun {
 
     static final String ADDRESS = "/api/v1/runs";
 
-    @Parameters(
-            arity = "0..1",
-            paramLabel = "RUN",
-            description = "Its number; the one that is going on if none is given.")
+    @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; by default the current one.")
     private @Nullable Long number;
 
     /**

@@ -61,7 +61,7 @@ final class Connection {
             description = "The service's address (DOZO_URL, else " + DEFAULT_URL + ").")
     private @Nullable String url;
 
-    @Option(names = "--json", description = "Print the service's answer as JSON, with exact numbers.")
+    @Option(names = "--json", description = "Prints the service's response as JSON, with exact numbers.")
     private boolean json;
 
     @Spec(Spec.Target.MIXEE)

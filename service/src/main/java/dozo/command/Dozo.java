@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "dozo",
         mixinStandardHelpOptions = true,
-        description = "Backs up experiments to a DR site, and proves it.",
+        description = "Backs up experiments to a DR site, and verifies every file.",
         subcommands = {
             PlanCommand.class,
             ProjectCommand.class,
@@ -52,14 +52,15 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:all is well: done, the run complete, everything safe",
-            "1:there are findings, or not everything is safe",
-            "2:the command line cannot be understood",
-            "3:refused: the message names the field and what is expected",
-            "69:the service cannot be reached, or cannot start for want of something",
-            "70:a defect of Dozo; the log says more",
-            "77:user name or password is missing or wrong, or you are not permitted to do it",
-            "78:a setting is wrong: the message names it and what is expected"
+            "0:success: done, the run complete, everything safe",
+            "1:there are findings, or not everything is safe, or a promise cannot be kept",
+            "2:invalid command line",
+            "3:refused: the message names the field and what was expected",
+            "69:the service or the site cannot be reached, or the service cannot start because something is missing",
+            "70:a defect of Dozo; see the log",
+            "77:name or password are missing or wrong, or you have no permission",
+            "78:a setting is wrong: the message names it and what was expected",
+            "130, 143:ended by a signal (Ctrl-C, kill)"
         },
         footer = {
             "",
@@ -91,7 +92,7 @@ public final class Dozo {
     @Command(
             name = "release",
             mixinStandardHelpOptions = true,
-            description = "Releases a frozen experiment: the next run seals what its source holds.")
+            description = "Releases a frozen experiment: the next run seals the source as it is.")
     int release(
             @Mixin Connection service,
             @Parameters(paramLabel = "PROJECT/EXPERIMENT", description = "Its codes, as in the finding.") String name) {
@@ -101,7 +102,10 @@ public final class Dozo {
         return Exit.WELL;
     }
 
-    @Command(name = "run", mixinStandardHelpOptions = true, description = "Starts the nightly backup now.")
+    @Command(
+            name = "run",
+            mixinStandardHelpOptions = true,
+            description = "Starts the nightly backup now. Asks a running scrub to stop, and waits up to 60 s for it.")
     int run(
             @Mixin Connection service,
             @Option(names = "--site", paramLabel = "S", description = "The site; optional if there is only one.")
@@ -131,7 +135,10 @@ public final class Dozo {
         return RunReport.exitCode(ended.value().state());
     }
 
-    @Command(name = "status", mixinStandardHelpOptions = true, description = "Shows a run, its progress and findings.")
+    @Command(
+            name = "status",
+            mixinStandardHelpOptions = true,
+            description = "Shows a run, its progress and findings, and frozen experiments.")
     int status(
             @Mixin Connection service,
             @Parameters(arity = "0..1", paramLabel = "RUN", description = "Its number; the last one if none is given.")
@@ -156,7 +163,7 @@ public final class Dozo {
 
     @Command(
             name = "copy",
-            description = "Copies files to a site or from one, and proves it; needs no service. --help says how.")
+            description = "Copies files to a site or from one, and verifies them; needs no service. --help says how.")
     int copy(
             @Parameters(arity = "0..*", paramLabel = "ARGUMENT", description = "See there.") @Nullable
                     List<String> arguments) {

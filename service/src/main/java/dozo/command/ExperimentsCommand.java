@@ -25,10 +25,10 @@ final class ExperimentsCommand implements Callable<Integer> {
     @Option(names = "--project", paramLabel = "P", description = "Only of this project.")
     private @Nullable String project;
 
-    @Option(names = "--modality", paramLabel = "M", description = "Acquired with it.")
+    @Option(names = "--modality", paramLabel = "M", description = "Only those of this modality.")
     private @Nullable String modality;
 
-    @Option(names = "--scanner", paramLabel = "N", description = "Acquired with it.")
+    @Option(names = "--scanner", paramLabel = "N", description = "Only those of this scanner.")
     private @Nullable String scanner;
 
     @Option(names = "--from", paramLabel = "DAY", description = "Acquired on this day or later.")

@@ -55,8 +55,8 @@ final class FindingsCommand implements Callable<Integer> {
             name = "acknowledge",
             mixinStandardHelpOptions = true,
             description = {
-                "Acknowledges a finding, with the reason why nothing needs to be done. It makes no file safe; if a later",
-                "run reports something else of it, that is a new finding."
+                "Acknowledges a finding, with the reason why nothing needs to be done. It makes no file safe, and holds",
+                "while runs find the same with the same message."
             })
     int acknowledge(
             @Mixin Connection connection,

@@ -89,13 +89,12 @@ final class LedgerCommand {
             name = "verify",
             mixinStandardHelpOptions = true,
             description = {
-                "Checks that no row of the ledger was changed, removed or moved: each by its hash, and all",
-                "of them by the anchors at the sites."
+                "Checks whether any ledger row was changed, removed or moved, by the hash chain and the sites' anchors."
             },
             footer = {
                 "",
-                "Exit code 0: the ledger is as it was written, and a site bears witness to it. 1: something is",
-                "broken, or no anchor was written yet. 69: nothing is broken, but a site could not be asked."
+                "Exit code 0: the ledger is intact, and an anchor at a site proves it. 1: it is broken, or no anchor",
+                "was written yet. 69: it is not broken, but a site could not be reached."
             })
     int verify(@Mixin Connection service) {
         Answer<ShownVerification> answer =

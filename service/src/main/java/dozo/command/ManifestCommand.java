@@ -18,7 +18,8 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "Check a copy of the source with it: dozo manifest P1/S1 > list && cd COPY && sha256sum -c list",
-            "With --json, the manifest's totals. Any exit code but 0: what was printed is not the whole list."
+            "With --json, the manifest's totals. Exit code 3: files have no receipt. 69: download interrupted. The output is",
+            "complete only with exit code 0."
         })
 final class ManifestCommand implements Callable<Integer> {
 

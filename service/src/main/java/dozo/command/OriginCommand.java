@@ -31,7 +31,7 @@ final class OriginCommand {
     @Command(
             name = "save",
             mixinStandardHelpOptions = true,
-            description = "Registers an origin, or replaces the one with this name.")
+            description = "Registers an origin, or replaces all settings of an existing one.")
     int save(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
@@ -169,7 +169,8 @@ final class OriginCommand {
     @Command(
             name = "accept",
             mixinStandardHelpOptions = true,
-            description = "Registers proposals as experiments, as proposed. The next night brings their files.")
+            description = "Registers proposals as experiments, as proposed. Their files are collected the next night.",
+            footer = {"", "Exit code 3: one of them was refused."})
     int accept(
             @Mixin Connection service,
             @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
@@ -192,7 +193,8 @@ final class OriginCommand {
             name = "dismiss",
             mixinStandardHelpOptions = true,
             description =
-                    "Says that nobody wants proposals as experiments. Nights leave them alone; they are still counted.")
+                    "Dismisses proposals: they are not wanted as experiments. Nights skip them; they are still counted.",
+            footer = {"", "Exit code 3: one was refused; the command ends there."})
     int dismiss(
             @Mixin Connection service,
             @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids,
@@ -208,7 +210,8 @@ final class OriginCommand {
     @Command(
             name = "takeback",
             mixinStandardHelpOptions = true,
-            description = "Turns dismissed items back into proposals. The next night describes them.")
+            description = "Turns dismissed items back into proposals. The next night describes them.",
+            footer = {"", "Exit code 3: one was refused; the command ends there."})
     int takeBack(
             @Mixin Connection service,
             @Parameters(arity = "1..*", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "pause",
         mixinStandardHelpOptions = true,
-        description = "Pauses a run: it finishes what is under way and starts nothing until it is resumed.")
+        description = "Pauses a run: units under way are finished, and nothing new starts until it is resumed.")
 final class PauseCommand implements Callable<Integer> {
 
     private static final Duration POLL = Duration.ofMillis(500);

@@ -48,7 +48,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "restore",
         mixinStandardHelpOptions = true,
-        description = "Brings an experiment back from the site into a folder of this machine, every file proven;"
+        description = "Restores a manifest from the site into a folder of this machine, and verifies every file;"
                 + " with --in-service, into a folder of the service's machine.",
         footer = {
             "",
@@ -57,7 +57,7 @@ import picocli.CommandLine.Parameters;
             "follows it to its end; the service continues if the command is stopped.",
             "",
             "Nothing is overwritten. After an interruption, or if something is missing, the same command again",
-            "finishes the rest. Exit code 0: all of the manifest is there; 1: not all, the findings say what."
+            "finishes the rest. Exit code 0: everything is restored; 1: the findings list what is not."
         })
 final class RestoreCommand implements Callable<Integer> {
 

@@ -12,10 +12,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "retry",
         mixinStandardHelpOptions = true,
-        description = {
-            "Starts a backup of those experiments only of which a run has open findings: what was repaired",
-            "need not wait for the night."
-        })
+        description = {"Starts a backup of only those experiments that have open findings in a run."})
 final class RetryCommand implements Callable<Integer> {
 
     @Mixin

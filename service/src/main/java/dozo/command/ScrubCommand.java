@@ -29,7 +29,9 @@ import picocli.CommandLine.Option;
                 "Reads stored copies at a site again, oldest first; with --plan, shows whether a maximum age can be kept.",
         footer = {
             "",
-            "What is left out is as the service's settings have it (dozo.scrub).",
+            "Omitted options default to the settings (dozo.scrub), except the time: without --window and --until the scrub",
+            "reads until everything due is read. The window must be open, and the scrub ends with it.",
+            "Exit code of --plan: 0: the promise can be kept from now on; 1: it cannot, or that is unknown.",
             "With --stored and without --site the plan is computed locally, without the service."
         })
 final class ScrubCommand implements Callable<Integer> {
@@ -50,7 +52,8 @@ final class ScrubCommand implements Callable<Integer> {
     @Option(
             names = "--max-age",
             paramLabel = "AGE",
-            description = "The maximum age of each copy's last reading: 36h, 90d, 12w; 1h to 3660d.")
+            description =
+                    "The maximum age of each copy's last reading: 36h, 90d, 12w; 1h to 3660d. A copy is due at four fifths of it.")
     private @Nullable String maxAge;
 
     @Option(
@@ -74,7 +77,7 @@ final class ScrubCommand implements Callable<Integer> {
     @Option(
             names = "--stored",
             paramLabel = "SIZE",
-            description = "Assumes this amount of data, such as 1.27PiB, all just read.")
+            description = "Calculates for this amount of data, such as 1.27PiB, as if just read; requires --files.")
     private @Nullable String stored;
 
     @Option(names = "--files", paramLabel = "N", description = "The number of files, with --stored.")
@@ -83,10 +86,13 @@ final class ScrubCommand implements Callable<Integer> {
     @Option(
             names = "--rate",
             paramLabel = "RATE",
-            description = "Assumes this read rate of the site instead of the measured one.")
+            description = "The site's read rate, instead of the measured one; required if nothing was measured.")
     private @Nullable String rate;
 
-    @Option(names = "--per-file", paramLabel = "TIME", description = "Time per file in addition, such as 4ms.")
+    @Option(
+            names = "--per-file",
+            paramLabel = "TIME",
+            description = "The additional time per file, such as 4ms; required if nothing was measured.")
     private @Nullable String perFile;
 
     /** When it is to be over; one of them. */
@@ -95,13 +101,15 @@ final class ScrubCommand implements Callable<Integer> {
         @Option(
                 names = "--window",
                 paramLabel = "FROM-UNTIL",
-                description = "Reads between two times of the day: 20:00-06:00.")
+                description =
+                        "Reads between two times of the day, in the service's time zone: 20:00-06:00, 00:00-24:00.")
         private @Nullable String window;
 
         @Option(
                 names = "--until",
                 paramLabel = "TIME",
-                description = "Reads until this time: 06:00, 2026-10-01T06:00:00Z.")
+                description =
+                        "Reads until this time, within a year: 06:00 (in the service's time zone), 2026-10-01T06:00:00Z.")
         private @Nullable String until;
     }
 

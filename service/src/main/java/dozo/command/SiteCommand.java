@@ -56,8 +56,7 @@ final class SiteCommand {
                 names = "--jump",
                 required = true,
                 paramLabel = "USER@HOST[:PORT]",
-                description =
-                        "A host that forwards connections to the site, as with ssh -J. The same private key is used.")
+                description = "A jump host, as with ssh -J. The same private key is used.")
         private String host = "";
 
         @Option(
@@ -89,7 +88,11 @@ final class SiteCommand {
         }
     }
 
-    @Command(name = "add", mixinStandardHelpOptions = true, description = "Registers a site, or changes its address.")
+    @Command(
+            name = "add",
+            mixinStandardHelpOptions = true,
+            description =
+                    "Registers a site, or replaces the address of an existing one: without --jump it is reached directly.")
     int add(
             @Mixin Connection service,
             @Parameters(paramLabel = "NAME", description = "Its name in Dozo.") String name,
@@ -106,7 +109,7 @@ final class SiteCommand {
             @Option(
                             names = "--dscp",
                             paramLabel = "MARK",
-                            description = "The DSCP mark of packets: cs1, af11, …, or 0 to 63.")
+                            description = "The DSCP mark of packets: cs0 to cs7, af11 to af43, ef, le, or 0 to 63.")
                     @Nullable
                     String dscp) {
         Matcher parts = WHERE.matcher(where);
@@ -149,7 +152,14 @@ final class SiteCommand {
         return Exit.WELL;
     }
 
-    @Command(name = "check", mixinStandardHelpOptions = true, description = "Checks whether a site can be used.")
+    @Command(
+            name = "check",
+            mixinStandardHelpOptions = true,
+            description = {
+                "Checks whether a site can be used: writes, renames and digests small files there, and removes them.",
+                "Reports how digests are computed and how fast, whether files can be sent as archives, whether reads",
+                "can be cold, and capabilities lost since the last check."
+            })
     int check(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
         Answer<CheckedSite> answer =
@@ -180,7 +190,7 @@ final class SiteCommand {
             name = "show",
             mixinStandardHelpOptions = true,
             description =
-                    "Shows where a site is, what it could do when it was last looked at, and when it will be full.")
+                    "Shows a site's address, its capabilities at the last check and since when, and its capacity.")
     int show(
             @Mixin Connection service, @Parameters(paramLabel = "NAME", description = "The site's name.") String name) {
         Answer<ShownSite> answer = service.get("/api/v1/sites/" + Connection.encoded(name), ShownSite.class);

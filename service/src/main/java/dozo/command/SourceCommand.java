@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "source",
         mixinStandardHelpOptions = true,
-        description = "Sets how an experiment's files are found: by a file list or by walking the folder.")
+        description =
+                "Sets how runs find an experiment's files, from the next run on: by a file list or by walking the folder.")
 final class SourceCommand implements Callable<Integer> {
 
     @Mixin

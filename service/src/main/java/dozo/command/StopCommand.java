@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "stop",
         mixinStandardHelpOptions = true,
-        description = "Stops a run: it finishes what is under way, and the next run continues where it ended.")
+        description = "Stops a run: units under way are finished, and the next run continues where it ended.")
 final class StopCommand implements Callable<Integer> {
 
     @Mixin
@@ -20,7 +20,9 @@ final class StopCommand implements Callable<Integer> {
     @Mixin
     private final ChosenRun chosen = new ChosenRun();
 
-    @Option(names = "--wait", description = "Waits for the end; the exit code is 0 however the run ends.")
+    @Option(
+            names = "--wait",
+            description = "Waits for the end. The exit code is 0, whatever the result; 3: the run is not running.")
     private boolean wait;
 
     @Override

@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
         description = "Users: add, list, roles, password, disable, enable, join, leave.")
 final class UserCommand {
 
-    private static final String ROLES = "LAB_MANAGER, OPERATOR, AUDITOR, ADMIN, with commas.";
+    private static final String ROLES = "LAB_MANAGER, OPERATOR, AUDITOR, ADMIN, separated by commas.";
 
     @Command(name = "add", mixinStandardHelpOptions = true, description = "Creates a local user.")
     int add(

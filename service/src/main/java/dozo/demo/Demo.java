@@ -57,8 +57,8 @@ import picocli.CommandLine.Spec;
         name = "demo",
         mixinStandardHelpOptions = true,
         description =
-                "Shows the whole of it on this machine: makes experiments, backs them up to a DR site on loopback, "
-                        + "prints what is safe, and serves the pages until Ctrl-C. Started again on the same folder, it continues there.",
+                "Runs everything on this machine: makes experiments, backs them up to a DR site on loopback, "
+                        + "prints what is safe, and serves the pages until Ctrl-C. The same command again continues in the same folder.",
         footer = {"", "Exit code 0: everything is verified at the DR site."})
 public final class Demo implements Callable<Integer> {
 
@@ -92,13 +92,13 @@ public final class Demo implements Callable<Integer> {
             description = "The folder for the database, the DR site and generated experiments (${DEFAULT-VALUE}).")
     private Path work = Path.of("demo-work");
 
-    @Option(names = "--once", description = "End after the table.")
+    @Option(names = "--once", description = "Ends after the table.")
     private boolean once;
 
     @Option(
             names = "--port",
             paramLabel = "PORT",
-            description = "Serve the pages there (8080, or another one if it is in use).")
+            description = "The port of the pages (8080, or another one if it is in use).")
     private @Nullable Integer port;
 
     /** Starts the service in this process with these settings. */

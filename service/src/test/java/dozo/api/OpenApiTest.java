@@ -7,6 +7,7 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import dozo.RunningService;
+import dozo.WrittenDocs;
 import dozo.api.http.Page;
 import dozo.people.Permissions;
 import dozo.people.Permissions.Endpoint;
@@ -147,6 +148,12 @@ class OpenApiTest {
         assertThat(operation("/projects", "post").at("/security").isMissingNode())
                 .isTrue();
         assertThat(api.at("/security").toString()).isEqualTo("[{\"basic\":[]},{\"bearer\":[]}]");
+    }
+
+    @Test
+    void theDocumentationIsWhatTheDescriptionSays() throws IOException {
+        WrittenDocs.check("rest.md", RestTables.requests(api));
+        WrittenDocs.check("rest-fields.md", RestTables.fields(api));
     }
 
     @Test

@@ -23,12 +23,12 @@ public class Promises {
     private final InstantSource clock;
 
     /**
-     * How it stands.
+     * The state of the promise. A copy that was never read again counts from its verification.
      *
-     * @param oldestReadAt null where nothing is stored
-     * @param files that are stored, those of earlier manifests too; {@code bytes} their bytes
-     * @param filesRead those read within the promised age; {@code bytesRead} their bytes
-     * @param damaged copies found damaged and not repaired
+     * @param oldestReadAt null: nothing is stored
+     * @param files the number of stored files, including copies of earlier manifests, with {@code bytes}
+     * @param filesRead the number of files read within the promised age, with {@code bytesRead}
+     * @param damaged the number of copies found damaged and not repaired
      */
     public record Promise(
             long maxAgeSeconds,

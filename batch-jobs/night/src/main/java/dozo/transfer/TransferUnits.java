@@ -78,11 +78,11 @@ public class TransferUnits {
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
 
     /**
-     * How far a run is.
+     * The progress of a run, in recorded units.
      *
-     * @param bytesDone those of units that are recorded: a large file counts when it is proven
-     * @param bytesMoved content bytes sent so far by the run's engine in this process, some of them perhaps twice; 0 when it has
-     *     none
+     * @param bytesDone the bytes of recorded units: a large file counts when it is verified
+     * @param bytesMoved the bytes that the run's engine has sent since this process started it, including large files under way
+     *     and repeated bytes; 0: no engine runs
      */
     public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long bytesMoved) {
 

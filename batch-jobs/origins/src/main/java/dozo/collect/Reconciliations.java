@@ -81,9 +81,9 @@ public class Reconciliations {
     /**
      * A line of a report.
      *
-     * @param item of the arrival; null: it is of the origin as a whole
-     * @param experiment what the arrival became, {@code project/code}
-     * @param missing else it is a remark
+     * @param item the item's id in the origin; null: it concerns the whole origin
+     * @param experiment the item's experiment, as project/code
+     * @param missing true: something is missing; false: a remark
      */
     public record ReportLine(
             long no,

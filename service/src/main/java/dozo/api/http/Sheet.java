@@ -35,8 +35,8 @@ public final class Sheet {
 
     /** What may be asked for, and what it means. */
     public static final Map<String, String> PARAMETERS = Map.of(
-            FORMAT, "csv: the answer is CSV, as by Accept: text/csv",
-            MARK, "true: CSV begins with a byte order mark, as some spreadsheets want it");
+            FORMAT, "csv: the response is CSV, as with Accept: text/csv",
+            MARK, "true: CSV starts with a byte order mark, which some spreadsheets need");
 
     private static final MediaType CSV = MediaType.parseMediaType(TYPE);
     private static final MediaType CSV_UTF8 = new MediaType(CSV, StandardCharsets.UTF_8);

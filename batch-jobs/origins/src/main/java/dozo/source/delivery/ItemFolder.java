@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ItemFolder implements Closeable {
 
-    /** How often a file is downloaded if its content differs from the list. A second difference is not a network error. */
+    /** Downloads of a file whose content differs from the list; a second difference is not a network error. */
     private static final int LOOKS = 2;
 
     private final Path incoming;

@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * A pattern for paths below an experiment's folder: {@code *} matches any number of bytes in a name, {@code ?} matches
- * one byte, and a whole step {@code **} matches any number of folders.
+ * one byte, and a whole step {@code **} matches any number of folders. Matching takes time in proportion to the path's
+ * length.
  */
 record Glob(String text) {
 

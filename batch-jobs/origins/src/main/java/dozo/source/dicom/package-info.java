@@ -1,5 +1,6 @@
 /**
- * Reads the headers of DICOM files: what a scanner states about an image, without the image. Depends only on the JDK.
+ * Reads the headers of DICOM files: what a scanner states about an image, without the image. Uses no library except the
+ * JDK.
  */
 @NullMarked
 @NamedInterface("dicom")

@@ -224,7 +224,7 @@ public class Suggestions {
                 .toList();
     }
 
-    /** Returns the project that booking and folder agree on; none if they differ. */
+    /** Returns the project given by the booking or by the folder's place; none if the two differ. */
     private @Nullable String project(Sight sight, SourceFolder place, FolderFacts evidence, List<Hint> hints) {
         List<Booked> booked = booked(sight, evidence);
         if (booked.stream().anyMatch(each -> each.project == null)) {

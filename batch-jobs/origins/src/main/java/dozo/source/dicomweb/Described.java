@@ -117,9 +117,9 @@ public record Described(String studyUid, boolean stable, int instances, long byt
     }
 
     /**
-     * Returns whether more instances may arrive: the study is not stable, and its time for that is not over. NB: an
-     * Orthanc that was stopped too early never reports the change {@code StableStudy}, so the study's state is read
-     * instead.
+     * Returns whether more instances may arrive: the study is not stable, and its first instance arrived less than 24 h
+     * ago. NB: an Orthanc that was stopped too early never reports the change {@code StableStudy}, so the study's state
+     * is read instead.
      */
     public boolean isArriving(Instant now) {
         return !stable && age(now).compareTo(UNSTABLE_MAX) < 0;

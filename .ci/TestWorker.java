@@ -17,11 +17,12 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs test classes of one module for as long as its queue has some; {@code ./dozo test} starts as many of these as there are
+ * Runs test classes of one module until its queue is empty. {@code ./dozo test} starts as many workers as there are
  * processors. Maven would run one module after the other, and wait at the end of each for its longest class.
  *
- * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: whoever deletes it runs the class. What
- * came of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED}, and one with what failed.
+ * <p>The queue is a folder with an empty file for each class, named {@code NUMBER-CLASS}: the worker that deletes it
+ * runs the class. The result of a class is a file of its name with a line {@code SECONDS TESTS FAILED SKIPPED}, and one
+ * with the failures.
  */
 public final class TestWorker {
 
@@ -29,7 +30,7 @@ public final class TestWorker {
 
     private TestWorker() {}
 
-    /** Arguments: the queue, the folder for results, the folder for failures, the pipe to tell progress to. */
+    /** Arguments: the queue, the folder for results, the folder for failures, the pipe for progress lines. */
     public static void main(String[] arguments) throws IOException {
         Path queue = Path.of(arguments[0]);
         Path results = Path.of(arguments[1]);
@@ -42,7 +43,7 @@ public final class TestWorker {
                 }
             }
         }
-        // Whatever a test has left running does not keep the suite.
+        // Ends threads that a test has left running.
         System.exit(0);
     }
 
@@ -77,7 +78,7 @@ public final class TestWorker {
         }
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                 .selectors(selectClass(name))
-                // A test that hangs fails, with all threads' stacks.
+                // A hanging test fails and prints the stacks of all threads.
                 .configurationParameter("junit.jupiter.execution.timeout.default", "10 m")
                 .configurationParameter("junit.jupiter.execution.timeout.threaddump.enabled", "true")
                 .build();

@@ -17,13 +17,13 @@ import java.util.OptionalInt;
 import java.util.Random;
 
 /**
- * For bench/run sources: experiments arriving in made-up time, and when each is called complete: by the evidence of its kind, and by every
- * fixed quiet period. The rules are the program's own; only the files and the clock are made up.
+ * For bench/run sources: simulates arriving experiments, and when each is called complete: by the evidence of its kind,
+ * and by every fixed quiet period. The rules are the program's own; only the files and the clock are simulated.
  *
- * <p>Arguments: traces, seed, minutes between looks. Prints the best fixed quiet period: the shortest of whole hours that calls no trace
- * complete before its end, of those that end. Then, for each trace: kind, whether it ends, minutes behind the end by evidence and by that
- * period, the best period in hours of its kind alone, minutes behind the end by it, and by the usual rules. Negative: too early; "never": not
- * said in three weeks.
+ * <p>Arguments: traces, seed, minutes between looks. Prints the best fixed quiet period: the shortest of whole hours
+ * that calls no ending trace complete before its end. Then prints for each trace: kind, whether it ends, delay by
+ * evidence and by that period, the best period in hours for its kind alone, and the delays by that and by the usual
+ * rules. Delays are minutes after the end; negative means too early, "never" means not within three weeks.
  */
 final class ArrivalTraces {
 
@@ -35,10 +35,10 @@ final class ArrivalTraces {
     private double minute;
     private int fileNumber;
 
-    /** A file that appears or goes, in minutes from the beginning. */
+    /** A file that appears or disappears, in minutes from the beginning. */
     private record Event(double minute, String path, boolean gone, Contents.Image image, String text) {}
 
-    /** @param rules what its kind of folder is watched by */
+    /** @param rules the rules for its kind of folder */
     private record Trace(String kind, boolean ends, double end, List<Event> events, List<String> rules) {}
 
     private ArrivalTraces(long seed) {
@@ -91,7 +91,7 @@ final class ArrivalTraces {
         return Rules.of(List.of("quiet %dh".formatted(hours)));
     }
 
-    /** Which kind comes when is fixed, all else is chance. */
+    /** Makes a trace. The order of kinds is fixed, everything else is random. */
     private Trace made(int i) {
         return switch (i % 10) {
             case 0 -> counted("pauses-counted", false);
@@ -107,14 +107,17 @@ final class ArrivalTraces {
         };
     }
 
-    /** An exam of some series, of which the protocol tells how many, and each file of how many images its series has. */
+    /**
+     * An exam of some series: the protocol states the number of series, and each file the number of images in its
+     * series.
+     */
     private Trace counted(String kind, boolean reboot) {
         int series = 3 + random.nextInt(6);
         series(series, reboot ? 1 + random.nextInt(series - 1) : -1);
         return ended(kind, "quiet 20m", "dicom " + series);
     }
 
-    /** @param rebootIn the series in which the console hangs and is started again, hours later; negative: none */
+    /** @param rebootIn the series in which the console hangs and is restarted hours later; negative for none */
     private void series(int series, int rebootIn) {
         for (int s = 0; s < series; s++) {
             int images = 20 + random.nextInt(60);
@@ -131,9 +134,9 @@ final class ArrivalTraces {
     }
 
     /**
-     * An exam whose end a file marks, put there by the export.
+     * An exam whose export ends with a marker file.
      *
-     * @param how 1: copied slowly, under temporary names; 2: the marker comes first, series tell their images
+     * @param how 1: copied slowly, under temporary names; 2: the marker comes first, and series state their images
      */
     private Trace marked(String kind, int how) {
         if (how == 2) {
@@ -159,7 +162,7 @@ final class ArrivalTraces {
         return ended(kind, "quiet 20m", "marker exam.done");
     }
 
-    /** As rsync does it: under a name of its own first. The network stalls for hours now and then. */
+    /** Copies as rsync does, under a temporary name first. The network stalls for hours now and then. */
     private void copiedSlowly() {
         String name = "f%05d.dat".formatted(++fileNumber);
         String temporary = ".%s.Q%05d".formatted(name, random.nextInt(100_000));
@@ -169,7 +172,7 @@ final class ArrivalTraces {
         put(name);
     }
 
-    /** The console sends on, two days later, what it computed; that it will is a rule. */
+    /** The console sends computed images two days later; the rules expect them. */
     private Trace reconstructed() {
         int series = 3 + random.nextInt(4);
         series(series, -1);
@@ -182,7 +185,7 @@ final class ArrivalTraces {
         return ended("reconstruction-48h", "quiet 20m", "dicom " + (series + 1));
     }
 
-    /** Images first, their sidecars hours later, and the list of scans last. */
+    /** Images come first, their sidecars hours later, and the list of scans last. */
     private Trace bids() {
         int runs = 2 + random.nextInt(6);
         for (int r = 1; r <= runs; r++) {
@@ -201,7 +204,7 @@ final class ArrivalTraces {
         return ended("late-sidecars", "quiet 20m", "bids");
     }
 
-    /** Nothing tells anything: time alone. */
+    /** No evidence: time alone decides. */
     private Trace raw() {
         int files = 4 + random.nextInt(8);
         for (int n = 0; n < files; n++) {
@@ -211,7 +214,7 @@ final class ArrivalTraces {
         return ended("raw-nothing-tells", "quiet 20m", "alone 72h", "dicom", "bids");
     }
 
-    /** Runs of a MEG, of which there are as many as the protocol has; lunch is between two. */
+    /** MEG runs, as many as in the protocol, with a lunch break between two. */
     private Trace recordings() {
         int runs = 3 + random.nextInt(6);
         for (int r = 1; r <= runs; r++) {
@@ -221,7 +224,7 @@ final class ArrivalTraces {
         return ended("expected-recordings", "quiet 20m", "expect %d run-*.sqd".formatted(runs));
     }
 
-    /** The subject went home, the console died, the copy was broken off: nothing comes any more, and not all is there. */
+    /** An unfinished exam: the subject left, the console failed, or the copy was interrupted. No more data comes. */
     private Trace unfinished(boolean inASeries) {
         if (inASeries) {
             series(2, -1);
@@ -253,7 +256,7 @@ final class ArrivalTraces {
         events.add(new Event(minute, "s%d/i%05d".formatted(series, ++fileNumber), false, image, ""));
     }
 
-    /** Minutes behind the end at which it is called complete; looked at every so many minutes. */
+    /** Returns the minutes after the end at which the trace is called complete, with looks at this interval. */
     private static String behind(Trace trace, Rules rules, int stepMinutes) throws IOException {
         Completeness.Seen before = null;
         Observed observed = null;

@@ -38,12 +38,12 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A whole centre without files: what {@code bench/run catalogue --entries N} measures, on an embedded PostgreSQL of its own.
+ * Measures a whole centre without files for {@code bench/run catalogue --entries N}, on its own embedded PostgreSQL.
  *
  * <pre>java -cp LIBRARIES CatalogueCentre.java FOLDER EXPERIMENTS ENTRIES ROUNDS CALLS</pre>
  *
- * Experiments are looked at as a night looks at them, four side by side, but their sources are told by a computation. Prints a line {@code NAME
- * VALUE…} for each figure, as soon as it is known, and a line of JSON for each question about coverage.
+ * Experiments are looked at as in a night, four in parallel, but their sources are computed. Prints a line
+ * {@code NAME VALUE…} for each figure as soon as it is known, and a line of JSON for each query about coverage.
  */
 final class CatalogueCentre {
 
@@ -100,7 +100,7 @@ final class CatalogueCentre {
         }
     }
 
-    /** A first night, each experiment sealed in the night after it was registered. */
+    /** Runs a first night; each experiment is sealed in the night after its registration. */
     private void load() throws Exception {
         Map<Integer, Instant> nights = new HashMap<>();
         jdbc.sql("select experiment_id, registered_at from experiment")
@@ -110,7 +110,7 @@ final class CatalogueCentre {
         print("load", jdbc.sql("select count(*) from entry").query(Long.class).single(), seconds);
     }
 
-    /** What is there after it is proven, a slice of the experiments at a time. */
+    /** Adds receipts, for a part of the experiments at a time. */
     private void prove(Connection connection) throws Exception {
         for (int first = 1; first <= catalogue.experiments(); first += SLICE) {
             catalogue.prove(connection, first, Math.min(catalogue.experiments(), first + SLICE - 1));
@@ -118,10 +118,10 @@ final class CatalogueCentre {
         catalogue.find(connection);
     }
 
-    /** A night's looks. {@code news}: whether all is new; else that anything is would be a defect. */
+    /** Makes a night's looks. {@code news}: whether everything is new; if not, any change is a defect. */
     private void night(boolean news, Map<Integer, Instant> times) throws Exception {
         List<Future<?>> looks = new ArrayList<>();
-        // As in a night: so many threads, and no more waiting than a page.
+        // As in a night: so many threads, and at most a page of waiting tasks.
         try (ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 LOOKS, LOOKS, 1, TimeUnit.MINUTES, new ArrayBlockingQueue<>(PAGE), new ThreadPoolExecutor.CallerRunsPolicy())) {
             for (int first = 1; first <= catalogue.experiments(); first += PAGE) {
@@ -145,11 +145,11 @@ final class CatalogueCentre {
         }
     }
 
-    /** One file of the largest experiment has another time; all others are as they were. The seconds of its look. */
+    /** Changes the time of one file of the largest experiment; returns the seconds of its look. */
     private double changed(int file) throws Exception {
         now.set(Instant.now());
         double seconds = seconds(() -> news(i -> CatalogueLoad.facts(i == file ? i + 1 : i)));
-        // Else it would be news in the next night.
+        // Otherwise the next night would see a change again.
         news(CatalogueLoad::facts);
         return seconds;
     }

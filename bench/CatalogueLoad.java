@@ -37,11 +37,11 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What {@code bench/run catalogue} measures in one process, on an embedded PostgreSQL of its own.
+ * Measures for {@code bench/run catalogue} in one process, on its own embedded PostgreSQL.
  *
  * <pre>java -cp LIBRARIES CatalogueLoad.java WORK_FOLDER ENTRIES FILES CHANGED ROUNDS PAGES</pre>
  *
- * Prints a line {@code NAME VALUE…} for each figure, as soon as it is known.
+ * Prints a line {@code NAME VALUE…} for each figure as soon as it is known.
  */
 final class CatalogueLoad {
 
@@ -84,7 +84,7 @@ final class CatalogueLoad {
         }
     }
 
-    /** A large experiment without files: rate, and bytes an entry. */
+    /** Loads a large experiment without files: rate, and bytes per entry. */
     private void load(int entries) {
         Experiment experiment = experiment("made-up");
         long bytesBefore = catalogueBytes();
@@ -101,7 +101,7 @@ final class CatalogueLoad {
                 .param("e", experiment.id()).query(Double.class).single());
     }
 
-    /** Pages of the last experiment at any depth, and of its largest folder. */
+    /** Reads pages of the last experiment at any depth, and of its largest folder. */
     private void pages(int calls) {
         int experiment = jdbc.sql("select max(experiment_id) from experiment").query(Integer.class).single();
         long all = manifests.current(experiment).orElseThrow().entries();
@@ -126,7 +126,10 @@ final class CatalogueLoad {
         return manifests.current(experiment, new int[] {number}).getFirst();
     }
 
-    /** Real files: the walk alone, find and psql, a first night, a night with some files changed; several rounds. */
+    /**
+     * Measures real files in several rounds: the walk alone, find and psql, a first night, a night with some changed
+     * files.
+     */
     private void nights(Path tree, int files, int changed, int rounds) throws Exception {
         makeTree(tree, files);
         for (int round = 0; round < rounds; round++) {
@@ -145,7 +148,7 @@ final class CatalogueLoad {
         }
     }
 
-    /** The same columns by other tools, into a table without any index; nothing is printed where psql is missing. */
+    /** Loads the same columns with other tools into a table without an index; prints nothing if psql is missing. */
     private void findAndCopy(Path tree) throws Exception {
         jdbc.sql("drop table if exists found").update();
         jdbc.sql("""
@@ -191,7 +194,7 @@ final class CatalogueLoad {
         tell(listings, entries, CatalogueLoad::facts);
     }
 
-    /** An experiment without files, with these facts of each number from 0. */
+    /** Reports an experiment without files, with these facts for each number from 0. */
     static void tell(Listings listings, int entries, IntFunction<Facts> facts) throws IOException, InterruptedException {
         int large = large(entries);
         Listings.Listing folder = listings.folder(FilePath.of("large"));
@@ -211,7 +214,7 @@ final class CatalogueLoad {
         folder.end();
     }
 
-    /** Where a number is in an experiment of so many entries. */
+    /** Returns the path of a number in an experiment of so many entries. */
     static FilePath path(int i, int entries) {
         return FilePath.of(
                 i < large(entries) ? "large/image-%06d.dcm".formatted(i) : folderOf(i / ENTRIES_A_FOLDER) + "/" + nameOf(i));
@@ -262,13 +265,13 @@ final class CatalogueLoad {
         return sizeBytes("entry") + sizeBytes("ended_entry") + sizeBytes("entry_link") + sizeBytes("directory");
     }
 
-    /** A table's bytes with its indexes, over all partitions. */
+    /** Returns a table's bytes including indexes, over all partitions. */
     private long sizeBytes(String table) {
         return jdbc.sql("select sum(pg_total_relation_size(relid)) from pg_partition_tree(:table::regclass)")
                 .param("table", table).query(Long.class).single();
     }
 
-    /** A table's or an index's bytes without what belongs to it. */
+    /** Returns a table's or an index's own bytes. */
     private long ownBytes(String relation) {
         return jdbc.sql("select sum(pg_relation_size(relid)) from pg_partition_tree(:relation::regclass)")
                 .param("relation", relation).query(Long.class).single();
@@ -302,7 +305,7 @@ final class CatalogueLoad {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /** Listens to a walk and does nothing. */
+    /** Receives a walk and does nothing. */
     private static final class Nobody implements Listings, Listings.Listing {
         @Override
         public Listing folder(FilePath folder) {

@@ -33,12 +33,12 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
- * Coverage and audit queries at size, through the classes that answer them: made-up experiments in the real tables of a
- * database of their own, each query so many times with other parameters, its plan once.
+ * Measures coverage and audit queries on a large catalogue, with the classes that answer them: generated experiments in
+ * the real tables of their own database, each query so many times with varying parameters, its plan once.
  *
  * <pre>java -cp LIBRARIES CoverageCalls.java FOLDER EXPERIMENTS ENTRIES CALLS</pre>
  *
- * The database is made in FOLDER, the plans are written to FOLDER/plans.txt; a line of JSON for each query.
+ * The database is created in FOLDER, the plans are written to FOLDER/plans.txt. Prints a line of JSON for each query.
  */
 final class CoverageCalls {
 
@@ -54,7 +54,7 @@ final class CoverageCalls {
     private final Names names;
     private final Random random = new Random(4711);
 
-    /** Where a file is, by its number from 1, in an experiment of so many. */
+    /** Returns a file's path by its number from 1, in an experiment of so many files. */
     interface Names {
         FilePath path(long files, long number);
     }
@@ -94,7 +94,7 @@ final class CoverageCalls {
         ask(plans);
     }
 
-    /** Asks each question so many times, of a catalogue that is there. */
+    /** Makes each query so many times, on an existing catalogue. */
     void ask(PrintWriter plans) throws SQLException {
         try (Connection connection = database.getConnection()) {
             Map<String, Supplier<List<?>>> timed = queries(new SingleConnectionDataSource(connection, true));
@@ -111,12 +111,12 @@ final class CoverageCalls {
         }
     }
 
-    /** Of every call: how long it took, and how long a processor worked for it, in nanoseconds, in ascending order. */
+    /** For every call, in nanoseconds and ascending order: its duration, and its CPU time. */
     private record Times(long[] whole, long[] busy) {}
 
     /**
-     * The processor's part is ours and the server process's, as the kernel counts it: where others use the machine at the same
-     * time, it says what the calls cost, and the whole says how busy the machine was.
+     * CPU time is this process's and the database server process's, as the kernel counts it. If others use the machine
+     * at the same time, CPU time shows the cost of the calls, and the duration shows the load of the machine.
      */
     private Times times(Supplier<List<?>> query, long server) {
         for (int i = 0; i < Math.min(WARM_UP, calls); i++) {
@@ -191,7 +191,7 @@ final class CoverageCalls {
         return all;
     }
 
-    /** Groups come on one page, experiments on many. */
+    /** Groups fit on one page, experiments need many. */
     private String after(Dimension by) {
         return by == Dimension.EXPERIMENT ? "P%03d/S".formatted(1 + random.nextInt(200)) : "";
     }
@@ -222,7 +222,7 @@ final class CoverageCalls {
         }
     }
 
-    /** A connection whose queries are explained before they are run, with the same parameters. */
+    /** A connection that explains each query before it runs, with the same parameters. */
     private static final class Explained {
 
         private final Connection real;
@@ -232,7 +232,7 @@ final class CoverageCalls {
             this.real = real;
         }
 
-        /** The number of the process that serves the connection. */
+        /** Returns the id of the server process of this connection. */
         long server() throws SQLException {
             return real.unwrap(PGConnection.class).getBackendPID();
         }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Crawls a folder some times over in one process, and looks at every entry's facts, but does nothing with them.
+ * Crawls a folder several times in one process and reads every entry's facts, but does nothing with them.
  *
  * <pre>java -cp CLASSES Crawl FOLDER ROUNDS</pre>
  *
@@ -23,7 +23,7 @@ final class Crawl {
             long started = System.nanoTime();
             new dozo.source.Crawl(Path.of(arguments[0])).into(sums);
             double seconds = (System.nanoTime() - started) / 1e9;
-            // The sum goes out, so that no compiler may leave the looking out.
+            // Prints the sum, so that the compiler cannot remove the reads.
             System.out.printf("%d %.3f %d%n", sums.entries.sum(), seconds, sums.facts.sum());
         }
     }

@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Reads the headers of all files below a folder some times over, and keeps none.
+ * Reads the headers of all files below a folder several times, and keeps none.
  *
  * <pre>java -cp CLASSES DicomRate FOLDER THREADS ROUNDS</pre>
  *
- * Prints a line for each round: files, headers, values found, seconds, and bytes of heap that live after it.
+ * Prints a line for each round: files, headers, values found, seconds, and bytes of live heap after it.
  */
 final class DicomRate {
 
@@ -67,7 +67,7 @@ final class DicomRate {
             };
             if (header != null) {
                 headers.increment();
-                // What is looked at cannot be left out by a compiler.
+                // Used, so that the compiler cannot remove the reads.
                 values.add(header.values().size() + header.illegal().size());
             }
             done++;

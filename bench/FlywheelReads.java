@@ -28,8 +28,8 @@ import java.util.stream.Stream;
  * Reads from the tests' emulated Flywheel.
  *
  * <pre>
- * java -cp … dozo.source.flywheel.FlywheelReads serve FILES BYTES            prints KEY, then a path for each file; until its input ends
- * java -cp … dozo.source.flywheel.FlywheelReads download KEY FOLDER ROUNDS CURL…   CURL is a command, run before each of our rounds
+ * java -cp … dozo.source.flywheel.FlywheelReads serve FILES BYTES            prints KEY, then a path for each file; runs until its input ends
+ * java -cp … dozo.source.flywheel.FlywheelReads download KEY FOLDER ROUNDS CURL…   CURL is a command to run before each of our rounds
  * java -cp … dozo.source.flywheel.FlywheelReads night SESSIONS
  * java -cp … dozo.source.flywheel.FlywheelReads faults SESSIONS FOLDER
  * </pre>
@@ -56,7 +56,7 @@ final class FlywheelReads {
         System.exit(0);
     }
 
-    /** One session with one acquisition; its files are made before the first is asked for. */
+    /** Serves one session with one acquisition; its files are made before the first request. */
     private static void serve(int files, int bytes) throws IOException {
         Hierarchy hierarchy = new Hierarchy(1, 1, 2, 1, files, bytes);
         try (Emulator emulator = new Emulator(hierarchy)) {
@@ -67,14 +67,14 @@ final class FlywheelReads {
             }
             System.out.println("end");
             while (System.in.read() >= 0) {
-                // Until whoever started us is done.
+                // Until the parent process closes the input.
             }
         }
     }
 
     /**
-     * Prints for each round: seconds of the command, ours, our bytes, and how much heap is used behind it. Both write new files: to cut
-     * off what the round before had written would cost the command more than half of its time again.
+     * Prints for each round: seconds of the command, our seconds, our bytes, and the heap in use afterwards. Both write
+     * new files: truncating those of the round before would take the command more than half of its time again.
      */
     private static void download(String key, Path folder, int rounds, List<String> command) throws Exception {
         try (Flywheel flywheel = new Flywheel(
@@ -104,7 +104,10 @@ final class FlywheelReads {
         }
     }
 
-    /** Prints how many requests a first look takes, one after a night without changes, and one with three. */
+    /**
+     * Prints the number of requests of a first look, of a look after a night without changes, and of one with three
+     * changes.
+     */
     private static void night(int sessions) throws Exception {
         Hierarchy hierarchy = new Hierarchy(1, 10, sessions, 4, 2, 100);
         try (Emulator emulator = new Emulator(hierarchy)) {
@@ -125,7 +128,7 @@ final class FlywheelReads {
 
     // --- faults ---
 
-    /** What is done wrong to a session, and what has to come of it. */
+    /** The faults in a session, with the expected trouble. */
     private enum Seeded {
         MISSING_BLOB(Trouble.GONE),
         DENIED_CONTAINER(Trouble.DENIED),
@@ -141,7 +144,7 @@ final class FlywheelReads {
         SLOW_BODY(null),
         DROPPED(null);
 
-        /** Null: it is got over, and everything is delivered. */
+        /** Null if it is recovered from and everything is delivered. */
         final Trouble flagged;
 
         Seeded(Trouble flagged) {
@@ -155,7 +158,7 @@ final class FlywheelReads {
         Map<Integer, Faults.Planned> fired = new HashMap<>();
         try (Emulator emulator = new Emulator(hierarchy)) {
             Seeded[] kinds = Seeded.values();
-            // Every third session has one, each kind in its turn.
+            // Every third session has a fault; the kinds take turns.
             for (int session = 0; session < sessions; session += 3) {
                 Seeded kind = kinds[session / 3 % kinds.length];
                 plan.put(session, kind);
@@ -215,7 +218,7 @@ final class FlywheelReads {
         return came;
     }
 
-    /** Prints for each kind: seeded, came true, flagged, got over, silent; then files that are wrong and words about nothing. */
+    /** Prints for each kind: seeded, occurred, flagged, recovered, silent; then wrong files and false alarms. */
     private static void report(
             Hierarchy hierarchy,
             Path folder,
@@ -253,7 +256,10 @@ final class FlywheelReads {
         System.out.printf("files-neither-right-nor-named %d%nfalse-alarms %d%n", silentFiles, falseAlarms);
     }
 
-    /** How many of a session's files lie nowhere in its tree with their own bytes, and are not named, nor what they are in. */
+    /**
+     * Returns how many of a session's files are neither in its tree with their own bytes, nor named, nor in a named
+     * container.
+     */
     private static int silent(Hierarchy hierarchy, Path folder, int session, Set<String> named) throws IOException {
         Set<String> there = new HashSet<>();
         try (Stream<Path> files = Files.walk(folder.resolve(Hierarchy.session(session)).resolve("tree"))) {

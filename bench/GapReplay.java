@@ -19,11 +19,11 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What the gap list finds of faults that were put into a season of bookings; on an embedded PostgreSQL of its own.
+ * Measures which faults in a generated season of bookings the gap list finds, on its own embedded PostgreSQL.
  *
  * <pre>java -cp LIBRARIES:REPLAY GapReplay WORK_FOLDER BOOKINGS FAULTS SEED</pre>
  *
- * Prints a line {@code KIND SEEDED FOUND RIGHT} for each kind of gap, and {@code seconds SECONDS} that the list took.
+ * Prints a line {@code KIND SEEDED FOUND RIGHT} for each kind of gap, and {@code seconds SECONDS} for the list.
  */
 final class GapReplay {
 

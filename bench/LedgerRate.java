@@ -12,8 +12,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * How fast the ledger's chain is checked, beside PostgreSQL's own check of the same rows, in turns; on an embedded PostgreSQL of
- * its own. The heap it gets is the memory it needs: give it little.
+ * Measures how fast the ledger's chain is checked, alternating with PostgreSQL's own check of the same rows, on its own
+ * embedded PostgreSQL. The given heap is the memory limit to test: keep it small.
  *
  * <pre>java -Xmx64m -cp LIBRARIES LedgerRate.java WORK_FOLDER ROWS ROUNDS</pre>
  *

@@ -9,11 +9,11 @@ import org.flywaydb.core.Flyway;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * Made-up experiments in the real tables: ten years of a centre with one site and 200 projects.
+ * Generated experiments in the real tables: ten years of a centre with one site and 200 projects.
  *
  * <pre>java -cp LIBRARIES MadeCatalogue.java FOLDER EXPERIMENTS ENTRIES</pre>
  *
- * makes them in the embedded database of a service whose work folder FOLDER is.
+ * creates them in the embedded database of a service with the work folder FOLDER.
  */
 record MadeCatalogue(int experiments, long entries) {
 
@@ -37,20 +37,20 @@ record MadeCatalogue(int experiments, long entries) {
         return login;
     }
 
-    /** How many entries the first experiment has. */
+    /** Returns how many entries the first experiment has. */
     long giant() {
         return Math.min(entries / 10, GIANT_MAX);
     }
 
-    /** How many entries every other one has. */
+    /** Returns how many entries every other one has. */
     long usual() {
         return (entries - giant()) / (experiments - 1);
     }
 
     /**
-     * One experiment has a tenth of all entries, at most a million. Of every hundred entries, five came with a later manifest. Bundles of four
-     * partitions alternate, so that the spans of receipts overlap. Four manifests an experiment, each settled three hours
-     * later, but the last ones of the latest fiftieth.
+     * Generates the catalogue. One experiment has a tenth of all entries, at most a million. Of every hundred entries,
+     * five come with a later manifest. Bundles of four partitions alternate, so that the ranges of receipts overlap.
+     * Each experiment has four manifests, each settled three hours later, except the last ones of the latest fiftieth.
      */
     void fill(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement()) {
@@ -65,17 +65,19 @@ record MadeCatalogue(int experiments, long entries) {
         }
     }
 
-    /** Makes the experiments, of which nothing is known yet. */
+    /** Registers the experiments, without any data. */
     void register(Connection connection) throws SQLException {
         execute(connection, REGISTRY, 1, experiments);
     }
 
-    /** Gives receipts to all entries of these experiments, and counts each as wholly safe three hours after it was sealed. */
+    /**
+     * Adds receipts for all entries of these experiments; each counts as completely safe three hours after its seal.
+     */
     void prove(Connection connection, int first, int last) throws SQLException {
         execute(connection, RECEIPTS + SAFE, first, last);
     }
 
-    /** Makes findings of all experiments. */
+    /** Adds findings for all experiments. */
     void find(Connection connection) throws SQLException {
         execute(connection, FINDINGS, 1, experiments);
     }

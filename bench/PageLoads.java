@@ -16,22 +16,23 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Loads pages in Chromium as somebody who has logged in but has nothing of them yet, and says what came and when there was
- * something to see.
+ * Loads pages in Chromium as a logged-in user with an empty cache, and reports what was transferred and when something
+ * was visible.
  *
  * <pre>java -cp PLAYWRIGHT PageLoads.java ADDRESS CHROMIUM ROUNDS</pre>
  *
- * A line of standard input is {@code user NAME PASSWORD}, {@code file NAME PATH} (a CSV file that this user has judged), or
- * {@code page NAME PATH}, with tabs between. Each load is answered by a line of JSON. Every round loads every page once.
+ * A line of standard input is {@code user NAME PASSWORD}, {@code file NAME PATH} (a CSV file that this user has
+ * previewed), or {@code page NAME PATH}, separated by tabs. Each load is answered by a line of JSON. Every round loads
+ * every page once.
  */
 final class PageLoads {
 
     private static final double LIMIT_MS = 60_000;
 
-    /** Smaller ones need not be compressed: it would make them larger. */
+    /** Smaller files need no compression: it would enlarge them. */
     private static final int PLAIN_BYTES_MAX = 2_048;
 
-    /** Sizes are of what came over the network; the browser counts 300 bytes for the head of each answer. */
+    /** Sizes are those transferred over the network; the browser counts 300 bytes for each response header. */
     private static final String LOADED = """
             async plainMax => {
                 const painted = await new Promise(seen => new PerformanceObserver(
@@ -54,7 +55,7 @@ final class PageLoads {
     private final String address;
     private final Browser browser;
 
-    /** What somebody who has logged in has, by name. */
+    /** Login cookies by user name. */
     private final Map<String, String> logins = new HashMap<>();
 
     private record Wanted(String user, String path) {}
@@ -65,7 +66,7 @@ final class PageLoads {
     }
 
     public static void main(String[] arguments) throws Exception {
-        // A browser is there already: none is loaded.
+        // Uses the installed browser and downloads none.
         Map<String, String> environment = new HashMap<>(System.getenv());
         environment.put("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
         try (Playwright playwright = Playwright.create(new Playwright.CreateOptions().setEnv(environment));
@@ -113,7 +114,7 @@ final class PageLoads {
         }
     }
 
-    /** The session has it then. */
+    /** Uploads the file for preview; the login session then holds it. */
     private void judge(String name, Path file) {
         try (BrowserContext context = context(name)) {
             Page page = context.newPage();
@@ -135,7 +136,7 @@ final class PageLoads {
         }
     }
 
-    /** One that has no file of ours in its cache. */
+    /** Opens a browser context with an empty cache. */
     private BrowserContext context(String user) {
         BrowserContext context = browser.newContext(new NewContextOptions()
                 .setLocale("en")

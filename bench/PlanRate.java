@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Plans entries with the sizes on standard input, over and over until there are so many, and prints a line of JSON: how long that
- * took, what lay in the heap meanwhile, and how the partitions came out.
+ * Plans entries with the sizes on standard input, repeated until there are so many. Prints a line of JSON: time, heap
+ * in use meanwhile, and the resulting partitions.
  *
  * <p>Arguments: entries, partitions.
  */
@@ -57,7 +57,7 @@ final class PlanRate {
                 rates, looked.liveBytesMax, looked.bundles, looked.large, imbalance, looked.imbalanceByClaim());
     }
 
-    /** Entries a second, with the sums that come before where those are wanted; and the imbalance. */
+    /** Returns entries per second, including the time for the preceding sums, and the imbalance. */
     private double[] plan(int entries, int partitions, boolean look) {
         long started = System.nanoTime();
         Work total = upTo(entries, Long.MAX_VALUE);
@@ -86,7 +86,7 @@ final class PlanRate {
         return new Work(bytes, count);
     }
 
-    /** As if a large file were work of the partition that claims it alone. */
+    /** Returns the imbalance if a large file counted only for the partition that claims it. */
     private double imbalanceByClaim() {
         double[] all = claimedSeconds;
         return Arrays.stream(all).max().orElseThrow()
@@ -103,7 +103,7 @@ final class PlanRate {
         }
     }
 
-    /** What is reachable, in the midst of it. */
+    /** Measures the reachable heap during planning. */
     private void look() {
         System.gc();
         Runtime runtime = Runtime.getRuntime();

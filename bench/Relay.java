@@ -15,16 +15,17 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A long link in one process: relays TCP connections, holds every byte back by half the round trip in each direction,
- * and lets all connections share one rate in each direction.
+ * Simulates a long link in one process: relays TCP connections, delays every byte by half the round trip in each
+ * direction, and lets all connections share one rate per direction.
  *
  * <pre>java Relay.java ROUND_TRIP_MILLIS MEGABITS_PER_SECOND TARGET_PORT…</pre>
  *
- * For each target port (on loopback) it prints the port it listens on, a line each, and runs until it is killed.
+ * For each target port (on loopback) it prints the port it listens on, one per line, and runs until it is killed.
  *
- * <p>One thread, which wakes at most once a tick and sleeps while nothing arrives or is due: client and server share
- * the machine with it. Modelled are the delay, the handshake (a round trip more before the first byte), and a queue of
- * 20 ms before the shared rate. Not modelled: loss and slow start, so a real link is harder on every program.
+ * <p>It has one thread, which wakes at most once per tick and sleeps while nothing arrives or is due, because client
+ * and server share the machine with it. The model includes the delay, the handshake (an extra round trip before the
+ * first byte), and a queue of 20 ms before the shared rate. It does not include loss and slow start, so a real link is
+ * harder on every program.
  */
 final class Relay {
     private static final int BLOCK_BYTES = 64 * 1024;
@@ -32,7 +33,9 @@ final class Relay {
     private static final long REST_NANOS_MAX = 10_000_000_000L;
     private static final long QUEUE_NANOS = 20_000_000;
 
-    /** What a direction of a connection may hold, as a TCP window; above rate × round trip of the links measured. */
+    /**
+     * Capacity of one direction of a connection, like a TCP window; more than rate × round trip of the measured links.
+     */
     private static final int WINDOW_BYTES = 32 * 1024 * 1024;
 
     private final long oneWayNanos;
@@ -80,7 +83,7 @@ final class Relay {
         }
     }
 
-    /** When there is something to do even if nothing arrives. */
+    /** Returns when something is due even if nothing arrives. */
     private long nextAt() {
         long next = System.nanoTime() + (readable.isEmpty() ? REST_NANOS_MAX : 0);
         for (Connection connection : connections) {
@@ -92,7 +95,7 @@ final class Relay {
     private void note(SelectionKey key) {
         switch (key.attachment()) {
             case Listener listener -> listener.accept();
-            // Not asked about again before it was read: with a full link it stays readable.
+            // Not selected again before it has been read: with a full link it stays readable.
             case Pipe pipe -> {
                 key.interestOps(0);
                 readable.add(pipe);
@@ -101,7 +104,10 @@ final class Relay {
         }
     }
 
-    /** A block from each in turn; who had none before the rate was used up comes first at the next tick. */
+    /**
+     * Reads a block from each connection in turn. A connection left out when the rate was used up comes first at the
+     * next tick.
+     */
     private void readWhatTheRateAllows() {
         boolean progress = true;
         while (progress) {
@@ -123,7 +129,7 @@ final class Relay {
         return spare == null ? ByteBuffer.allocateDirect(BLOCK_BYTES) : spare.clear();
     }
 
-    /** The rate of one direction, shared by all connections: when the last byte handed over will have left. */
+    /** The rate of one direction, shared by all connections: when the last accepted byte will have left. */
     private final class Wire {
         private long freeAt = System.nanoTime();
 
@@ -159,7 +165,7 @@ final class Relay {
         }
     }
 
-    /** Two pipes, once the handshake would have reached the target. */
+    /** Two pipes, which start when the handshake would have reached the target. */
     private final class Connection {
         private final SocketChannel client;
         private final Listener listener;
@@ -193,7 +199,7 @@ final class Relay {
 
         private void open() throws IOException {
             SocketChannel server = SocketChannel.open(listener.target);
-            // The client's first bytes have travelled along with the handshake.
+            // The client's first bytes travel together with the handshake.
             there = new Pipe(this, client, server, listener.there, 0);
             back = new Pipe(this, server, client, listener.back, oneWayNanos);
         }
@@ -219,7 +225,7 @@ final class Relay {
         }
     }
 
-    /** Bytes on the way in one direction of one connection. */
+    /** Bytes in transit in one direction of one connection. */
     private final class Pipe {
         private record Piece(ByteBuffer bytes, long dueAt) {}
 
@@ -251,7 +257,7 @@ final class Relay {
             return heldBytes < WINDOW_BYTES && wire.hasRoom();
         }
 
-        /** Whether there may be more to read. */
+        /** Reads a block; returns whether there may be more to read. */
         boolean readBlock() {
             ByteBuffer block = block();
             try {
@@ -281,7 +287,7 @@ final class Relay {
                 ByteBuffer bytes = pieces.peek().bytes;
                 heldBytes -= to.write(bytes);
                 if (bytes.hasRemaining()) {
-                    return; // the receiver is full: again at the next tick
+                    return; // the receiver's window is full: retries at the next tick
                 }
                 spareBlocks.add(bytes);
                 pieces.remove();

@@ -1,4 +1,4 @@
-"""What a backup loses by something that goes on beside it: windows of one run, in turn without and with it."""
+"""Measures how much a backup slows down under another load: alternating windows of one run, without and with it."""
 
 import os
 import statistics
@@ -15,7 +15,7 @@ BEGUN_BYTES = 20 * MB
 
 
 def backup_sources(folder, files, count):
-    """Folders with the same files by other names (hard links), so that they are read from memory and take no disk."""
+    """Returns folders with the same files, as hard links, so that reads come from memory and take no disk space."""
     (folder / 'sources').mkdir()
     first = even('source', files, MB, 10).make(folder / 'sources')
     sources = [first]
@@ -26,7 +26,7 @@ def backup_sources(folder, files, count):
 
 
 class Backup:
-    """One nightly run to a site on this machine, whose folder is looked at."""
+    """A nightly run to a site on this machine, with the site's folder observed."""
 
     def __init__(self, service, site, say):
         self.service = service
@@ -42,7 +42,7 @@ class Backup:
             self.service.post('/experiments', {'project': 'backup', 'code': f'B{number}', 'source': str(source)})
 
     def start(self):
-        """Until the first files are at the site."""
+        """Starts the run and waits until the first files are at the site."""
         self.run = self.service.post('/runs', {'site': 'dr'})
         self.say('a run looks at all sources')
         wait_for(lambda: self.at_site() > BEGUN_BYTES or self.ended(), BEGIN_LIMIT_SECONDS, 'the first files at the site')
@@ -57,18 +57,18 @@ class Backup:
         self.service.post(f'/runs/{self.run["id"]}/resume', {})
 
     def at_site(self):
-        """Bytes, also of files that are under way."""
+        """Returns the bytes at the site, including files in transfer."""
         total = 0
         for base, _, names in os.walk(self.site):
             for name in names:
                 try:
                     total += os.lstat(os.path.join(base, name)).st_size
                 except FileNotFoundError:
-                    pass  # got its last name while we looked; the next window has it
+                    pass  # renamed to its final name meanwhile; the next window counts it
         return total
 
     def window(self, beside, what):
-        """What `what` gives back; the rate is that of the time it takes. `beside`: whether it is what may slow the run."""
+        """Runs `what` and returns its result; records the backup's rate meanwhile. `beside`: with the other load."""
         before, began = self.at_site(), time.monotonic()
         told = what()
         rate = (self.at_site() - before) / (time.monotonic() - began) / MB
@@ -83,7 +83,7 @@ class Backup:
         self.service.ended(self.run, LIMIT_SECONDS)
 
     def loss(self):
-        """By how much less is sent: the median of the rounds, whose windows are neighbours."""
+        """Returns the loss of rate: the median over rounds, each of two neighbouring windows."""
         rounds = zip(self.rates[False], self.rates[True], strict=True)
         return 1 - statistics.median(slowed / max(0.001, alone) for alone, slowed in rounds)
 

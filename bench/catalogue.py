@@ -1,4 +1,4 @@
-"""The catalogue at ten million entries, or another number: loading, nights that change little, and what they take in PostgreSQL.
+"""The catalogue with 10 million or another number of entries: loading, nights with few changes, and PostgreSQL's cost.
 
 Each claim is a figure or a ratio of medians from one run of this script.
 """
@@ -51,7 +51,7 @@ SHORT = Size(100_000, 10_000, 100, 1, 100)
 
 @dataclass(frozen=True)
 class Centre:
-    """A whole centre without files: how much is told, and how often each question is asked."""
+    """A whole centre without files: how much is reported, and how often each query is made."""
 
     experiments: int
     entries: int
@@ -78,7 +78,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     with workspace(options.work) as (_, folder):
         facts = machine.facts(folder)
         print('# catalogue\n')
@@ -106,7 +106,7 @@ def measure(options):
 
 
 def measure_others(short):
-    """The crawl, the plan and the coverage, each by a module of its own with options of its own."""
+    """Measures the crawl, the plan and the coverage, each in its own module with its own options."""
     shortfalls = []
     for name in filter(importlib.util.find_spec, OTHERS):
         print(f'\n## {name}\n')
@@ -129,7 +129,7 @@ def chosen_centre(options):
 
 
 def run(program, size, folder, limit_seconds):
-    """Lists of figures by name, as the program prints them, a list for each line; lines of JSON by the name `json`."""
+    """Returns figures by name: for each printed line a list of values; JSON lines under the name `json`."""
     libraries = unpacked(folder / 'program')
     java = find_java()
     options = f'-Xmx{HEAP} -XX:+ExitOnOutOfMemoryError --enable-native-access=ALL-UNNAMED'
@@ -161,7 +161,10 @@ def run(program, size, folder, limit_seconds):
 
 
 def unpacked(folder):
-    """The program's libraries, unpacked once. The launcher is called first, so that what is measured is what is there."""
+    """Unpacks the program's libraries once.
+
+    The launcher is called first, so that the current sources are built and measured.
+    """
     if folder.exists():
         return folder / 'lib'
     built = subprocess.run(
@@ -175,14 +178,14 @@ def unpacked(folder):
 
 
 def quiet_log(folder):
-    """Only figures on standard output."""
+    """Returns a log configuration that keeps standard output to figures only."""
     file = folder / 'logback.xml'
     file.write_text('<configuration><root level="OFF"/></configuration>\n')
     return file
 
 
 class Claims:
-    """What must hold; the short form judges nothing."""
+    """The claims that must hold; the short form does not judge them."""
 
     def __init__(self, short):
         self.short = short
@@ -236,7 +239,7 @@ NIGHTS = {
 
 
 def rows_written(values):
-    """New entries, and earlier ones that ended."""
+    """Returns the sum of new entries and ended earlier ones."""
     return sum(map(int, values))
 
 

@@ -1,4 +1,4 @@
-"""A service with a site on this machine, whose nights are timed, and trees of made-up experiments."""
+"""A service with a site on this machine and timed nights, and trees of generated experiments."""
 
 import os
 import random
@@ -15,7 +15,7 @@ SEED = 19
 
 
 class Centre:
-    """A service with a site, whose nights are timed."""
+    """A service with a site and timed nights."""
 
     def __init__(self, folder, program, port, server):
         self.folder = folder
@@ -48,15 +48,15 @@ class Centre:
         self.service.__enter__()
 
     def night(self):
-        """Its seconds."""
+        """Runs a night and returns its seconds."""
         return self.seconds(self.service.ended(self.start(), LIMIT_SECONDS))
 
     def start(self):
-        """The run, as it is answered."""
+        """Starts a run and returns it."""
         return self.service.post('/runs', {'site': 'dr'})
 
     def seconds(self, run):
-        """Of a run that has ended."""
+        """Returns the seconds of a completed run."""
         if run['state'] != 'COMPLETE':
             raise CannotMeasure(f'a night ended {run["state"]}: {run.get("message")} {self.service.findings(run)[:3]}')
         return (moment(run['endedAt']) - moment(run['startedAt'])).total_seconds()
@@ -65,7 +65,7 @@ class Centre:
         return tree_seconds(self.service.process.pid)
 
     def wal_bytes(self):
-        """Written so far; none where no psql can ask."""
+        """Returns the WAL bytes written so far; None if there is no psql."""
         if not shutil.which('psql') or not self.has_database():
             return None
         return int(self.sql("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')"))
@@ -74,7 +74,7 @@ class Centre:
         return bool(list(self.database.rglob('postmaster.pid')))
 
     def sql(self, statements):
-        """What psql prints: a line for each row, its columns with tabs between."""
+        """Runs statements and returns psql's output: one line per row, columns separated by tabs."""
         pids = list(self.database.rglob('postmaster.pid'))
         if not shutil.which('psql') or not pids:
             raise CannotMeasure('psql is missing (package postgresql-client), or the service has no embedded database')
@@ -98,13 +98,13 @@ def moment(text):
 
 
 def tree_seconds(pid):
-    """Processor time of a process and all below it, ended ones too."""
+    """Returns the CPU seconds of a process and all its descendants, including ended ones."""
     own = sum(int(field) for field in stat(pid)[0][11:15]) / TICKS
     return own + sum(tree_seconds(child) for child in children(pid))
 
 
 def make(folder, experiments, files, least, most, folders=1):
-    """Experiments with files of random sizes and bytes."""
+    """Makes experiments with files of random sizes and content."""
     dice = random.Random(f'{SEED} {folder.name}')
     noise = dice.randbytes(most + 4096)
     sources = []

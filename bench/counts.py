@@ -1,7 +1,7 @@
-"""What experiments cost in statements, commands and requests: of nights behind the first one, of small new experiments and of unchanged ones.
+"""Counts statements, commands and requests of nights after the first: for small new experiments and unchanged ones.
 
-Statements are counted by PostgreSQL. The site's sshd starts a script for whatever is asked, which notes commands and keeps a copy of what sftp-server
-is sent, whose packets are requests (draft-ietf-secsh-filexfer-02, section 3).
+PostgreSQL counts statements. The site's sshd starts a script for every request, which records commands and keeps a copy
+of the input of sftp-server; the packets in it are requests (draft-ietf-secsh-filexfer-02, section 3).
 """
 
 import shutil
@@ -24,7 +24,7 @@ else
     exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
 fi
 """
-INIT = 1  # a packet of its own kind: it asks for nothing
+INIT = 1  # handshake, not a request
 NAMES = {3: 'open', 4: 'close', 5: 'read', 6: 'write', 7: 'lstat', 8: 'fstat', 9: 'setstat', 10: 'fsetstat', 11: 'opendir', 12: 'readdir'}
 NAMES |= {13: 'remove', 14: 'mkdir', 15: 'rmdir', 16: 'realpath', 17: 'stat', 18: 'rename', 19: 'readlink', 20: 'symlink', 200: 'extended'}
 
@@ -40,7 +40,7 @@ def counts(folder, program, experiments, files):
         watch_statements(centre)
         centre.register(make(folder / 'first', experiments, files, KB, 20 * KB))
         centre.night()
-        # What a night costs by itself.
+        # The fixed cost of a night.
         empty = night(centre, tapped)
         before = experiments
         centre.register(make(folder / 'new', experiments, files, KB, 20 * KB))
@@ -61,7 +61,7 @@ def sftp_server():
 
 
 def night(centre, tapped):
-    """How many statements, commands, and requests of each kind one night takes."""
+    """Runs a night and returns its numbers of statements, commands, and requests of each kind."""
     shutil.rmtree(tapped)
     tapped.mkdir()
     forget_statements(centre)
@@ -74,7 +74,7 @@ def night(centre, tapped):
 
 
 def requests(sent):
-    """How many of each kind there are in what one sftp-server was sent."""
+    """Returns how many requests of each kind an sftp-server received."""
     kinds, at = Counter(), 0
     while at + 5 <= len(sent):
         if sent[at + 4] != INIT:

@@ -1,6 +1,6 @@
 """Coverage and audit queries at 20,000 experiments with 10,000,000 entries, each called 1,000 times.
 
-The experiments are made up in PostgreSQL, in the real tables; the queries are those of the program, by its own classes.
+The experiments are generated in PostgreSQL, in the real tables; the queries are the program's own.
 """
 
 import json
@@ -23,7 +23,7 @@ TIMES = ('p50', 'p99', 'max', 'busy_p50', 'busy_p99')
 
 @dataclass(frozen=True)
 class Size:
-    """What is made up, and how often each query is called."""
+    """How much is generated, and how often each query is called."""
 
     experiments: int
     entries: int
@@ -52,7 +52,7 @@ def measure(options):
 
 
 def run(size, folder):
-    """What was made, and each query with its times; its plans are in plans.txt in the folder."""
+    """Returns what was made, and each query with its times. The plans are in plans.txt in the folder."""
     build()
     program = Path(__file__).with_name('CoverageCalls.java')
     command = [find_java(), f'-Xmx{HEAP}', '-cp', f'{LIBRARIES}/*', program, folder]
@@ -74,7 +74,7 @@ def run(size, folder):
 
 
 def build():
-    """The launcher builds what is not built, and leaves the libraries where we find them."""
+    """Builds the program if necessary: the launcher does so and leaves the libraries in a known place."""
     ended = subprocess.run([TOP / 'dozo', '--version'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=1800)
     if ended.returncode != 0 or not LIBRARIES.is_dir():
         raise CannotMeasure('Dozo could not be built')

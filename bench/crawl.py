@@ -1,6 +1,7 @@
-"""A walk over a warm tree of small folders beside `find -printf` of the same facts.
+"""A walk over a warm tree of small folders, compared with `find -printf` of the same facts.
 
-The walk is timed as a whole process, start of Java included, and again in a process that has walked the tree before.
+The walk is timed as a whole process, including the start of Java, and again in a process that has walked the tree
+before.
 """
 
 import os
@@ -25,7 +26,7 @@ WHOLE_MAX = WARM_MAX = 1.0
 
 @dataclass(frozen=True)
 class Tree:
-    """A folder with so many entries below it, itself not counted."""
+    """A folder with so many entries below it, not counting itself."""
 
     folder: Path
     files: int
@@ -39,7 +40,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     with tempfile.TemporaryDirectory(prefix='dozo-crawl-') as temporary:
         tree = make_tree(Path(options.work or temporary), FILES_SHORT if options.short else FILES)
         shortfalls = compare(tree, Path(temporary), 1 if options.short else options.rounds, judged=not options.short)
@@ -47,18 +48,18 @@ def measure(options):
 
 
 def compare(tree, work, rounds, judged=True):
-    """Prints the table; gives back what falls short. `work` is an empty folder's place for a class file."""
+    """Prints the table and returns the shortfalls. `work` is an empty folder for a class file."""
     command = crawl_command(work)
     path = shlex.quote(str(tree.folder))
     find = f"find {path} -mindepth 1 -printf '{FIND_FORM}' > /dev/null"
-    run(find, work)  # so that the tree is in memory for all
+    run(find, work)  # loads the tree into memory, for all walks
     seconds = {'find -printf': [], 'crawl, whole process': [], 'crawl, warm': []}
     for _ in range(rounds):
         seconds['find -printf'].append(run(find, work)[0])
         whole, lines = run(f'{command} {path} 1', work)
         seconds['crawl, whole process'].append(whole)
         check(tree, lines)
-        # The first walks of a process are slower: Java compiles what runs often.
+        # The first walks of a process are slower, while Java compiles hot code.
         lines = run(f'{command} {path} 5', work)[1]
         check(tree, lines)
         seconds['crawl, warm'].append(statistics.median(float(line.split()[1]) for line in lines[2:]))
@@ -68,7 +69,7 @@ def compare(tree, work, rounds, judged=True):
 
 
 def make_tree(home, files):
-    """The folder with the tree, made if it is not there; it gets its name once it is whole."""
+    """Returns the folder with the tree; makes it if it does not exist. It gets its name when it is complete."""
     folder = home / f'crawl-{files}'
     folders = -(-files // FILES_PER_FOLDER)
     parents = {Path(folder_name(number)).parent for number in range(folders)}
@@ -94,7 +95,7 @@ def folder_name(number):
 
 
 def crawl_command(work):
-    """A shell command that takes a folder and a number of walks."""
+    """Returns a shell command that takes a folder and a number of walks."""
     java = find_java()
     classes = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
     if not (classes / 'dozo' / 'source' / 'Crawl.class').exists():
@@ -111,7 +112,7 @@ def crawl_command(work):
 
 
 def run(command, work):
-    """(seconds, lines of output)"""
+    """Returns (seconds, lines of output)."""
     with tempfile.TemporaryFile(dir=work) as output, tempfile.TemporaryFile(dir=work) as errors:
         ended = timed(command, LIMIT_SECONDS, output, errors, dict(os.environ))
         errors.seek(0)
@@ -123,7 +124,7 @@ def run(command, work):
 
 
 def check(tree, lines):
-    """Every walk has told every entry."""
+    """Checks that every walk has reported every entry."""
     if not lines or any(int(line.split()[0]) != tree.entries for line in lines):
         raise CannotMeasure(f'the crawl told not {tree.entries} entries but: {lines}')
 

@@ -1,4 +1,4 @@
-"""The data sets: made once from a seed, so that every machine has the same bytes."""
+"""The data sets: made once from a seed, so that they have the same bytes on every machine."""
 
 import hashlib
 import os
@@ -14,18 +14,21 @@ BLOCK_BYTES = MB
 
 @dataclass(frozen=True)
 class Data:
-    """A folder of files; `bins` are (files, smallest, largest), sizes in a bin spread evenly over the logarithm."""
+    """A folder of files.
+
+    `bins` are (files, smallest, largest); sizes in a bin are spread evenly on a logarithmic scale.
+    """
 
     name: str
     bins: tuple
-    folders: tuple  # how many files each has
+    folders: tuple  # files per folder
 
     def make(self, home):
-        """The folder with the data, made if it is not there. It gets its name once it is whole."""
+        """Returns the folder with the data; makes it if it does not exist. It gets its name when it is complete."""
         folder = Path(home) / self.name
         if not folder.exists():
             part = folder.with_name(self.name + '.part')
-            shutil.rmtree(part, ignore_errors=True)  # of a run that was killed
+            shutil.rmtree(part, ignore_errors=True)  # left by a killed run
             self.write(part)
             part.rename(folder)
         return folder
@@ -42,7 +45,7 @@ class Data:
 
 
 def spread(count, smallest, largest, dice):
-    """Sizes of a bin: one from each of `count` equal steps, so that the sum hardly depends on the dice."""
+    """Returns the sizes of a bin: one from each of `count` equal steps, so that their sum hardly depends on chance."""
     return [round(smallest * (largest / smallest) ** ((i + dice.random()) / count)) for i in range(count)]
 
 
@@ -57,7 +60,9 @@ def even(name, files, size_bytes, folders):
 
 
 def mixed_folders(files):
-    """As in an imaging centre's tree: one folder with a fifth of the files, most with a handful, some in between."""
+    """Returns folder sizes as in an imaging centre's tree: one with a fifth of the files, most with few, some in
+    between.
+    """
     few = [1 + i % 9 for i in range(files // 40)]
     rest = files - files // 5 - sum(few)
     some = [rest // 20] * 19
@@ -98,7 +103,7 @@ SHORT = {
 
 
 def files_of(folder):
-    """All files below, as (path, size), in the order of their names."""
+    """Returns all files below as (path, size), ordered by name."""
     found = []
     for base, folders, names in os.walk(folder):
         folders.sort()
@@ -107,7 +112,7 @@ def files_of(folder):
 
 
 def digests(folder):
-    """SHA-256 of every file below, by relative path. It also leaves the files in the page cache."""
+    """Returns the SHA-256 of every file by relative path. It also leaves the files in the page cache."""
     paths = [path for path, _ in files_of(folder)]
     with ThreadPoolExecutor(2) as pool:
         return {os.path.relpath(path, folder): digest for path, digest in zip(paths, pool.map(sha256, paths))}

@@ -1,6 +1,6 @@
-"""Headers of DICOM files: how many a second, in how much memory, beside dcmdump; fuzzing; and the gap list of a replay.
+"""DICOM headers: rate and memory compared with dcmdump; fuzzing; and the gap list of a replayed season.
 
-The files are a corpus of real ones, named again and again by hard links.
+The files are hard links to those of a corpus of real ones.
 """
 
 import os
@@ -25,9 +25,9 @@ BOOKINGS, FAULTS, SEED = 1_000, 50, 20261121
 FILES, FILES_SHORT = 100_000, 2_000
 SAMPLE = 2_000
 THREADS = 2
-ROUNDS = 5  # in one process; the first two are not counted, as Java still compiles
+ROUNDS = 5  # in one process; the first two are not counted, because Java is still compiling
 HEAP = '-Xmx64m'
-LIVE_BYTES_PER_FILE_MAX = 20  # beyond the list of names, which the driver holds; see `measure`
+LIVE_BYTES_PER_FILE_MAX = 20  # in addition to the driver's list of names; see `judge`
 RATE_MIN = 5_000
 LIMIT_SECONDS = 600
 JAZZER = 'com.code-intelligence:jazzer:0.30.0'
@@ -43,7 +43,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     corpus = find_corpus(options.corpus)
     shortfalls = [] if options.fuzz else replay()
     if corpus is None:
@@ -56,7 +56,10 @@ def measure(options):
 
 
 def replay():
-    """A season of bookings with faults in it: prints what the gap list finds of each kind, gives back what it misses."""
+    """Replays a season of bookings with seeded faults.
+
+    Prints what the gap list finds of each kind, and returns what it misses.
+    """
     if not LIBRARIES.is_dir():
         raise CannotMeasure('Dozo is not built; `./dozo copy --help` builds it')
     with tempfile.TemporaryDirectory(prefix='dozo-gaps-') as work:
@@ -87,7 +90,7 @@ def find_corpus(given):
 
 
 def compare(corpus, work, files, judged):
-    """Prints the table; gives back what falls short."""
+    """Prints the table and returns the shortfalls."""
     few, many = make_files(corpus, work, files // 10), make_files(corpus, work, files)
     first, last = run_ours(few, work), run_ours(many, work)
     theirs = run_theirs(many, min(SAMPLE, files), work)
@@ -112,7 +115,7 @@ def judge(rate, first, last, files):
 
 
 def make_files(corpus, work, files):
-    """A folder with so many names of copies of the corpus's files, 1,000 in a folder."""
+    """Makes a folder with so many hard links to copies of the corpus's files, 1,000 per folder."""
     copies = work / 'corpus'
     if not copies.exists():
         shutil.copytree(corpus, copies)
@@ -136,7 +139,7 @@ def run_ours(folder, work):
 
 
 def run_theirs(folder, sample, work):
-    """Files a second; dcmdump stops nowhere, as it is to go on behind damaged ones. None if it is not installed."""
+    """Returns files per second of dcmdump, which is set to continue after damaged files; None if not installed."""
     if not shutil.which('dcmdump'):
         return None
     some = sorted(path for path in folder.rglob('*') if path.is_file())[:sample]
@@ -171,7 +174,7 @@ def output_of(command, work):
 
 
 def fuzz(corpus, work, seconds):
-    """Jazzer, guided by coverage, from real headers on; it is fetched by Maven and used nowhere else."""
+    """Fuzzes with Jazzer, guided by coverage, starting from real headers. Maven fetches it; nothing else uses it."""
     jars = work / 'jars'
     for artifact in (JAZZER, JAZZER.replace(':jazzer:', ':jazzer-api:')):
         fetch = ['mvn', '-q', '-B', 'dependency:copy', f'-Dartifact={artifact}', f'-DoutputDirectory={jars}']

@@ -1,7 +1,7 @@
-"""Copies made and verified by Dozo beside those of rsync, tar, scp and others, over SSH to the same server.
+"""Copies made and verified by Dozo, compared with rsync, tar, scp and others over SSH to the same server.
 
-Each claim is a ratio of medians from one run of this script; nothing is compared with figures from elsewhere.
-A tool's time is its copy and the `sync` behind it: Dozo brings everything to the disk before it ends, its peers do not.
+Each claim is a ratio of medians from one run of this script; nothing is compared with figures from elsewhere. A tool's
+time is its copy and a `sync` after it: Dozo writes everything to the disk before it ends, its peers do not.
 """
 
 import json
@@ -59,7 +59,7 @@ SHORT_FAR = ('tar', 'scp')
 
 @dataclass(frozen=True)
 class Near:
-    """A data set at no distance: Dozo's time with sync, at most so many times the best peer's."""
+    """A data set on a link without delay, with the highest ratios of Dozo's time with sync to the best peer's."""
 
     title: str
     of_copy_max: float
@@ -68,7 +68,7 @@ class Near:
 
 @dataclass(frozen=True)
 class Far:
-    """A long link: Dozo's rate with sync, at least this share of the link's and so many times the best peer's."""
+    """A long link, with the lowest ratios of Dozo's rate with sync to the link's and to the best peer's."""
 
     round_trip_ms: int
     of_link_min: float
@@ -135,7 +135,7 @@ def variant(text):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     if options.install:
         machine.install()
     with workspace(options.work) as (data_folder, run_folder), ExitStack() as stack:
@@ -157,7 +157,10 @@ def measure(options):
 
 
 def ready_dozos(dozos):
-    """The variants that can be run. The launcher is called once, so that its build is not in the first time."""
+    """Returns the variants that can be run.
+
+    Calls the launcher once, so that its build is not part of the first measured time.
+    """
     if not any(dozo.command == DOZO for dozo in dozos):
         return dozos, []
     ended = subprocess.run(
@@ -170,7 +173,7 @@ def ready_dozos(dozos):
 
 
 def ready_peers(options):
-    """The peers to run, by the options and by what is installed."""
+    """Returns the peers to run, from the options and the installed tools."""
     if options.peers:
         names = options.peers
     elif options.short:
@@ -188,7 +191,7 @@ def ready_peers(options):
 
 
 class Engine:
-    """Runs the tests one after the other; `shortfalls`, `claims` and `runs` grow."""
+    """Runs the tests one after the other, and collects `shortfalls`, `claims` and `runs`."""
 
     def __init__(self, options, data_folder, stopwatch, dozos, peers):
         self.short = options.short
@@ -211,7 +214,7 @@ class Engine:
                 self.far(name, far)
 
     def source(self, name):
-        """Kept, as hashing it takes its time; its files are read again before each run."""
+        """Returns a data set, cached because hashing takes long. Its files are read again before each run."""
         if name not in self.sources:
             progress(f'data set {name}')
             self.sources[name] = Source(self.sets[name].make(self.data_folder))
@@ -241,7 +244,11 @@ class Engine:
                     self.far_kind(f'{name} {kind}', kind, far, relay)
 
     def far_kind(self, name, kind, far, relay):
-        """Dozo sends a set that is long enough to show the link, the peers a small one: they would take many minutes."""
+        """Measures one kind of files over a long link.
+
+        Dozo sends a set that is large enough to use the link fully, the peers a small one: a large one would take many
+        minutes.
+        """
         far_names = SHORT_FAR if self.short else FAR
         peers = [(peer, self.source('far-' + kind)) for peer in self.peers if peer.name in far_names]
         long = self.source('long-' + kind if 'long-' + kind in self.sets else kind)
@@ -255,7 +262,10 @@ class Engine:
                 self.judge(f"{what} / best copy's with sync", row, fastest, rate_ratio, at_least=far.of_peer_min)
 
     def interleaved(self, name, pairs, relay=None):
-        """Rows of runs: A B C, A B C, …. Contents are compared in the first round; who failed is not run again."""
+        """Runs the pairs in turn (A B C, A B C, …) and returns their rows.
+
+        Contents are compared in the first round; a subject that has failed is not run again.
+        """
         rows = [Row(subject, source, []) for subject, source in pairs]
         for round_number in range(1, self.rounds + 1):
             for row in rows:
@@ -294,7 +304,7 @@ class Engine:
 
 @dataclass
 class Row:
-    """A subject's runs over a data set."""
+    """A subject's runs with a data set."""
 
     subject: Subject
     source: Source
@@ -359,7 +369,7 @@ def cells(row, relay):
 
 
 def dozo_cells(runs, size_mb):
-    """Peak memory, and what Dozo says its start took: Java, connections, the look at the source."""
+    """Returns table cells: peak memory, and the parts of Dozo's start: Java, connections, the look at the source."""
     starts = [run.report['startSeconds'] for run in runs]
     return [
         spread((run.memory_peak_bytes / 1e6 for run in runs), 0),

@@ -1,4 +1,4 @@
-"""What the figures were measured with."""
+"""Facts about the machine and the tools."""
 
 import os
 import platform
@@ -24,7 +24,7 @@ VERSION_COMMANDS = {
 
 
 def install():
-    """What Debian has of the peers."""
+    """Installs the peers that Debian offers."""
     missing = [name for name in INSTALLABLE if not find_tool(name)]
     if not missing:
         return
@@ -32,7 +32,7 @@ def install():
         raise CannotMeasure(f'--install needs root and apt-get; missing: {", ".join(missing)}')
     quiet = {'stdout': subprocess.DEVNULL, 'stdin': subprocess.DEVNULL, 'timeout': 600}
     environment = {**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'}
-    # An update that fails in part may still be enough; if not, the installation says so.
+    # A partly failed update may be enough; if not, the installation reports it.
     subprocess.run(['apt-get', 'update'], env=environment, **quiet)
     command = ['apt-get', 'install', '-y', '--no-install-recommends', *missing]
     if subprocess.run(command, env=environment, **quiet).returncode != 0:
@@ -40,7 +40,7 @@ def install():
 
 
 def facts(work):
-    """Names and values, for the table at the top."""
+    """Returns names and values for the table at the top."""
     return {
         'cores': len(os.sched_getaffinity(0)),
         'CPU': first(r'model name\s*: (.*)', read('/proc/cpuinfo')) or platform.machine(),
@@ -81,6 +81,6 @@ def java():
 
 
 def version(command):
-    """The first line in which there is a number."""
+    """Returns the first line of output with a digit."""
     ended = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     return first(r'(?m)^(.*\d.*)$', ended.stdout + ended.stderr)

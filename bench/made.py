@@ -1,4 +1,4 @@
-"""A centre that is made up: its catalogue, its people, and a file of new visits."""
+"""A generated centre: its catalogue, its users, and a file of new visits."""
 
 import subprocess
 from pathlib import Path
@@ -7,12 +7,12 @@ from coverage import LIBRARIES
 from processes import CannotMeasure
 from relay import find_java
 
-PROJECTS = 200  # as MadeCatalogue.java makes them
+PROJECTS = 200  # as in MadeCatalogue.java
 PASSWORD = 'of a bench only, gone with it'
 LIMIT_SECONDS = 3600
-NO_SCRUB = {'DOZO_SCRUB_WINDOW': '-'}  # the made-up copies are at no site: a scrub would miss them all
+NO_SCRUB = {'DOZO_SCRUB_WINDOW': '-'}  # no copies exist at a site: a scrub would report all as missing
 
-# Their roles, and the numbers of their projects.
+# Roles and project numbers of the users.
 USERS = {
     **{f'lab{i}': (['LAB_MANAGER'], range(20 * i + 1, 20 * i + 21)) for i in range(5)},
     'night': (['OPERATOR'], range(1, PROJECTS + 1)),
@@ -22,12 +22,12 @@ USERS = {
 
 
 def catalogue(data, experiments, entries, say):
-    """A service's work folder with the experiments in it, made once."""
+    """Returns a service's work folder with the experiments, made once."""
     made = data / f'catalogue-{experiments}-{entries}'
     if not made.exists():
         say(f'makes up {experiments:,} experiments with {entries:,} entries')
         part = made.with_name(made.name + '.part')
-        subprocess.run(['rm', '-rf', part], check=True)  # of a run that was killed
+        subprocess.run(['rm', '-rf', part], check=True)  # left by a killed run
         command = [find_java(), '-Xmx256m', '-cp', f'{LIBRARIES}/*', Path(__file__).with_name('MadeCatalogue.java')]
         command += [part, experiments, entries]
         ended = subprocess.run([str(word) for word in command], stdout=subprocess.DEVNULL, timeout=LIMIT_SECONDS)
@@ -38,12 +38,12 @@ def catalogue(data, experiments, entries, say):
 
 
 def copy(made, work):
-    # NB: cp, as the database may belong to another user, and the copy has to.
+    # NB: cp keeps the owner: the database, and so its copy, may belong to another user.
     subprocess.run(['cp', '-a', made, work], check=True, timeout=LIMIT_SECONDS)
 
 
 def visits(top, lines):
-    """A CSV file of visits that can be registered; their folders are made below `top`."""
+    """Returns a CSV file of visits that can be registered; makes their folders below `top`."""
     rows = ['project,code,title,source,modality,scanner,acquired']
     for number in range(lines):
         source = top / f'{number // 1000:03}' / f'{number:06}'

@@ -1,4 +1,4 @@
-"""One timed copy: what is done before, what is looked at after, and what comes of it."""
+"""One timed copy: preparation, measurement, and checks."""
 
 import json
 import os
@@ -20,7 +20,10 @@ SAFE_CHARACTERS = set('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234
 
 @dataclass(frozen=True)
 class Subject:
-    """A tool with its command. `is_dozo`: makes its destination itself, and proves the copy by a JSON line."""
+    """A tool with its command.
+
+    `is_dozo`: it creates its destination itself, and proves the copy with a JSON line.
+    """
 
     name: str
     command: str
@@ -29,7 +32,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Run:
-    """What one copy took. `fault` says why it does not count; None: everything arrived."""
+    """The figures of one copy. `fault` says why it does not count; None if everything arrived."""
 
     seconds: float
     client_cpu_seconds: float
@@ -42,12 +45,12 @@ class Run:
 
     @property
     def seconds_with_sync(self):
-        """Until everything is on the disk."""
+        """Seconds until everything is on the disk."""
         return self.seconds + self.sync_seconds
 
 
 class Source:
-    """A data set on disk, with what its copies are compared with."""
+    """A data set on disk, with the values that copies are compared with."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -59,7 +62,10 @@ class Source:
 
 @contextmanager
 def workspace(named):
-    """(folder for data sets, folder for this run). Only the data sets stay, and only where the place was named."""
+    """Yields (folder for data sets, folder for this run).
+
+    Only the data sets are kept, and only if the place was named.
+    """
     with tempfile.TemporaryDirectory(prefix='dozo-bench-') as temporary:
         home = Path(named or temporary).resolve()
         if not SAFE_CHARACTERS.issuperset(str(home)):
@@ -73,8 +79,8 @@ def workspace(named):
 class Ballast:
     """Fills free memory with clean page cache, so that a run gets its pages from the kernel's own lists.
 
-    A virtual machine may hand freed memory back to its host; the first to write to such a page waits for the host
-    (seconds per GB), and which tool that hits is chance. A sparse file costs no disk for it.
+    A virtual machine may return freed memory to its host. The first to write to such a page waits for the host (seconds
+    per GB), and which tool that affects is chance. The cache is filled from a sparse file, which takes no disk space.
     """
 
     KEEP_FREE_BYTES = 700 * 1000**2
@@ -99,7 +105,7 @@ class Ballast:
             while missing > 0:
                 count = os.preadv(file.fileno(), buffer, self.position)
                 missing -= count
-                # What was read long ago has left the memory again when the file's end is reached.
+                # At the end of the file, its beginning has left the memory again.
                 self.position = self.position + count if count else 0
 
 
@@ -109,7 +115,7 @@ def free_memory_bytes():
 
 
 class Stopwatch:
-    """Times subjects against a server, with the same care before and after each."""
+    """Times subjects against a server, with the same preparation and checks for each."""
 
     KEEP_FREE_BYTES = 10 * 1000**3
 
@@ -122,7 +128,7 @@ class Stopwatch:
         self.destination = folder / 'site' / '0' / 'copy'
 
     def run(self, subject, source, compare, relay=None):
-        """One copy. `compare`: also the contents, by SHA-256."""
+        """Makes one copy. `compare`: also compares contents, by SHA-256."""
         self.prepare(subject, source)
         log = self.folder / 'output'
         errors = self.folder / 'errors'
@@ -156,7 +162,7 @@ class Stopwatch:
         )
 
     def prepare(self, subject, source):
-        # Earlier copies stay while there is room: among files that were just removed ext4 looks long for a free inode.
+        # Earlier copies are kept while there is space: among just removed files, ext4 takes long to find a free inode.
         if shutil.disk_usage(self.folder).free < self.KEEP_FREE_BYTES + 2 * source.bytes:
             shutil.rmtree(self.folder / 'site', ignore_errors=True)
         self.copies += 1
@@ -203,14 +209,14 @@ def sync():
 
 
 def fill_in(command, values):
-    """Replaces {name}; not str.format, as shell commands have braces of their own."""
+    """Replaces {name}; not with str.format, because shell commands contain braces."""
     for name, value in values.items():
         command = command.replace('{' + name + '}', shlex.quote(str(value)))
     return command
 
 
 def last_json(log):
-    """The last object printed, on one line or several; None if there is none."""
+    """Returns the last JSON object printed, on one line or several; None if there is none."""
     text = log.read_text(errors='replace')
     start = text.rfind('\n{') + 1
     try:
@@ -221,7 +227,10 @@ def last_json(log):
 
 
 def fault_of_report(report, source):
-    """Whether Dozo itself says that all is verified. Entries may be more than files (folders)."""
+    """Returns what is wrong in Dozo's report; None if it says that all is verified.
+
+    Entries include folders, so there may be more of them than files.
+    """
     if report is None:
         return 'no JSON on standard output'
     try:

@@ -1,4 +1,4 @@
-"""Seeded damage at the site: does the scrub find all of it, and nothing where there is none?"""
+"""Seeded damage at the site: the scrub must find all of it, and nothing where there is none."""
 
 import base64
 import os
@@ -31,7 +31,7 @@ SHORT = Size(24, 6)
 
 @dataclass(frozen=True)
 class Mutation:
-    """What was done to an experiment's folder at the site, and the paths below it that a finding must name."""
+    """A change to an experiment's folder at the site, and the paths below it that a finding must name."""
 
     kind: str
     experiment: str
@@ -39,7 +39,7 @@ class Mutation:
 
 
 class Bag:
-    """An experiment's folder at the site, in which nothing is damaged twice."""
+    """An experiment's folder at the site; nothing in it is damaged twice."""
 
     def __init__(self, folder, name, dice):
         self.folder = folder / 'p' / name
@@ -51,11 +51,11 @@ class Bag:
         dice.shuffle(self.tags)
 
     def mutate(self, kind):
-        """Damages something and keeps size, time and mode wherever the kind lets it."""
+        """Damages something, and keeps size, time and mode if the kind allows it."""
         return Mutation(kind, self.name, frozenset(getattr(self, kind)()))
 
     def below(self, *paths):
-        """As findings name them: what is in the tree by its path there, tag files by their names."""
+        """Returns paths as findings name them: files in the tree by their path in it, tag files by their names."""
         return [os.fsencode(path.relative_to(self.folder)).removeprefix(b'data/') for path in paths]
 
     def rewrite(self, path, content):
@@ -163,7 +163,7 @@ def make_tree(top, dice):
 
 
 def mutate(bag):
-    """Each kind comes as often as any other, over all bags together."""
+    """Applies mutations to a bag; over all bags, each kind occurs equally often."""
     first = int(bag.name[-4:]) * MUTATIONS_EACH
     return [bag.mutate(KINDS[(first + number) % len(KINDS)]) for number in range(MUTATIONS_EACH)]
 
@@ -175,7 +175,7 @@ def send(service):
 
 
 def scrub(service):
-    """What a scrub of everything finds, as (experiment, path, reason)."""
+    """Scrubs everything and returns the findings."""
     run = service.ended(service.post('/scrubs', {'all': True}), LIMIT_SECONDS)
     if run['state'] not in ('COMPLETE', 'FINDINGS'):
         raise CannotMeasure(f'the scrub ended {run["state"]}: {run["message"]}')
@@ -183,7 +183,7 @@ def scrub(service):
 
 
 def judged(done, clean, damaged, experiments):
-    """A row for each kind, and one for what was found where nothing was damaged."""
+    """Returns a row for each kind, and one for false alarms."""
     named = {}
     for finding in damaged:
         named.setdefault(finding.get('experiment'), set()).add(path_of(finding))
@@ -203,7 +203,7 @@ def judged(done, clean, damaged, experiments):
 
 
 def path_of(finding):
-    """A tag file is not in the tree, so that it has no path but is named in the message."""
+    """Returns a finding's path. Tag files are not in the tree, so they have no path; the message names them."""
     tag = finding['reason'] == 'TAGS_ALTERED' and re.search(r'/([^/ ]+) is not as it was written', finding['message'])
     return tag[1].encode() if tag else base64.b64decode(finding.get('pathBytes') or '')
 

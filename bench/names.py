@@ -1,4 +1,4 @@
-"""Fuzzed names: through a whole night to a real sshd, and checked there without Dozo."""
+"""Fuzzed names: sent by a whole night to a real sshd, and checked there without Dozo."""
 
 import os
 import random
@@ -30,7 +30,7 @@ WHOLE = (
 
 
 def rows(home, short):
-    """All figures. Short: fewer names; they are judged all the same."""
+    """Returns all figures. Short: fewer names, judged all the same."""
     if not find_tool('sshd'):
         raise CannotMeasure('names need an sshd')
     source = home / 'sources' / 'names'
@@ -65,7 +65,7 @@ def judge(source, bag, files, night):
 
 
 def control(bag):
-    """A byte of a file with a newline in its name is changed: a check that has no word for that has none to give."""
+    """Changes a byte of a file with a newline in its name, to show that the check detects damage."""
     path = next(path for path in os.scandir(os.fsencode(bag / 'data')) if path.is_file() and b'\n' in path.name)
     with open(path, 'r+b') as file:
         first = file.read(1)
@@ -82,7 +82,7 @@ def row_of(name, claimed, ended):
 
 
 def execute(command, folder=None):
-    # Names may be in what is said, and are no text.
+    # Not decoded: the output may contain names that are not text.
     return subprocess.run(
         command,
         cwd=folder,
@@ -98,7 +98,7 @@ def last(ended):
 
 
 def make_tree(top, files):
-    """Writes so many files, each with its own path as content; gives back how many."""
+    """Writes so many files, each with its own path as content; returns how many."""
     dice = random.Random(SEED)
     folders = sorted({name(dice) for _ in range(FOLDERS)})
     for folder in folders:
@@ -142,7 +142,7 @@ def name(dice):
 
 
 def twin(chosen):
-    """The same to a reader but not to the byte: decomposed where that is something else, else in capitals."""
+    """Returns a name that looks alike but has other bytes: decomposed if that differs, else in capitals."""
     text = chosen.decode(errors='replace')
     decomposed = unicodedata.normalize('NFD', text)
     other = (decomposed if decomposed != text else text.upper()).encode()

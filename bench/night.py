@@ -1,7 +1,7 @@
-"""A night beside a plain copy, and what it costs where little or nothing has changed.
+"""A night compared with a plain copy, and its cost if little or nothing has changed.
 
-Each build has a service of its own with an embedded PostgreSQL, and an sshd on this machine. Nights are started over REST; what
-they take is told by the run itself, from its start to its end.
+Each build has its own service with an embedded PostgreSQL, and an sshd on this machine. Nights are started over REST;
+their times are the run's own, from its start to its end.
 """
 
 import os
@@ -29,16 +29,16 @@ from service import TOP
 from table import spread
 from years import years
 
-COPY_MAX = 1.15  # a night of new files by a copy of them
-NEW_SECONDS_MAX = 0.05  # an experiment of 20 new files
-FAR_SECONDS_MAX = 0.1  # the same at 36 ms
-FIND_MAX = 4  # an unchanged night by find's time
-UNCHANGED_CPU_MS_MAX = 5  # an unchanged experiment
+COPY_MAX = 1.15  # a night of new files / a plain copy of them
+NEW_SECONDS_MAX = 0.05  # per experiment of 20 new files
+FAR_SECONDS_MAX = 0.1  # the same at a round trip of 36 ms
+FIND_MAX = 4  # an unchanged night / find
+UNCHANGED_CPU_MS_MAX = 5  # per unchanged experiment
 UNCHANGED_WAL_BYTES_MAX = 1000
 EMPTY_SECONDS_MAX = 0.5
 MANY_SECONDS_MAX = 60  # 20,000 unchanged experiments
 CHANGED_SECONDS_MAX = 5  # one changed file among a million
-CHANGED_WIRE_BYTES_MAX = MB  # both ways
+CHANGED_WIRE_BYTES_MAX = MB  # in both directions together
 FILES_A_FOLDER = 38  # as in the centre's tree
 ROUND_TRIP_MS = 36
 
@@ -108,7 +108,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     size = SHORT if options.short else FULL
     rounds = options.rounds or size.rounds
     chosen = options.tests.split(',') if options.tests else [name for name in TESTS if options.short or name not in LONG]
@@ -131,7 +131,10 @@ def measure(options):
 
 
 def draw(file, work, counts):
-    """The second night of a service, so that nothing in it is done for the first time. What is wrong with its times."""
+    """Draws the second night of a service, in which nothing is done for the first time.
+
+    Returns what is wrong with its times.
+    """
     with workspace(work) as (_, folder), Server(folder / 'sshd') as server, Centre(folder / 'dozo', TOP, server.port, server) as centre:
         for part in ('first', 'drawn'):
             centre.register(make(folder / part, *counts, 100 * KB, MB, 4))
@@ -152,7 +155,10 @@ def say(what):
 
 
 def new(folder, server, builds, size, rounds, judged):
-    """Nights of new files, each beside a copy of the same, in one service; the first of each build is not counted."""
+    """Measures nights of new files in one service, each compared with a copy of the same files.
+
+    The first night of each build is not counted.
+    """
     experiments, files = size.new
     nights = {name: [] for name in builds}
     copies = {name: [] for name in builds}
@@ -205,7 +211,7 @@ def far(folder, server, builds, size, rounds, judged):
 
 
 def small_nights(folder, server, builds, counts, judged, port, limit):
-    """The second night of many small new experiments; the first warms up."""
+    """Measures the second night of many small new experiments; the first night warms up."""
     experiments, files = counts
     rows = []
     made = [make(folder / f'sources-{i}', experiments if i else max(1, experiments // 4), files, KB, 20 * KB) for i in range(2)]
@@ -233,7 +239,10 @@ def many(folder, server, builds, size, rounds, judged):
 
 
 def unchanged_nights(folder, server, builds, counts, rounds, judged, limit=None):
-    """Nights without news beside `find`, and what they take. `limit`: of a night, in seconds; else find's time is the measure."""
+    """Measures nights without changes, and compares them with `find`.
+
+    `limit`: the most seconds of a night; without it, a multiple of find's time is the limit.
+    """
     experiments, files = counts
     made = make(folder / 'sources', experiments, files, 10, 100, 5)
     rows = []
@@ -279,7 +288,7 @@ def find(folder):
 
 
 def changed(folder, server, builds, size, rounds, judged):
-    """Nights in which one file of a large experiment has other bytes; the first is not counted."""
+    """Measures nights in which one file of a large experiment has changed; the first is not counted."""
     files = size.changed
     folders = files // FILES_A_FOLDER + 1
     made = make(folder / 'sources', 1, files, 10, 100, folders)
@@ -310,7 +319,10 @@ def changed(folder, server, builds, size, rounds, judged):
 
 
 class Meter:
-    """From `with` to its end: `port` leads to the site, and `bytes` says what has gone through it, both ways."""
+    """A relay to the site, to be used in a `with` block.
+
+    `port` leads to the site; `bytes` counts what has passed, in both directions.
+    """
 
     def __init__(self, site_port):
         self.site_port = site_port
@@ -330,7 +342,7 @@ class Meter:
         while True:
             try:
                 near, _ = self.listener.accept()
-            except OSError:  # it was closed
+            except OSError:  # closed
                 return
             far = socket.create_connection(('127.0.0.1', self.site_port))
             for source, sink in ((near, far), (far, near)):
@@ -344,7 +356,7 @@ class Meter:
                     self.bytes += len(data)
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
-        except OSError:  # the other end is gone
+        except OSError:  # the other side has closed
             pass
 
 
@@ -372,4 +384,4 @@ TESTS = {
     'many': many,
     'years': of_years,
 }
-LONG = {'many', 'years'}  # in full only when they are asked for
+LONG = {'many', 'years'}  # run in full only on request

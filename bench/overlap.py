@@ -1,8 +1,8 @@
-"""What verification costs beside the transfer alone: Dozo's copy of `mixed`, with digests computed at the site and without.
+"""The cost of verification: Dozo's copy of `mixed` with digests computed at the site, and without.
 
-Dozo cannot send without asking the site for digests. For the transfer alone the site's commands give, by temporary
-name, the digest that the file will have: they are looked up and not computed. Any other name, as that of a file with which the site
-is tried out, goes to the real command.
+Dozo cannot send without requesting digests from the site. For the transfer alone, the site's commands return the file's
+known digest by its temporary name instead of computing it. Any other name, such as that of the file used to test the
+site, is passed to the real command.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ BEGIN {
 
 
 class KnowingTools:
-    """Commands that know the digests of a source's files under their temporary names, once they are switched on."""
+    """Commands that, once switched on, know the digests of a source's files under their temporary names."""
 
     def __init__(self, folder, source):
         self.folder = folder
@@ -78,7 +78,10 @@ class KnowingTools:
 
 
 def temporary_name(folder, path):
-    """As docs/adr/0016-copy.md has it: a copy that changes it finds no digest here, and that is noticed."""
+    """Returns the temporary name of docs/adr/0016-copy.md.
+
+    If a copy names files differently, no digest is found here, and the measurement fails.
+    """
     facts = os.lstat(os.path.join(folder, path))
     hashed = hashlib.sha256(b'\0' + os.fsencode(path))
     for number in (facts.st_size, facts.st_mtime_ns):

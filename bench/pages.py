@@ -1,6 +1,6 @@
-"""The pages: how much a first load brings and when there is something to see, and what a hundred viewers of a run cost it.
+"""The pages: size and time of first loads, and the cost of a hundred viewers for a run.
 
-A catalogue of 20,000 experiments with 10,000,000 entries, Chromium, and a backup on this machine.
+Uses a catalogue of 20,000 experiments with 10,000,000 entries, Chromium, and a backup on this machine.
 """
 
 import base64
@@ -27,25 +27,28 @@ from table import markdown, spread
 from viewers import Viewers, log_in
 
 TOP = Path(__file__).resolve().parent.parent
-TABLE = TOP / 'docs/reference/access.md'  # AccessTest holds it against the program
+TABLE = TOP / 'docs/reference/access.md'  # AccessTest compares it with the program
 BROWSERS = ('chromium', 'chromium-browser', 'google-chrome')
 LOAD_LIMIT_SECONDS = 3600
 
 KB_MAX = 200
 PAINTED_MS_MAX = 1_000
 VIEWERS_LOSS_MAX = 0.05
-SAMPLES_A_SECOND_MIN = 0.8  # one a second is meant; a busy machine may be late with some
+SAMPLES_A_SECOND_MIN = 0.8  # one per second is intended; a busy machine may be late with some
 VIEWERS = 100
 FILE_BYTES_MAX = 4 * 1024**2
 
-# Who looks: whoever may see everything, and whoever is shown only what is theirs.
+# The viewers: one user who may see everything, and one who sees only their own projects.
 EVERYBODY, LAB = 'boss', 'lab0'
-GIANT, USUAL = '/experiments/P002/S1', '/experiments/P003/S2'  # both lab0's
+GIANT, USUAL = '/experiments/P002/S1', '/experiments/P003/S2'  # both in projects of lab0
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured. `backups` experiments with the same `files` of 1 MB each; not `thorough`: each page once."""
+    """How much is measured.
+
+    `backups` experiments with the same `files` of 1 MB each. Not `thorough`: each page is loaded only once.
+    """
 
     experiments: int
     entries: int
@@ -75,12 +78,12 @@ def add_options(parser):
     parser.add_argument('--work', metavar='DIR', help='keeps the made-up catalogue below there; else in a temporary folder')
 
 
-ALL_PLACES = {'DOZO_STREAMS_PER_USER': '500', 'DOZO_STREAMS_PER_ADDRESS': '500'}  # all viewers ask from here
+ALL_PLACES = {'DOZO_STREAMS_PER_USER': '500', 'DOZO_STREAMS_PER_ADDRESS': '500'}  # all viewers connect from one address
 PARTS = ('loads', 'viewers')
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     chosen = options.only.split(',')
     unknown = set(chosen) - set(PARTS)
     if unknown:
@@ -94,7 +97,9 @@ def measure(options):
 
 
 def measured(chosen, size, data, folder):
-    """The parts, judged when the run is over that they have looked at; their tables come as soon as they are there."""
+    """Returns the measured parts, to be judged after the run that they use; prints each table as soon as it is
+    complete.
+    """
     build()
     (folder / 'dozo').mkdir(mode=0o700)
     copy(catalogue(data, size.experiments, size.entries, say), folder / 'dozo/work')
@@ -131,7 +136,7 @@ def say(what):
 
 
 def add_people(service):
-    """The id of a token of each."""
+    """Adds the users; returns the id of a token of each."""
     ids = {}
     for name, (roles, projects) in USERS.items():
         service.add_user(name, PASSWORD, roles, projects)
@@ -142,20 +147,20 @@ def add_people(service):
 
 
 def pages():
-    """The product's pages: each with whether a lab manager sees what is theirs of it."""
+    """Returns the product's pages, each with whether a lab manager sees their own data in it."""
     lines = re.findall(r'^\| `GET (/\S*)` \| (\S+) \|', TABLE.read_text(), re.MULTILINE)
     found = {path: lab == 'own' for path, lab in lines if not path.startswith(('/api/', '/actuator/'))}
-    # What is no page: sheets to take away, and the events of a live one.
+    # Not pages: downloads, and the events of a live page.
     return {path: own for path, own in found.items() if not path.endswith(('.csv', '/events'))}
 
 
 def coded(path):
-    """As pages have paths in addresses."""
+    """Encodes a path as in the pages' addresses."""
     return base64.urlsafe_b64encode(path.encode()).decode().rstrip('=')
 
 
 def addresses(run, tokens):
-    """What is looked at of a page whose address has a variable in it, or that takes more to be looked at."""
+    """Returns the addresses to load for pages with a variable in their address, or with several views."""
     live = f'/runs/{run}'
     search = '/experiments?q='
     return {
@@ -194,7 +199,7 @@ def addresses(run, tokens):
         '/administration/users/{name}': ['/administration/users/lab0'],
         '/administration/users/{name}/tokens/{id}/revoke': [f'/administration/users/lab0/tokens/{tokens[LAB]}/revoke'],
         '/administration/projects/{project}': ['/administration/projects/P003'],
-        # Nothing is frozen in the catalogue; with a run's acts it shares its template.
+        # The catalogue has no frozen experiment; this page has the same template as the actions of a run.
         '/experiments/{project}/{code}/release': [],
         '/arrivals/{id}': [],
         '/origins/{name}/change': [],
@@ -224,7 +229,7 @@ class Loads:
         backup.resume()
 
     def file(self):
-        """As large as the form takes one, if there are lines enough."""
+        """Makes a CSV file of the largest size that the form accepts, if there are enough lines."""
         path = self.folder / 'visits.csv'
         lines = visits(self.folder / 'visits', self.size.lines)
         path.write_bytes(lines if len(lines) <= FILE_BYTES_MAX else lines[:FILE_BYTES_MAX].rsplit(b'\n', 1)[0])
@@ -239,7 +244,7 @@ class Loads:
             paths = [path for path in known.get(page, [page]) if '{' not in path]
             for path in paths if self.size.thorough else paths[:1]:
                 yield EVERYBODY, path
-                if self.size.thorough and own and path != '/register/csv/preview':  # a session's own
+                if self.size.thorough and own and path != '/register/csv/preview':  # bound to one login session
                     yield LAB, path
 
     def table(self):
@@ -259,7 +264,7 @@ class Loads:
         return f'{about}\n\n{markdown(heads, rows)}\n'
 
     def faults(self):
-        """What is wrong however busy the machine is."""
+        """Returns faults that do not depend on the load of the machine."""
         short = [f'an address of {page}: bench/pages.py has none' for page in self.unknown]
         for (path, user), loads in self.told.items():
             if loads[0]['status'] != 200:
@@ -280,7 +285,7 @@ class Loads:
 
 
 def driven(folder, port, rounds, lines):
-    """What the browser says of each load."""
+    """Returns the browser's figures for each load."""
     chromium = next((found for found in map(find_tool, BROWSERS) if found), None)
     if not chromium:
         raise CannotMeasure('there is no Chromium (package chromium)')
@@ -299,7 +304,7 @@ def driven(folder, port, rounds, lines):
 
 
 def playwright(folder):
-    """The class path of what drives the browser; Maven knows where it is, and which version the tests have."""
+    """Returns the class path of the browser's driver; Maven knows its place and the version that the tests use."""
     told = folder / 'class-path'
     command = ['mvn', '-q', '-B', '-ntp', '-f', Path(__file__).with_name('pom.xml'), 'dependency:build-classpath']
     command.append(f'-Dmdep.outputFile={told}')
@@ -317,7 +322,7 @@ def playwright(folder):
 
 
 class Watching:
-    """A run's events, read by many, in turn with nobody who reads them."""
+    """A run's events read by many viewers, alternating with no viewers."""
 
     def __init__(self, service, backup, viewers):
         self.service = service
@@ -328,7 +333,7 @@ class Watching:
     def run(self, rounds, seconds):
         cookies = [log_in(self.service.port, name, PASSWORD) for name in USERS]
         for number in range(rounds):
-            # Turned about, so that what goes on slowly meets both alike.
+            # The order alternates, so that slow drifts affect both equally.
             for watched in (False, True) if number % 2 == 0 else (True, False):
                 if watched:
                     with Viewers(self.service.port, f'/runs/{self.backup.run["id"]}/events', cookies, self.count) as viewers:

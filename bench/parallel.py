@@ -15,12 +15,12 @@ sys.dont_write_bytecode = True
 from data import files_of  # noqa: E402
 
 CIPHER = 'aes128-gcm@openssh.com'
-COST_OF_A_FILE_BYTES = 100_000  # what a file costs beside its bytes, in bytes
+COST_OF_A_FILE_BYTES = 100_000  # cost of a file in addition to its bytes, expressed in bytes
 PIECES_A_LIST = 8
 
 
 def balance(folder, lists):
-    """Relative paths in `lists` lists of about equal cost; neighbours stay together in pieces of a folder."""
+    """Returns relative paths in `lists` lists of about equal cost; neighbours in a folder stay together."""
     files = [(os.path.relpath(path, folder), size + COST_OF_A_FILE_BYTES) for path, size in files_of(folder)]
     piece_cost_max = sum(cost for _, cost in files) / (lists * PIECES_A_LIST)
     pieces = []
@@ -35,7 +35,7 @@ def balance(folder, lists):
 
 
 def deal(pieces, lists):
-    """The dearest piece first, always to the list that has the least."""
+    """Assigns the most expensive piece first, always to the list with the lowest cost."""
     hands = [[0, []] for _ in range(lists)]
     for cost, paths in sorted(pieces, reverse=True):
         hand = min(hands, key=lambda hand: hand[0])
@@ -45,7 +45,7 @@ def deal(pieces, lists):
 
 
 def together(commands, **files):
-    """Runs the commands at once, each with its own file as given (stdin=[…]); ends if one fails."""
+    """Runs the commands in parallel, each with its own file (stdin=[…]); exits if one fails."""
     running = [
         subprocess.Popen(command, **{name: of_each[i] for name, of_each in files.items()})
         for i, command in enumerate(commands)

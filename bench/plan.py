@@ -1,7 +1,4 @@
-"""How fast, how evenly and in how much memory Dozo's planner shares out work; no files are made for it.
-
-`python3 bench/plan.py [--short]` prints the rows alone.
-"""
+"""Rate, balance and memory of Dozo's planner, without files."""
 
 import argparse
 import json
@@ -22,7 +19,7 @@ CLASSES = TOP / 'batch-jobs' / 'engine' / 'target' / 'classes'
 RATE_MIN = 1_000_000
 IMBALANCE_MAX = 0.01
 HEAP = '-Xmx48m'
-HEAP_GROWTH_MAX_BYTES = 1_000_000  # what the JVM itself gathers meanwhile
+HEAP_GROWTH_MAX_BYTES = 1_000_000  # growth of the JVM itself
 
 CURVE = (100_000, 1_000_000, 10_000_000)
 SHORT_CURVE = (100_000, 1_000_000)
@@ -30,7 +27,7 @@ PARTITIONS = (4, 8, 16)
 
 
 def rows(short=False):
-    """All figures. Short: fewer entries, and the rate is not judged."""
+    """Returns all figures. Short: fewer entries, and the rate is not judged."""
     sizes = mixed_sizes()
     found = [imbalance_row(sizes, partitions) for partitions in PARTITIONS]
     curve = {entries: plan(sizes, entries, 16) for entries in (SHORT_CURVE if short else CURVE)}
@@ -74,7 +71,7 @@ def heap_row(entries, planned, first):
 
 
 def mixed_sizes():
-    """Those of the data set of this name, in the order of its files."""
+    """Returns the sizes of the data set `mixed`, in the order of its files."""
     mixed = data.FULL['mixed']
     dice = random.Random(mixed.name)
     sizes = [size for bin in mixed.bins for size in data.spread(*bin, dice)]

@@ -1,7 +1,7 @@
-"""Child processes: every one has a time limit, is ended by its own id, and its CPU time is known.
+"""Child processes: each has a time limit, is ended by its own id, and its CPU time is known.
 
-CPU time comes from what the kernel hands a parent when it waits for its child. Process accounting (acct) would tell
-the same, but needs root, is one switch for the whole machine, and rounds every process to 10 ms.
+The kernel reports CPU time to a parent that waits for its child. Process accounting (acct) would report the same, but
+needs root, applies to the whole machine, and rounds to 10 ms per process.
 """
 
 import ctypes
@@ -17,12 +17,12 @@ TICKS = os.sysconf('SC_CLK_TCK')
 
 
 class CannotMeasure(Exception):
-    """Something is missing or broken that no row can be measured without."""
+    """Something required for the measurement is missing or broken."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended; `code` is None if its time was up."""
+    """A command that has ended; `code` is None if it reached its time limit."""
 
     code: int | None
     session: int
@@ -32,14 +32,14 @@ class Ended:
 
 
 def adopt_orphans():
-    """Descendants whose parent dies become our children, so that they are waited for, counted and ended too."""
+    """Makes descendants whose parent dies our children, so that they are also waited for, counted and ended."""
     pr_set_child_subreaper = 36
     if ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0) != 0:
         raise CannotMeasure(f'cannot adopt orphans: {os.strerror(ctypes.get_errno())}')
 
 
 def timed(command, limit_seconds, output, errors, environment):
-    """Runs a shell command in a session of its own; `output` and `errors` are files open for writing."""
+    """Runs a shell command in its own session; `output` and `errors` are files open for writing."""
     started = time.monotonic()
     child = subprocess.Popen(
         ['bash', '-o', 'pipefail', '-c', command],
@@ -68,7 +68,7 @@ def timed(command, limit_seconds, output, errors, environment):
 
 
 def wait_for_end(pid, limit_seconds):
-    """Whether the process has ended within the limit (and waits to be reaped)."""
+    """Returns whether the process has ended within the limit (and waits to be reaped)."""
     handle = os.pidfd_open(pid)
     try:
         poll = select.poll()
@@ -79,7 +79,7 @@ def wait_for_end(pid, limit_seconds):
 
 
 def stop(child, limit_seconds=10):
-    """Ends a Popen of ours."""
+    """Ends one of our processes."""
     if child.poll() is None:
         child.terminate()
         if not wait_for_end(child.pid, limit_seconds):
@@ -88,10 +88,10 @@ def stop(child, limit_seconds=10):
 
 
 def reap_orphans(ours, client_session, limit_seconds=10):
-    """Waits for adopted processes, kills what stays; gives the CPU seconds of (client side, server side).
+    """Waits for adopted processes, kills those that do not end, and returns CPU seconds of (client side, server side).
 
-    `ours` are the ids of children that somebody else waits for. A program may have left the session of the timed
-    command (lftp gives its ssh a terminal), hence the look at the name.
+    `ours` are the ids of children that others wait for. The name is also checked, because a program may have left the
+    session of the timed command (lftp gives its ssh a terminal).
     """
     deadline = time.monotonic() + limit_seconds
     client = server = 0.0
@@ -109,7 +109,7 @@ def reap_orphans(ours, client_session, limit_seconds=10):
 
 
 def stat(pid):
-    """The fields of /proc/PID/stat after the name, and the name, which may hold spaces and brackets."""
+    """Returns the fields of /proc/PID/stat after the name, and the name, which may contain spaces and brackets."""
     text = Path(f'/proc/{pid}/stat').read_text(errors='replace')
     return text[text.rindex(')') + 2 :].split(), text[text.index('(') + 1 : text.rindex(')')]
 
@@ -127,17 +127,17 @@ def children(parent):
                 if int(stat(entry.name)[0][1]) == parent:
                     found.append(int(entry.name))
             except (FileNotFoundError, ProcessLookupError):
-                pass  # ended while we looked
+                pass  # ended meanwhile
     return found
 
 
 def cpu_seconds(pid):
-    """User and system time of a living process and of all its descendants that were waited for."""
+    """Returns user and system time of a running process and of all its descendants that were waited for."""
     return sum(int(field) for field in stat(pid)[0][11:15]) / TICKS
 
 
 def wait_for(condition, limit_seconds, what):
-    """Asks again and again, for what the kernel has no event for."""
+    """Polls a condition for which the kernel has no event."""
     deadline = time.monotonic() + limit_seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -1,7 +1,8 @@
-"""What proves the copies: damage that is found, names that survive, and what all this costs.
+"""The proof of copies: damage that is found, names that survive, and the cost of verification.
 
-Parts: `overlap` (verification beside the transfer alone), `names` (awkward names reach the site and are verified),
-`mutations` (seeded damage at the site is found, and nothing else), `scrub` (its rate beside the digest command's).
+Parts: `overlap` (verification compared with the transfer alone), `names` (awkward names reach the site and are
+verified), `mutations` (seeded damage at the site is found, and nothing else), `scrub` (its rate compared with the
+digest command's).
 """
 
 import mutations
@@ -21,7 +22,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     chosen = options.only.split(',')
     unknown = set(chosen) - set(PARTS)
     if unknown:

@@ -1,7 +1,7 @@
-"""Nights of new files with and without people who read beside them, and one with far more of them than are served at once.
+"""Nights of new files with and without readers, and one with far more readers than are served at once.
 
-The readers are wrk's: each asks for the next page as soon as it has the last one. The flood is our own client, as wrk does not say
-how long a request has waited that was not answered.
+The readers use wrk: each requests the next page as soon as it has the last one. The flood is our own client, because
+wrk does not report how long an unanswered request has waited.
 """
 
 import json
@@ -29,11 +29,11 @@ from serving import DONE
 from table import spread
 
 READERS = 50
-LOSS_MAX = 1.10  # a night with readers by one without
+LOSS_MAX = 1.10  # a night with readers / one without
 P99_MS_MAX = 300
 FLOOD = 800
 HANG_SECONDS_MAX = 10
-PAUSE_SECONDS = 0.2  # of somebody who was refused
+PAUSE_SECONDS = 0.2  # after a refused request
 READ_BYTES = 65_536
 
 SCRIPT = """\
@@ -50,7 +50,10 @@ end
 
 
 def readers(folder, server, program, counts, rounds, flood, judged):
-    """`counts`: experiments × files of each night. `flood`: how many ask at once in the last one."""
+    """Measures nights with readers.
+
+    `counts`: experiments × files of each night. `flood`: how many read at once in the last one.
+    """
     if not find_tool('wrk'):
         raise CannotMeasure('wrk is missing (package wrk)')
     nights, answers = {False: [], True: []}, []
@@ -58,7 +61,7 @@ def readers(folder, server, program, counts, rounds, flood, judged):
         token = centre.service.add_token('admin', centre.service.admin_password())['secret']
         script = write_script(folder, token, counts[0])
         for number in range(rounds + 1):
-            # Turned about, so that what goes on slowly meets both alike. The first round is not counted.
+            # The order alternates, so that slow drifts affect both equally. The first round is not counted.
             for beside in (False, True) if number % 2 == 0 else (True, False):
                 centre.register(make(folder / f'sources-{number}-{beside}', *counts, 100 * KB, MB, 4))
                 os.sync()
@@ -87,7 +90,7 @@ def say(what):
 
 
 def paths(experiments):
-    """What is asked for, in the same order every time: pages of coverage, experiments, runs and findings."""
+    """Returns the requested paths, in the same order every time: pages of coverage, experiments, runs and findings."""
     dice = random.Random('readers')
     found = []
     for _ in range(200):
@@ -114,7 +117,7 @@ def write_script(folder, token, experiments):
 
 
 class Readers:
-    """From `with` to its end; behind it `answer` says what came of it."""
+    """Readers for a `with` block; after it, `answer` has the result."""
 
     def __init__(self, port, script):
         self.command = [find_tool('wrk'), '-t1', f'-c{READERS}', f'-d{LIMIT_SECONDS}s', '--timeout', f'{HANG_SECONDS_MAX}s', '-s', script]
@@ -127,7 +130,7 @@ class Readers:
         return self
 
     def __exit__(self, *failure):
-        self.process.send_signal(signal.SIGINT)  # it says then what it has counted
+        self.process.send_signal(signal.SIGINT)  # it then prints its counts
         try:
             said = self.process.communicate(timeout=60)[0]
         finally:
@@ -159,10 +162,10 @@ def reader_rows(counts, nights, answers, judged):
 
 
 def flooded_night(centre, token, count, experiments):
-    """Its seconds, and the flood when it is over."""
+    """Returns the night's seconds, and the flood after its end."""
     run = centre.start()
     with Flood(centre.service.port, token, count, paths(experiments)) as flooding:
-        # NB: who waits for the run may be refused as well.
+        # NB: the request for the run's state may be refused as well.
         wait_for(lambda: ended(centre, run), LIMIT_SECONDS, 'the end of a night in a flood')
     return centre.seconds(centre.service.get(f'/runs/{run["id"]}')), flooding
 
@@ -175,13 +178,13 @@ def ended(centre, run):
         if refused.code != 503:
             raise
         return False
-    except (urllib.error.URLError, ConnectionError, TimeoutError):  # no place for it either
+    except (urllib.error.URLError, ConnectionError, TimeoutError):  # refused as well
         return False
 
 
 @dataclass(eq=False)
 class Asking:
-    """A request under way on a connection of its own; no connection: it pauses until `since`."""
+    """A request in progress on its own connection; without a connection, the client pauses until `since`."""
 
     since: float
     stream: socket.socket | None = None
@@ -189,7 +192,7 @@ class Asking:
 
 
 class Flood:
-    """So many at once who ask again and again, each time by a new connection, from `with` to its end."""
+    """Many clients that send requests continuously, each on a new connection, for a `with` block."""
 
     def __init__(self, port, token, count, asked):
         self.address = ('127.0.0.1', port)
@@ -201,7 +204,7 @@ class Flood:
         self.place = 0
         self.statuses = Counter()
         self.longest = {}
-        self.unsaid = 0  # refused without a word of when to come again
+        self.unsaid = 0  # refused without Retry-After
         self.hanging = 0
         self.leaving = False
         self.selector = selectors.DefaultSelector()
@@ -212,7 +215,7 @@ class Flood:
         return self
 
     def __exit__(self, *_):
-        """No more is asked; what is under way is waited for, as long as nobody is to wait longer."""
+        """Sends no more requests, and waits for those in progress, up to the longest allowed wait."""
         self.leaving = True
         self.thread.join()
         self.selector.close()

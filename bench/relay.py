@@ -1,4 +1,4 @@
-"""A long link to the site: Relay.java, started, checked and stopped."""
+"""A simulated long link to the site: starts, checks and stops Relay.java."""
 
 import os
 import re
@@ -18,7 +18,7 @@ LINK_BYTES_PER_SECOND = MEGABITS_PER_SECOND * 1_000_000 / 8
 
 
 def find_java():
-    """The `java` of a JDK that is new enough, looked for where Dozo's launcher looks."""
+    """Returns the `java` of a recent enough JDK, searched where Dozo's launcher searches."""
     on_path = shutil.which('java')
     homes = [os.environ.get('DOZO_JAVA_HOME'), os.environ.get('JAVA_HOME')]
     homes += [on_path and Path(on_path).resolve().parent.parent]
@@ -33,7 +33,7 @@ def find_java():
 
 
 class Relay:
-    """From `with` to its end: `port` leads to the site, over a link of the given round trip and 1 Gbit/s."""
+    """A relay for a `with` block: `port` leads to the site over a link of 1 Gbit/s with the given round trip."""
 
     def __init__(self, round_trip_ms, site_port):
         self.round_trip_ms = round_trip_ms
@@ -71,14 +71,16 @@ class Relay:
         return cpu_seconds(self.process.pid)
 
     def check(self, megabytes):
-        """What the link is in truth: median round trip of a byte in ms, and MB/s of an echo (both ways at once)."""
+        """Returns the link's actual values: median round trip of a byte in ms, and MB/s of an echo (both directions at
+        once).
+        """
         server = threading.Thread(target=self.send_back, daemon=True)
         server.start()
         with socket.create_connection(('127.0.0.1', self.echo_port), timeout=60) as link:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             trips = [round_trip_seconds(link) for _ in range(12)]
-            trip = statistics.median(trips[1:])  # the first one holds the handshake
-            echo_seconds(link, 10_000_000)  # Java compiles what it runs often
+            trip = statistics.median(trips[1:])  # the first one includes the handshake
+            echo_seconds(link, 10_000_000)  # warm-up: Java compiles hot code
             seconds = echo_seconds(link, megabytes * 1_000_000)
         server.join(60)
         return trip * 1000, megabytes / (seconds - trip)

@@ -1,4 +1,4 @@
-"""A claimed figure beside the measured one."""
+"""A claimed figure and the measured one."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from table import markdown
 
 @dataclass(frozen=True)
 class Row:
-    """A figure; `short` is what falls short, empty where nothing does or nothing is claimed."""
+    """A figure; `short` is the shortfall, empty if there is none or nothing is claimed."""
 
     name: str
     claimed: str
@@ -16,7 +16,7 @@ class Row:
 
 
 def at_most(name, value, limit, measured, judged):
-    """A row whose value must not be above a limit; `judged`: else it is only shown."""
+    """Returns a row with an upper limit; the limit applies only if `judged`."""
     return Row(name, f'≤ {limit}', measured, f'{value:.3f}' if judged and value > limit else '')
 
 

@@ -1,4 +1,4 @@
-"""How fast stored copies are read again: the scrub of many small files beside the digest command over the same files."""
+"""The rate of a scrub: many small files, compared with the digest command over the same files."""
 
 import statistics
 import subprocess
@@ -39,7 +39,7 @@ def rows(folder, short):
 
 
 def digested(tool, folder, files):
-    """Seconds that the digest command needs for all files, by one process after the other."""
+    """Returns the seconds that the digest command needs for all files, one process after the other."""
     started = time.monotonic()
     command = ['bash', '-o', 'pipefail', '-c', f'find . -type f -print0 | xargs -0 {tool} | wc -l']
     ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, timeout=LIMIT_SECONDS)
@@ -49,7 +49,7 @@ def digested(tool, folder, files):
 
 
 def scrubbed(service):
-    """Seconds of a scrub of everything, from the moment it is asked for to its end."""
+    """Returns the seconds of a scrub of everything, from the request to its end."""
     started = time.monotonic()
     run = service.ended(service.post('/scrubs', {'all': True, 'cold': False}), LIMIT_SECONDS)
     if run['state'] != 'COMPLETE':

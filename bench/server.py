@@ -1,4 +1,4 @@
-"""A throw-away OpenSSH server: own keys and configuration, loopback only, stock limits and ciphers."""
+"""A temporary OpenSSH server: own keys and configuration, loopback only, default limits and ciphers."""
 
 import getpass
 import os
@@ -11,8 +11,8 @@ from processes import CannotMeasure, children, cpu_seconds, stop, wait_for
 
 SYSTEM_FOLDERS = '/usr/sbin:/sbin:/usr/local/sbin'
 
-# MaxSessions and MaxStartups are not named: what is measured must hold with what a stock server allows.
-# SHLVL=1 tells bash that it is not the first one, so that it does not read a start-up file for each command.
+# MaxSessions and MaxStartups are not set: results must hold with the defaults of a server. With SHLVL=1 bash does not
+# regard itself as the first shell and skips its start-up file for each command.
 SERVER_CONFIGURATION = """\
 ListenAddress 127.0.0.1
 Port {port}
@@ -44,7 +44,7 @@ Host site 127.0.0.1
 
 
 def find_tool(name):
-    """The absolute path, as sshd wants to be started by one; None if there is none."""
+    """Returns a tool's absolute path, which sshd requires for its own start; None if there is none."""
     found = shutil.which(name) or shutil.which(name, path=SYSTEM_FOLDERS)
     return found and os.path.abspath(found)
 
@@ -55,10 +55,14 @@ def free_port():
 
 
 class Server:
-    """The site's sshd, from `with` to its end."""
+    """The site's sshd, for a `with` block."""
 
     def __init__(self, folder, environment='', forced=None):
-        """`environment`: NAME=VALUE for the programs it starts. `forced`: a program that is started for whatever is asked."""
+        """Prepares the server.
+
+        `environment`: NAME=VALUE for the programs that it starts. `forced`: a program that replaces every requested
+        one.
+        """
         self.folder = Path(folder)
         self.environment = environment and ' ' + environment
         self.forced = f'\nForceCommand {forced}' if forced else ''
@@ -101,7 +105,7 @@ class Server:
     def is_listening(self):
         if self.process.poll() is not None:
             raise CannotMeasure(f'sshd ended: {self.last_words()}')
-        return (self.folder / 'sshd.pid').exists()  # written once it listens
+        return (self.folder / 'sshd.pid').exists()  # written when it listens
 
     def log_in_once(self):
         command = ['ssh', '-F', self.client_configuration(self.port), 'site', 'true']
@@ -110,7 +114,7 @@ class Server:
             raise CannotMeasure(f'cannot log in at the sshd: {ended.stderr.strip()} {self.last_words()}')
 
     def client_configuration(self, port):
-        """A file for `ssh -F` with the host `site`, reached by this port (the server's own, or a relay's)."""
+        """Returns a file for `ssh -F` with the host `site`, reached by this port (the server's own, or a relay's)."""
         host_key = ' '.join((self.folder / 'host_key.pub').read_text().split()[:2])
         with open(self.known_hosts, 'a') as known:
             known.write(f'[127.0.0.1]:{port} {host_key}\n')
@@ -121,7 +125,7 @@ class Server:
         return path
 
     def wait_for_sessions(self):
-        """Until all sessions have ended and their CPU time is counted."""
+        """Waits until all sessions have ended and their CPU time is counted."""
         wait_for(lambda: not children(self.process.pid), 20, "the end of sshd's sessions")
 
     def cpu_seconds(self):

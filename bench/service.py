@@ -1,4 +1,4 @@
-"""A running Dozo with a database of its own, and what is asked of it over HTTP."""
+"""A running Dozo with its own database, and HTTP requests to it."""
 
 import base64
 import json
@@ -19,7 +19,7 @@ PAGE = 500
 
 
 class Service:
-    """`dozo serve`, from `with` to its end; nothing runs in it but what is asked for."""
+    """`dozo serve` for a `with` block; it runs only what is requested."""
 
     def __init__(self, folder, heap='512m', program=TOP / 'dozo', **settings):
         self.folder = Path(folder)
@@ -98,7 +98,7 @@ class Service:
             return json.load(answer)
 
     def all(self, path):
-        """The items of all pages."""
+        """Returns the items of all pages."""
         after = ''
         while True:
             page = self.get(f'{path}?limit={PAGE}{after}')
@@ -108,7 +108,7 @@ class Service:
             after = '&after=' + urllib.parse.quote(str(page['next']))
 
     def add_site(self, server, root, port=None):
-        """`port`: of a relay before the server."""
+        """Adds the site `dr`. `port`: of a relay before the server."""
         self.put(
             '/sites/dr',
             {
@@ -122,18 +122,18 @@ class Service:
         )
 
     def add_user(self, name, password, roles, projects):
-        """`projects`: the numbers of a lab manager's; others see all."""
+        """Adds a user. `projects`: numbers of a lab manager's projects; other roles see all."""
         self.post('/users', {'name': name, 'password': password, 'roles': roles})
         if 'LAB_MANAGER' in roles:
             for project in projects:
                 self.put(f'/projects/P{project:03}/members/{name}', {})
 
     def add_token(self, name, password):
-        """With its secret."""
+        """Adds a token and returns it with its secret."""
         return self.ask_as(name, password, 'POST', '/me/tokens', {'name': 'bench', 'readOnly': True})
 
     def ended(self, run, limit_seconds):
-        """The run as it is when it has ended."""
+        """Waits until a run has ended, and returns it."""
 
         def is_over():
             return self.get(f'/runs/{run["id"]}')['state'] != 'RUNNING'

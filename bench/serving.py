@@ -1,6 +1,7 @@
-"""The service by day: 50 people who list, search and ask what is safe while a backup runs, and a large CSV file.
+"""The service by day: 50 people who list, search and check coverage during a backup, and a large CSV file.
 
-The load is wrk's: people who wait for each answer and then think. Prints what they waited, and what the backup lost by them.
+The load comes from wrk: people who wait for each answer and then think. Prints their waiting times, and how much the
+backup slowed down.
 """
 
 import base64
@@ -31,17 +32,18 @@ BACKUP_LOSS_MAX = 0.10
 CSV_SECONDS_MAX = 10
 START_SECONDS_MAX = 5
 RATE_SHARE_MIN = 0.85  # a window begins with thinking, which alone costs 0.06
-PAIRS = 2_000  # requests to choose from, of each kind
-# By day a service has run for hours. With one window's warm-up, compiling took 4 to 10 % of both processors while it was measured.
-WARM_UP_HASTE = 20  # so many times as often
+PAIRS = 2_000  # requests of each kind to choose from
+# By day a service has been running for hours. With a warm-up of one window, compilation took 4 to 10 % of both
+# processors during the measurement.
+WARM_UP_HASTE = 20  # requests come so many times as often
 WARM_UP_WINDOWS = 4
 LIMIT_SECONDS = 600
 
-# How many of the fifty do what.
+# How many of the 50 people do what.
 PEOPLE = {'list': 15, 'search': 15, 'one experiment': 10, 'coverage': 10}
 WORDS = ('finger tapping', 'visit 9', 'rest, visit 42', '視覚課題', 's1234', 'p017', 'p017/s1')
 
-# What `wrk` has measured, as a line of JSON; the end of each script.
+# wrk's results as a line of JSON; the end of each script.
 DONE = """\
 function done(summary, latency)
     local errors, times = summary.errors, {{}}
@@ -55,7 +57,8 @@ function done(summary, latency)
 end
 """
 
-# wrk's `delay` is the thinking before each request, evenly from nothing to twice its mean, so that nobody keeps step.
+# wrk's `delay` is the thinking time before each request, uniform from 0 to twice its mean, so that people do not
+# synchronise.
 SCRIPT = """\
 local think_ms = tonumber(os.getenv("THINK_MS"))
 math.randomseed(tonumber(os.getenv("SEED")))
@@ -96,7 +99,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     if not find_tool('wrk'):
         raise CannotMeasure('wrk is missing (package wrk)')
     size = SHORT if options.short else FULL
@@ -130,7 +133,7 @@ def say(what):
 
 
 def write_scripts(folder, service, size):
-    """A script for wrk for each kind of request; everybody asks only for what is theirs."""
+    """Writes a wrk script for each kind of request; all users request only data in their projects."""
     tokens = {}
     for name, (roles, projects) in USERS.items():
         service.add_user(name, PASSWORD, roles, projects)
@@ -150,7 +153,7 @@ def write_scripts(folder, service, size):
 
 
 def any_of(dice, size, project):
-    """The number of an experiment of this project."""
+    """Returns the number of an experiment of this project."""
     return project - 1 + PROJECTS * dice.randrange(1, size.experiments // PROJECTS)
 
 
@@ -168,7 +171,7 @@ def list_path(dice, project, size):
 
 
 def search_path(dice, project, size):
-    """As the field asks while somebody types."""
+    """Returns a search as the field sends it during typing."""
     word = dice.choice((*WORDS, f's{any_of(dice, size, project)}'))
     return '/experiments?q=' + urllib.parse.quote(word[: dice.randrange(1, len(word) + 1)])
 
@@ -194,7 +197,7 @@ def coverage_path(dice, project, size):
 
 
 def share_of(times, share):
-    """The time within which this share of the requests was answered; of none at all, none is known."""
+    """Returns the time within which this share of the requests was answered; NaN if there were none."""
     return times[math.ceil(share * len(times)) - 1] if times else math.nan
 
 
@@ -202,7 +205,7 @@ PATHS = {'list': list_path, 'search': search_path, 'one experiment': one_path, '
 
 
 class Windows:
-    """Stretches of one backup, in turn without and with people."""
+    """Windows of one backup, alternating without and with people."""
 
     def __init__(self, backup, service, scripts, size):
         self.backup = backup
@@ -219,7 +222,7 @@ class Windows:
         self.backup.start()
         self.people(min(seconds, 5))
         for number in range(rounds):
-            # In turns which is first: a disk that gets slower all the time takes as much from both.
+            # The order alternates: a disk that slows down over time affects both equally.
             for with_people in (False, True) if number % 2 == 0 else (True, False):
                 if with_people:
                     for kind, answer in self.backup.window(True, lambda: self.people(seconds)).items():
@@ -229,7 +232,7 @@ class Windows:
         self.backup.stop()
 
     def people(self, seconds, think_seconds=None):
-        """What each kind of request took, by what wrk tells."""
+        """Returns the times of each kind of request, as measured by wrk."""
         running = {}
         think_ms = round(1_000 * (think_seconds or self.size.think_seconds))
         try:
@@ -255,7 +258,7 @@ class Windows:
     def rows(self):
         for kind, answers in self.answers.items():
             errors = sum(answer['errors'] for answer in answers)
-            # Of all windows together: in one there are too few for the slowest hundredth to be more than one.
+            # Over all windows: in a single one, the slowest 1 % would be one request or none.
             times = sorted(time / 1000 for answer in answers for time, count in answer['times'] for _ in range(count))
             rate = len(times) / sum(answer['seconds'] for answer in answers)
             yield kind, rate, [share_of(times, share) for share in (0.5, 0.95, 0.99, 1)], errors
@@ -287,7 +290,7 @@ class Windows:
 
 
 def register_file(folder, service, lines):
-    """Seconds of a dry run, of the registration, and of the same file again."""
+    """Returns the seconds of a dry run, of the registration, and of the same file again."""
     say(f'registers {lines:,} experiments')
     body = visits(folder / 'visits', lines)
     return {

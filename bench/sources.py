@@ -1,8 +1,8 @@
-"""Where experiments come from: a Flywheel that is read fast, seldom asked, and never believed in silence.
+"""Origins: Flywheel's download rate, requests of a quiet night, seeded faults, and when arrivals count as complete.
 
-Parts: `downloads` (beside curl of the same bytes), `night` (requests of a night in which nothing changed), `faults` (what is done
-wrong on purpose is named or got over), `completeness` (when experiments that arrive in made-up time are called complete). The Flywheel
-is the tests' emulator.
+Parts: `downloads` (compared with curl for the same bytes), `night` (requests of a night without changes), `faults`
+(seeded faults are reported or recovered from), `completeness` (when experiments that arrive in simulated time are
+called complete). The Flywheel is the tests' emulator.
 """
 
 import statistics
@@ -43,7 +43,7 @@ def add_options(parser):
 
 
 def measure(options):
-    """What falls short, and a remark for the last line."""
+    """Returns the shortfalls, and a remark for the last line."""
     chosen = options.only.split(',')
     unknown = set(chosen) - set(PARTS)
     if unknown:
@@ -60,7 +60,7 @@ def measure(options):
 
 
 def compiled(folder):
-    """The command that the driver is started with, as a list."""
+    """Returns the command that starts the driver, as a list."""
     java = find_java()
     if not (TESTS / 'dozo' / 'source' / 'flywheel' / 'Emulator.class').exists():
         raise CannotMeasure('Dozo or its tests are not built; `./dozo copy --help` builds them')
@@ -84,7 +84,7 @@ def compiled(folder):
 
 
 def lines(command, *arguments):
-    """What the driver says, line by line, in words."""
+    """Runs the driver and returns its lines, split into words."""
     ended = subprocess.run(
         [*command, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_SECONDS
     )
@@ -94,9 +94,12 @@ def lines(command, *arguments):
 
 
 def downloads(command, folder, short):
-    """The emulator is a process of its own; curl and we read from it in turns, one file after the other and four at once."""
+    """Compares downloads by curl and Dozo from an emulator in its own process.
+
+    The two take turns; curl fetches one file after the other, Dozo four at once.
+    """
     files, size = (FILES_SHORT, FILE_BYTES_SHORT) if short else (FILES, FILE_BYTES)
-    # The emulator keeps what it serves.
+    # The emulator holds what it serves in memory.
     server_command = [part if part != f'-Xmx{HEAP_MB}m' else '-Xmx2g' for part in command]
     server = subprocess.Popen(
         [*server_command, 'serve', str(files), str(size)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -111,7 +114,7 @@ def downloads(command, folder, short):
         proven = [fetched_and_summed(fetch, outputs(paths, work)) for _ in range(1 if short else ROUNDS)]
     finally:
         stop(server)
-    # In the first one Java is still compiling, which a service does once a month.
+    # The first round is left out: Java is still compiling, which in a service happens once a month.
     theirs, ours = ([float(line[at]) for line in rounds[1:]] for at in (0, 1))
     total = int(rounds[0][2])
     ratio = statistics.median(theirs) / statistics.median(ours)
@@ -127,7 +130,10 @@ def downloads(command, folder, short):
 
 
 def fetched_and_summed(fetch, files):
-    """Seconds. As in our own rounds, nothing has to be cut off before it is written."""
+    """Returns the seconds of a fetch and of the sums of its files.
+
+    The files are removed first, as in Dozo's rounds, so that none has to be truncated.
+    """
     for file in files:
         Path(file).unlink(missing_ok=True)
     return seconds_of(fetch) + seconds_of(['sha384sum', *files])
@@ -144,7 +150,7 @@ def outputs(paths, work):
 
 
 def curl(key, paths, work):
-    """A command that reads all files to disk, with one connection."""
+    """Returns a command that downloads all files to disk over one connection."""
     host, port, _, secret = key.split(':')
     config = [f'header = "Authorization: scitran-user {secret}"']
     for path, output in zip(paths, outputs(paths, work)):
@@ -185,7 +191,11 @@ def faults(command, folder, short):
 
 
 def completeness(command, _, short):
-    """Each kind of folder is watched by the rules that fit it; the fixed period is the shortest of whole hours that is never too early."""
+    """Compares completeness by evidence with a fixed quiet period.
+
+    Each kind of folder has its own suitable rules. The fixed period is the shortest number of whole hours that is never
+    too early.
+    """
     count = TRACES_SHORT if short else TRACES
     told = lines([*command[:-1], TRACES_PROGRAM], count, TRACES_SEED, LOOK_EVERY_MINUTES)
     hours = next(int(line[1]) for line in told if line[0] == 'fixed-hours')
@@ -212,7 +222,7 @@ def completeness(command, _, short):
 
 
 class Arrived(NamedTuple):
-    """Minutes behind the end, as text: negative where it was too early."""
+    """Minutes after the real end, as text; negative if too early."""
 
     kind: str
     ends: str

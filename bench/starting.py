@@ -1,4 +1,4 @@
-"""How long the service takes to start: from the command to the first answer that it is well."""
+"""The start time of the service: from the command to its first healthy answer."""
 
 import os
 import shutil
@@ -27,22 +27,22 @@ OPTIONS += ['--enable-native-access=ALL-UNNAMED', '--sun-misc-unsafe-memory-acce
 
 @dataclass(frozen=True)
 class Start:
-    """One start; processor time is that of Java until then, its own children (PostgreSQL) not counted."""
+    """One start; the CPU time is Java's until then, without its children (PostgreSQL)."""
 
     seconds: float
     cpu_seconds: float
 
 
 def measure_start(rounds, folder):
-    """`rounds` starts of `./dozo serve` with an embedded database that is there already; `folder` is new or empty.
+    """Measures `rounds` starts of `./dozo serve` with an existing embedded database; `folder` is new or empty.
 
-    One start before them makes the database, and the program where it is not built yet.
+    An extra start before creates the database, and builds the program if necessary.
     """
     return measure_ways({'./dozo serve': [str(TOP / 'dozo'), 'serve']}, rounds, folder)['./dozo serve']
 
 
 def ways():
-    """What the launcher's way is held against, by what it is called."""
+    """Returns the commands that the launcher is compared with, by name."""
     java = Path(os.environ['JAVA_HOME'] if 'JAVA_HOME' in os.environ else java_home()) / 'bin' / 'java'
     plain = [str(java), *OPTIONS]
     return {
@@ -56,7 +56,7 @@ def ways():
 
 
 def measure_ways(commands, rounds, folder):
-    """Starts by what they are called; turn by turn, so that a noisy moment meets all of them."""
+    """Returns starts by command name. The commands take turns, so that a temporary load affects all of them."""
     work = Path(folder) / 'work'
     work.mkdir(mode=0o700, parents=True)
     once(next(iter(commands.values())), work)

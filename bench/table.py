@@ -9,7 +9,7 @@ def markdown(heads, rows):
 
 
 def spread(values, digits=2):
-    """Median (min–max); the median alone where there is one value."""
+    """Returns the median (min–max); only the median if there is one value."""
     values = list(values)
     middle = f'{statistics.median(values):.{digits}f}'
     if len(values) == 1:

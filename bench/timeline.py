@@ -1,6 +1,6 @@
 """A picture of one night: when each experiment was looked at, sent and settled, by the times in the database.
 
-A line for each experiment; plain SVG, for light and dark.
+A line for each experiment; plain SVG, for light and dark backgrounds.
 """
 
 from dataclasses import dataclass
@@ -9,12 +9,13 @@ from html import escape
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960, 110, 24, 92, 44
 ROW_MIN, ROW_MAX, ALL_ROWS = 3, 16, 420
-NAMED_FROM = 10  # lower rows have no names
+NAMED_FROM = 10  # less high rows have no names
 TICKS_MAX = 10
 STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
-# Of each experiment: its manifest is sealed at the end of its look; a receipt says when a unit was proven at the site; the ledger
-# says when its bag was settled. When its first unit was begun is not kept: sending is shown from the seal to the last receipt.
+# For each experiment, the manifest is sealed at the end of its look, a receipt has the time when a unit was verified at
+# the site, and the ledger has the time when its bag was settled. The start of the first unit is not recorded, so
+# sending is shown from the seal to the last receipt.
 SQL = """
     select p.code || '/' || e.code, m.sealed_at, min(r.verified_at), max(r.verified_at),
            (select max(at) from ledger l where l.action = 'experiment.settled' and l.seq > s.seq
@@ -54,7 +55,7 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Line:
-    """Seconds from the start of the night."""
+    """Times of an experiment, in seconds from the start of the night."""
 
     name: str
     sealed: float
@@ -71,7 +72,7 @@ class Night:
 
 
 def read(centre):
-    """The last night of a centre."""
+    """Reads the last night of a centre."""
     steps = [line.split('\t') for line in centre.sql("set time zone 'UTC';" + STEPS_SQL).splitlines()]
     began, ended = (datetime.fromisoformat(text) for text in steps[0][3:])
 
@@ -87,7 +88,7 @@ def read(centre):
 
 
 def check(night):
-    """What cannot be, by what the night itself says."""
+    """Returns impossible times in a night's own records; empty if there are none."""
     for line in night.lines:
         times = [line.sealed, line.first_proven, line.proven, line.settled]
         if None in times or times != sorted(times) or not 0 <= times[0] <= times[-1] <= night.seconds:
@@ -96,7 +97,7 @@ def check(night):
 
 
 def overlaps(night):
-    """What begins before the one before it has ended, in words."""
+    """Describes which phases begin before the previous one has ended."""
     all_flows = list(flows(night).items())
     found = [
         f'the first {DONE[later]} {earlier_end - later_start:.1f} s before the last {DONE[earlier]}'
@@ -156,7 +157,10 @@ def svg(night):
 
 
 def flows(night):
-    """Of each flow its first and its last event. It has begun before the first, but nothing is kept of that, so no overlap is overstated."""
+    """Returns the first and last event of each flow.
+
+    A flow begins before its first event, but that time is not recorded, so overlaps are never overstated.
+    """
     return {
         'look': (min(line.sealed for line in night.lines), max(line.sealed for line in night.lines)),
         'send': (min(line.first_proven for line in night.lines), max(line.proven for line in night.lines)),

@@ -1,4 +1,4 @@
-"""People who keep a live run's page open: connections that read its events and say what they were told."""
+"""Viewers who keep a live run's page open: connections that read its events and count what they receive."""
 
 import http.cookiejar
 import re
@@ -18,7 +18,7 @@ READ_BYTES = 65_536
 
 
 def log_in(port, name, password):
-    """What a browser sends as its cookies after the form."""
+    """Logs in by the form and returns the Cookie header."""
     address = f'http://127.0.0.1:{port}/login'
     cookies = http.cookiejar.CookieJar()
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
@@ -35,7 +35,7 @@ def log_in(port, name, password):
 
 @dataclass
 class Viewer:
-    """A connection, how many samples came by it, and its last bytes, which may be half of the next one's name."""
+    """A connection, the number of samples received, and its last bytes, which may be half of the next sample's name."""
 
     stream: socket.socket
     samples: int = 0
@@ -54,13 +54,13 @@ class Viewer:
 
 
 class Viewers:
-    """So many viewers at once, from `with` to its end; in it everybody has seen something."""
+    """So many concurrent viewers, for a `with` block; inside it every viewer has received something."""
 
     def __init__(self, port, path, cookies, count):
         self.address = ('127.0.0.1', port)
         self.requests = [
             f'GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\nAccept-Encoding: gzip\r\n'
-            # Else one whose run is over keeps its connection, and nothing says that no more comes.
+            # Without this, the connection stays open after the run, and its end is not noticed.
             f'Accept-Language: en\r\nConnection: close\r\nCookie: {cookies[number % len(cookies)]}\r\n\r\n'
             for number in range(count)
         ]
@@ -92,7 +92,7 @@ class Viewers:
         self.selector.close()
 
     def all_see(self):
-        # Those whose run was over at once see nothing any more.
+        # Viewers of a finished run receive nothing more.
         return all(viewer.samples or viewer.over for viewer in self.viewers)
 
     def read(self):
@@ -103,7 +103,7 @@ class Viewers:
                     self.selector.unregister(key.fileobj)
 
     def watch(self, seconds):
-        """(samples a second that the worst served viewer had, how many were left out before the end)"""
+        """Returns (samples per second of the worst-served viewer, number of viewers disconnected before the end)."""
         before, began = [viewer.samples for viewer in self.viewers], time.monotonic()
         time.sleep(seconds)
         took = time.monotonic() - began

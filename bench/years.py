@@ -1,6 +1,7 @@
-"""Ten years of nights: a history made up in the tables by the pattern of a real night, and real nights behind it.
+"""Ten years of nights: a history generated in the tables after a real night, followed by real nights.
 
-What a real night adds is counted, table by table; the made-up nights must have added the same, and so must each real one behind them.
+The rows that a real night adds are counted, table by table. The generated nights must have added the same, and so must
+each real night after them.
 """
 
 import statistics
@@ -14,9 +15,9 @@ from table import markdown, spread
 
 STATEMENT_MS_MAX = 10
 EXPERIMENTS, FILES = 20, 20
-CHANGED = 3  # experiments a night, one file each
-BEFORE = 4  # real nights before the history, of which the last is the pattern
-MEASURED = 10  # real nights whose statements are looked at
+CHANGED = 3  # experiments per night, one file each
+BEFORE = 4  # real nights before the history; the last one is the pattern
+MEASURED = 10  # real nights whose statements are examined
 SHOWN = 6
 TABLES = """
     select relname from pg_class
@@ -31,22 +32,26 @@ SIZES = """
 
 
 def years(folder, server, program, nights, real, judged):
-    """`nights`: of the history. `real`: those behind it, through a service and an sshd."""
-    # Of about the same size: each change is a twentieth of its experiment, and all nights together look like one day's sweep.
+    """Measures nights before and after a long history.
+
+    `nights`: number of nights in the history. `real`: nights after it, through a service and an sshd.
+    """
+    # Files of about the same size: each change is a twentieth of its experiment, and all nights together look like one
+    # day's sweep.
     sources = make(folder / 'sources', EXPERIMENTS, FILES, 50, 60, 2)
     with Centre(folder / 'dozo', program, server.port, server) as centre:
         watch_statements(centre)
         centre.register(sources)
         centre.night()
         changes = Changes(sources)
-        # NB: the first of these also fetches what is made once for all nights.
+        # NB: the first of these also does the one-time work of all nights.
         before = [changed_night(centre, changes) for _ in range(BEFORE - 1)]
         counts = rows(centre)
         before.append(changed_night(centre, changes))
         pattern = difference(counts, rows(centre))
         say(f'a night of {CHANGED} changed experiments: {before[-1]:.2f} s, {sum(pattern.values())} rows')
         fill(centre, nights, pattern)
-        # What the service forgets at the end of a night has become ten years' at once here.
+        # The retention at the end of this night prunes ten years at once.
         counts = rows(centre)
         forgetting = changed_night(centre, changes)
         forgotten = -sum(count for count in difference(counts, rows(centre)).values() if count < 0)
@@ -74,7 +79,7 @@ def say(what):
 
 
 class Changes:
-    """One file after the other gets other bytes, in one experiment after the other."""
+    """Changes one file after the other, in one experiment after the other."""
 
     def __init__(self, sources):
         self.sources = sources
@@ -93,7 +98,7 @@ def changed_night(centre, changes):
 
 
 def watch_statements(centre):
-    """The server that the service has started loads the extension from its next start on."""
+    """Enables pg_stat_statements; the database server loads it at its next start."""
     centre.sql("alter system set shared_preload_libraries = 'pg_stat_statements'; alter system set pg_stat_statements.track_planning = on")
     centre.restart()
     centre.sql('create schema bench; create extension pg_stat_statements schema bench')
@@ -104,7 +109,7 @@ def forget_statements(centre):
 
 
 def statements(centre):
-    """(longest execution in ms, mean, longest planning, calls, its text), the longest first."""
+    """Returns (longest execution in ms, mean, longest planning, calls, text) of statements, the longest first."""
     told = centre.sql("""
         select max_exec_time, mean_exec_time, max_plan_time, calls, regexp_replace(query, '\\s+', ' ', 'g')
         from bench.pg_stat_statements where query !~ 'pg_stat_statements' order by 1 desc
@@ -129,7 +134,7 @@ def same(pattern, found, what):
 
 
 def table_sizes(centre):
-    """(table, rows, bytes with its indexes), the largest first."""
+    """Returns (table, rows, bytes including indexes), the largest first."""
     counts = rows(centre)
     return [(name, counts[name], int(size)) for name, size in (line.split('\t') for line in centre.sql(SIZES).splitlines())]
 

@@ -28,7 +28,10 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What origins tell of: each item once, known by its id, whatever it is called and wherever it lies there. */
+/**
+ * The items that origins list. Each item occurs once and is identified by its id, whatever its name or its place in the
+ * origin.
+ */
 @Component
 public class Arrivals {
 
@@ -79,33 +82,33 @@ public class Arrivals {
     private final Ledger ledger;
     private final InstantSource clock;
 
-    /** How far an item is. */
+    /** The state of an item. */
     public enum State {
-        /** A proposal: told of, and no experiment yet. */
+        /** A proposal: listed, and not an experiment yet. */
         OFFERED,
-        /** Nobody wants it as an experiment, somebody has said. */
+        /** A proposal that a user has dismissed. */
         DISMISSED,
-        /** An experiment, not all of which is here. */
+        /** An experiment whose data is not all here. */
         ARRIVING,
-        /** All that the origin tells of is here. */
+        /** Everything that the origin lists is here. */
         COMPLETE,
-        /** The origin tells of it no more; what is here stays. */
+        /** The origin no longer lists it; local files are kept. */
         GONE
     }
 
     /**
-     * What an origin tells of.
+     * An item that an origin lists.
      *
-     * @param item what it is in the origin, for ever
-     * @param theirs the id of the origin's own project that it is in
-     * @param project our project's code; null: nobody has said it yet
+     * @param item its id in the origin, which never changes
+     * @param theirs the id of the origin's own project that contains it
+     * @param project our project's code; null if not known yet
      * @param code proposed for its experiment
-     * @param filesTold null: not known yet
-     * @param filesHere those that are delivered
+     * @param filesTold null if not known yet
+     * @param filesHere how many are delivered
      * @param waiting whether the next night looks at it
-     * @param completeAt since when all of it is here; null: it is not
-     * @param experiment {@code project/code} of what it became; null: it is a proposal
-     * @param dismissal who does not want it; null: nobody has said that. Stays when it is gone
+     * @param completeAt since when all of it is here; null if it is not
+     * @param experiment {@code project/code} of its experiment; null for a proposal
+     * @param dismissal null if it is not dismissed. Kept when the item is gone
      */
     public record Arrival(
             long id,
@@ -133,13 +136,13 @@ public class Arrivals {
         }
     }
 
-    /** Who does not want a proposal as an experiment, and why. */
+    /** Who dismissed a proposal, and why. */
     public record Dismissal(Instant at, String by, String reason) {}
 
     /**
-     * What a proposal is to become; what is null is as proposed.
+     * The values for a proposal's experiment; null means as proposed.
      *
-     * @param acquisition null, or of it the parts that are null: as proposed
+     * @param acquisition null, or with null for those parts that are as proposed
      */
     public record Acceptance(
             @Nullable String project,
@@ -159,18 +162,19 @@ public class Arrivals {
     }
 
     /**
-     * Makes an experiment of a proposal: what it is in the origin, not what it is called, binds the two for ever. Its files come in the
-     * next night.
+     * Makes an experiment of a proposal. The item's id in the origin, not its name, binds the two permanently. Its
+     * files are delivered in the next night.
      *
-     * @return the experiment, nothing if there is no such arrival, or it is not seen
-     * @throws Refusal when it is an experiment already, its project is not known, or the experiment cannot be registered
+     * @return the experiment; empty if there is no such arrival in sight
+     * @throws Refusal if it is an experiment already or dismissed, its project is not known, or the experiment cannot
+     * be registered
      */
     @Transactional
     public Optional<Experiment> accept(Sight sight, long id, Acceptance wanted, String actor) {
         return lock(sight, id).map(arrival -> accept(sight, arrival, wanted, actor));
     }
 
-    /** An arrival, if it is seen; has others wait who would change it, until the transaction is over. */
+    /** Returns an arrival in sight, and locks it until the end of the transaction. */
     Optional<Arrival> lock(Sight sight, long id) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id = :id and in_sight(:seen, p.code)
@@ -246,7 +250,7 @@ public class Arrivals {
         return wanted == null ? proposed : wanted;
     }
 
-    /** An arrival, if it is seen. */
+    /** Returns an arrival, if it is in sight. */
     public Optional<Arrival> find(Sight sight, long id) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id = :id
@@ -258,7 +262,7 @@ public class Arrivals {
                 .optional();
     }
 
-    /** At most {@code limit} arrivals of all origins with an id above {@code after}, by id. */
+    /** Returns at most {@code limit} arrivals of all origins with an id above {@code after}, by id. */
     public List<Arrival> page(Sight sight, Filter wanted, long after, int limit) {
         return jdbc.sql(SELECT + """
                         where a.arrival_id > :after
@@ -281,10 +285,10 @@ public class Arrivals {
     }
 
     /**
-     * Which arrivals are wanted; null: any.
+     * A filter for arrivals; null matches any.
      *
-     * @param proposed whether nobody has made an experiment of it yet, or dismissed it
-     * @param dismissed whether somebody does not want it
+     * @param proposed whether it is a proposal that is not dismissed
+     * @param dismissed whether it is dismissed
      */
     public record Filter(
             @Nullable String origin,
@@ -295,7 +299,7 @@ public class Arrivals {
         public static final Filter ALL = new Filter(null, null, null, null);
     }
 
-    /** How many are dismissed, of what is seen. */
+    /** Returns how many arrivals in sight are dismissed. */
     public long dismissed(Sight sight) {
         return jdbc.sql("""
                         select count(*) from arrival a left join project p using (project_id)
@@ -306,7 +310,7 @@ public class Arrivals {
                 .single();
     }
 
-    /** How many of an origin are dismissed, of those that it still tells of. */
+    /** Returns how many arrivals of an origin are dismissed and still listed. */
     long dismissed(Origin origin) {
         return jdbc.sql("""
                         select count(*) from arrival
@@ -317,7 +321,10 @@ public class Arrivals {
                 .single();
     }
 
-    /** Keeps what a look told: what is new, what changed or moved, what is back. How many are new or changed. */
+    /**
+     * Stores the result of a look: items that are new, changed, moved or listed again. Returns how many are new or
+     * changed.
+     */
     int told(Origin origin, List<Offer> offers, Set<String> changed) {
         int[] sum = new int[1];
         sum[0] += bind(jdbc.sql("""
@@ -369,7 +376,7 @@ public class Arrivals {
                 .param("bytes", offers.stream().map(Offer::bytes).toArray(Long[]::new));
     }
 
-    /** Notes what an origin tells of no more; those that it told of until now. */
+    /** Marks items that an origin no longer lists; returns those that it listed until now. */
     List<Arrival> gone(Origin origin, List<Offer> offers) {
         List<Arrival> gone = jdbc.sql(SELECT + """
                         where a.origin_id = :origin and a.state <> 'GONE' and a.item <> all(:items::text[])
@@ -385,7 +392,7 @@ public class Arrivals {
         return gone;
     }
 
-    /** Experiments whose item is gone before all of it was here: as long as nobody says otherwise, that is missing. */
+    /** Returns experiments whose item is no longer listed and was never complete; the rest of it is missing. */
     List<Arrival> lost(Origin origin) {
         return jdbc.sql(SELECT + """
                         where a.origin_id = :origin and a.state = 'GONE' and a.experiment_id is not null and a.complete_at is null
@@ -396,7 +403,7 @@ public class Arrivals {
                 .list();
     }
 
-    /** The next that waits and that a run has not tried; in a retry, of its experiments alone. */
+    /** Returns the next waiting arrival that a run has not tried; in a retry, only one of its experiments. */
     Optional<Arrival> nextWaiting(long runId, Origin origin) {
         return jdbc.sql(SELECT + """
                         where a.origin_id = :origin and a.waiting and a.tried_run is distinct from :run
@@ -410,7 +417,7 @@ public class Arrivals {
                 .optional();
     }
 
-    /** How many wait that a run has not tried. */
+    /** Returns how many waiting arrivals a run has not tried. */
     long waiting(long runId, Origin origin) {
         return jdbc.sql("""
                         select count(*) from arrival
@@ -423,15 +430,15 @@ public class Arrivals {
     }
 
     /**
-     * Keeps what is known of a proposal by now; whoever has accepted it meanwhile has it wait for the next night.
+     * Stores what is known about a proposal. If it has been accepted meanwhile, it waits for the next night.
      *
-     * @param waits whether the next night looks at it again, whatever is known
+     * @param waits whether the next night looks at it again in any case
      */
     void described(long runId, Arrival arrival, Delivery told, boolean waits) {
         record(runId, arrival, told, false, waits);
     }
 
-    /** Keeps what came of an experiment's item. */
+    /** Stores the result of the delivery of an experiment's item. */
     void delivered(long runId, Arrival arrival, Delivery came) {
         record(runId, arrival, came, true, false);
     }
@@ -466,7 +473,7 @@ public class Arrivals {
                 .update();
     }
 
-    /** A run looks once more at what it has made an experiment of. */
+    /** Lets a run look again at an arrival that it has made an experiment. */
     void again(Arrival arrival) {
         jdbc.sql("update arrival set tried_run = null where arrival_id = :id")
                 .param("id", arrival.id())

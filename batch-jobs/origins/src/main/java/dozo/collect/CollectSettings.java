@@ -43,7 +43,7 @@ public record CollectSettings(
         @DefaultValue("1GB")
         DataSize roomLeft) {
 
-    /** How long an origin's server is waited for, and how often it is tried. */
+    /** Returns the time limits and retries for origins' servers. */
     Limits limits() {
         return Limits.usual(stall, firstWait);
     }

@@ -24,15 +24,16 @@ import org.springframework.transaction.support.TransactionOperations;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Collects from all origins, piece by piece: a look at an origin, then one item after the other. Bytes come while no transaction is
- * open; what came of a piece is kept in one. Which piece is next is asked of the database, so it goes on wherever it was cut off.
+ * Collects from all origins in pieces: a look at an origin, then one item after the other. No transaction is open
+ * during downloads; the result of a piece is stored in one transaction. The next piece is found by a query, so a
+ * stopped run continues where it was.
  */
 @Component
 public class Collection implements Collecting {
 
     private static final Logger LOG = LoggerFactory.getLogger(Collection.class);
 
-    /** So many that vanish at once, and not fewer than stay, are a finding. */
+    /** At least this many items gone in one look, and no fewer than are still listed, are a finding. */
     private static final int GONE_MIN = 5;
 
     private final JdbcClient jdbc;
@@ -44,7 +45,7 @@ public class Collection implements Collecting {
     private final TransactionOperations transactions;
     private final InstantSource clock;
 
-    /** What a look told, and the room that there is for it, in bytes. */
+    /** The result of a look, and the free space for it in bytes. */
     private record Looked(long room, Look look) {}
 
     private interface Asked<T> {
@@ -162,7 +163,10 @@ public class Collection implements Collecting {
                 .update();
     }
 
-    /** More likely a key that lost its rights, or a system that lost its data, than so many that somebody removed. */
+    /**
+     * Returns the finding for many items gone at once: lost permissions or lost data are likelier than that many
+     * deletions.
+     */
     private static Remark manyGone(Origin origin, int gone, int told) {
         return new Remark(
                 "what it listed so far",
@@ -207,7 +211,10 @@ public class Collection implements Collecting {
         });
     }
 
-    /** All in one: killed in between, a run would pass over it. Then it may look at it again: there is something to deliver. */
+    /**
+     * Accepts a proposal in one transaction: otherwise a run killed in between would skip the item. The run may then
+     * look at it again, in order to deliver it.
+     */
     private void accept(long runId, Origin origin, Arrival arrival, Delivery told) {
         try {
             transactions.executeWithoutResult(transaction -> {
@@ -257,7 +264,7 @@ public class Collection implements Collecting {
         reconciliations.remarks(runId, origin, arrival, came.remarks());
     }
 
-    /** What a collector says; null where it cannot say anything: then the origin's part of the run is over. */
+    /** Asks a collector. Returns null if it fails; the origin's part of the run is then over. */
     private <T> @Nullable T asked(long runId, Origin origin, boolean begins, Asked<T> question)
             throws InterruptedException {
         String why;

@@ -10,55 +10,60 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads origins of one kind. Keeps nothing between calls but what lies in the origin's spool, and changes nothing in the database but in {@code kept}. An interrupt ends
- * a call soon; what had come by then is kept, and the next call goes on from there.
+ * Reads origins of one kind. Between calls it keeps only the files in the origin's spool; it changes the database only
+ * in {@code kept}. An interrupt ends a call soon; files that have arrived by then are kept, and the next call continues
+ * from there.
  */
 public interface Collector {
 
     OriginKind kind();
 
     /**
-     * Checks what is said of an origin before it is kept; asks nothing over the network.
+     * Checks an origin's terms before they are stored, without using the network.
      *
-     * @throws Refusal when its address is malformed, or its secret cannot be read or is for another address
+     * @throws Refusal if the address is malformed, or the secret cannot be read or is for another address
      */
     void check(Terms terms);
 
     /**
-     * What there is, and what changed.
+     * Lists the origin's items and finds those that changed.
      *
-     * @param newest what the last look gave; null: everything counts as changed
-     * @throws OriginException when its items cannot be listed
+     * @param newest the value from the last look; null if everything counts as changed
+     * @throws OriginException if its items cannot be listed
      */
     Look look(Origin origin, @Nullable String newest) throws IOException, InterruptedException;
 
     /**
-     * What the origin tells of one item, without bringing it: a delivery of nothing, in which what cannot be read is missing.
+     * Describes an item without downloading it. The result is a delivery without files; what cannot be read counts as
+     * missing.
      *
-     * @throws OriginException when nothing can be asked any more
+     * @throws OriginException if the origin no longer answers at all
      */
     Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException;
 
     /**
-     * Brings what of one item is not here yet into {@link #tree}, and tells what is missing.
+     * Downloads what is not yet in {@link #tree} of an item, and reports what is missing.
      *
-     * @throws OriginException when nothing can be had from it any more
-     * @throws IOException when the spool cannot be read or written
+     * @throws OriginException if the origin no longer delivers anything
+     * @throws IOException if the spool cannot be read or written
      */
     Delivery deliver(Origin origin, Offer offer) throws IOException, InterruptedException;
 
-    /** Keeps what else is to be kept of what came of an experiment's item, in the same transaction. */
+    /** Stores further results of a delivery for an experiment, in the same transaction. */
     default void kept(long runId, Arrival arrival, Delivery came) {}
 
     /**
-     * Keeps what else is to be kept of a look, behind its arrivals and in the same transaction.
+     * Stores further results of a look, after its arrivals and in the same transaction.
      *
-     * @return what is missing by that
+     * @return what is missing because of them
      */
     default List<Remark> kept(Origin origin, Look look) {
         return List.of();
     }
 
-    /** The folder of an item's experiment, below the origin's spool, and of no other item; the same for ever where it is ours. */
+    /**
+     * Returns the folder of an item's experiment, below the origin's spool. No other item has it, and it never changes
+     * if it is in a spool of ours.
+     */
     Path tree(Origin origin, String item);
 }

@@ -3,15 +3,16 @@ package dozo.collect;
 import java.util.List;
 
 /**
- * What came of one item.
+ * The result for one item.
  *
- * @param offer what the origin tells of it now
- * @param filesTold those that it names
- * @param filesHere those of them that lie in the item's tree as they are told now
- * @param bytesFetched what came this time
- * @param arriving whether by the origin's own evidence there is more to come: then nothing is wrong, and it is not complete
- * @param missing what was told of and is not here, each with its reason
- * @param remarks what is worth a word
+ * @param offer what the origin lists of it now
+ * @param filesTold how many files the origin lists
+ * @param filesHere how many of them are in the item's tree as listed now
+ * @param bytesFetched downloaded this time
+ * @param arriving whether the origin's own evidence says that more will come: the item is then incomplete, but nothing
+ * is wrong
+ * @param missing what is listed and not here, each with its reason
+ * @param remarks what is worth noting
  */
 public record Delivery(
         Offer offer,
@@ -22,7 +23,7 @@ public record Delivery(
         List<Remark> missing,
         List<Remark> remarks) {
 
-    /** Whether all that the origin tells of, and will, is here. */
+    /** Returns whether everything is here that the origin lists or will list. */
     boolean isComplete() {
         return missing.isEmpty() && !arriving;
     }

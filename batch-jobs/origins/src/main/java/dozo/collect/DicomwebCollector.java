@@ -45,8 +45,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Collects the studies of an Orthanc: each is an item, by its StudyInstanceUID. What of it is known of a booking is told to
- * {@link Studies}. Nothing that somebody typed is kept: not a name, and not a description either.
+ * Collects the studies of an Orthanc. Each is an item, identified by its StudyInstanceUID. Facts for the comparison
+ * with bookings go to {@link Studies}. Nothing that somebody typed is stored: no name, and no description either.
  */
 @Component
 class DicomwebCollector implements Collector {
@@ -102,7 +102,7 @@ class DicomwebCollector implements Collector {
         }
     }
 
-    /** NB: a study of two patients is found twice, and is one item. */
+    /** NB: a study with two patients is found twice, but is one item. */
     private static List<Offer> offers(Origin origin, List<Found> found) {
         Map<String, Offer> offers = new LinkedHashMap<>();
         for (Found study : found) {
@@ -115,7 +115,7 @@ class DicomwebCollector implements Collector {
         return List.copyOf(offers.values());
     }
 
-    /** What stands before the first {@code ^} of the description, and only where somebody has said which project that is. */
+    /** Returns the text before the first {@code ^} of the description, if the origin's terms map it to a project. */
     private static @Nullable String theirs(Origin origin, Found study) {
         String description = study.description();
         int end = description.indexOf('^');
@@ -130,7 +130,7 @@ class DicomwebCollector implements Collector {
         return new Offer(item, theirs, "dcm-" + folder(item), title, acquisition, files, bytes);
     }
 
-    /** What is no UID has its code already in the item. */
+    /** Returns the folder's name; an item that is not a UID already contains its code. */
     private static String folder(String item) {
         return Uid.isPlain(item) ? Spool.folder(item) : item.substring(1);
     }
@@ -182,7 +182,7 @@ class DicomwebCollector implements Collector {
         return List.of(new Remark("study " + offer.item(), offer.item(), Trouble.NEVER_STABLE.name(), message));
     }
 
-    /** Where nothing answers any more, or nothing can be kept, it would be the trouble of all items. */
+    /** Returns the failed delivery of an item. Throws if the trouble affects all items. */
     private static Delivery failed(Offer offer, DeliveryException e) throws OriginException {
         if (Orthanc.endsAll(e.trouble())) {
             throw unusable(e);
@@ -219,7 +219,7 @@ class DicomwebCollector implements Collector {
         return Spool.tree(origin.terms().spool(), folder(item));
     }
 
-    /** NB: an item of what is no UID has only a code of it, so it is looked for. */
+    /** NB: for an invalid UID, the item contains only its code, so the UID is searched for. */
     private static String studyUid(Orthanc orthanc, String item) throws IOException, InterruptedException {
         if (Uid.isPlain(item)) {
             return item;
@@ -270,8 +270,8 @@ class DicomwebCollector implements Collector {
     }
 
     /**
-     * The scanner that is known by the station's name, or by the title that it sends under. Where none is, the station's name if it is a
-     * code as it stands, else the title.
+     * Returns the scanner that is registered for the station's name or the sender's AE title. If there is none, returns
+     * the station's name if it is a valid code, else the AE title.
      */
     private @Nullable String scanner(SeriesFacts series) {
         List<String> says = Stream.of(series.stationName(), series.aeTitle())
@@ -288,7 +288,7 @@ class DicomwebCollector implements Collector {
         return text.matches("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
     }
 
-    /** Scanners' own images say more of the study than what rides along. */
+    /** Prefers MR: a scanner's own images describe a study better than accompanying objects. */
     private static @Nullable String modality(List<String> modalities) {
         List<String> legal = modalities.stream()
                 .filter(each -> each.matches("[A-Z0-9_]{1,16}"))
@@ -305,7 +305,7 @@ class DicomwebCollector implements Collector {
         }
     }
 
-    /** What says that it was scanned in a time without scanners says nothing. */
+    /** Returns false for days before 1970, when there were no such scanners. */
     private static boolean isPlausible(LocalDate day) {
         return day.getYear() >= 1970;
     }

@@ -15,8 +15,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Proposals that nobody wants as experiments. A dismissed one is not described, proposed or accepted any more, whatever becomes of it in
- * its origin; it is known and counted all the same, with who said so and why, and can be taken back.
+ * Dismissed proposals: those that shall not become experiments. A dismissed proposal is no longer described, proposed
+ * or accepted, whatever happens to it in its origin. It stays known and counted, with who dismissed it and why, and the
+ * dismissal can be undone.
  */
 @Component
 public class Dismissals {
@@ -36,10 +37,10 @@ public class Dismissals {
     }
 
     /**
-     * Keeps who does not want a proposal, and why. The ledger has all but the reason, which is a person's own words.
+     * Dismisses a proposal. The ledger records everything except the reason, which is a person's own words.
      *
-     * @return the arrival as it is then, nothing if there is none, or it is not seen
-     * @throws Refusal when it is an experiment or dismissed already, or of the field {@code reason}
+     * @return the changed arrival; empty if there is none in sight
+     * @throws Refusal if it is an experiment or dismissed already, or for the field {@code reason}
      */
     @Transactional
     public Optional<Arrival> dismiss(Sight sight, long id, String reason, String by) {
@@ -80,10 +81,10 @@ public class Dismissals {
     }
 
     /**
-     * Makes a proposal of it again, which the next night describes.
+     * Undoes a dismissal; the next night describes the proposal.
      *
-     * @return the arrival as it is then, nothing if there is none, or it is not seen
-     * @throws Refusal when it is not dismissed
+     * @return the changed arrival; empty if there is none in sight
+     * @throws Refusal if it is not dismissed
      */
     @Transactional
     public Optional<Arrival> takeBack(Sight sight, long id, String by) {

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.stereotype.Component;
 
-/** Collects the sessions of a Flywheel: each is an item. */
+/** Collects the sessions of a Flywheel; each is an item. */
 @Component
 @EnableConfigurationProperties(CollectSettings.class)
 class FlywheelCollector implements Collector {
@@ -131,7 +131,7 @@ class FlywheelCollector implements Collector {
                 clock);
     }
 
-    /** The key, which has to be for the origin's address: a key that was put into the wrong file goes nowhere. */
+    /** Reads the key and checks that it is for the origin's address, so that a key in the wrong file is never sent. */
     private static ApiKey key(Terms terms) {
         Path file = terms.secretFile();
         if (file == null) {
@@ -146,7 +146,7 @@ class FlywheelCollector implements Collector {
             throw new Refusal(
                     "secretFile", "the key in %s cannot be used: %s", shown(file), String.valueOf(e.getMessage()));
         }
-        // An http:// address asks for plain HTTP as clearly as __force_insecure in the key.
+        // An http:// address requests plain HTTP as clearly as __force_insecure in the key.
         ApiKey sent = key.overPlainHttp(terms.address()).orElse(key);
         if (!isOf(sent.base(), terms.address())) {
             throw new Refusal(
@@ -167,7 +167,7 @@ class FlywheelCollector implements Collector {
                 && address.getRawUserInfo() == null;
     }
 
-    /** One item that cannot be had is its own trouble; where nothing answers any more, it would be that of all of them. */
+    /** Throws if Flywheel no longer answers: the failure then affects all items, not only this one. */
     private static void checkAnswers(Flywheel flywheel, List<Item> missing)
             throws OriginException, InterruptedException {
         Optional<Item> silent =
@@ -205,13 +205,16 @@ class FlywheelCollector implements Collector {
                 bytes);
     }
 
-    /** An id has characters that a code has not only where it is no real one; then it is cut off too. */
+    /**
+     * Returns the proposed code. Only ids that are not real ones contain characters that a code must not have, or are
+     * cut off.
+     */
     private static String code(String id) {
         String code = "fw-" + id.replaceAll("[^A-Za-z0-9_-]", "-");
         return code.length() > 64 ? code.substring(0, 64) : code;
     }
 
-    /** What says that it was scanned in a time without scanners says nothing. */
+    /** Ignores days before 1970, when there were no such scanners. */
     private static @Nullable LocalDate plausible(@Nullable LocalDate day) {
         return day == null || day.getYear() < 1970 ? null : day;
     }

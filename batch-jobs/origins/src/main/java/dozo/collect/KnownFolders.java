@@ -14,13 +14,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows folders again. A folder is the one that was known
+ * Recognises known folders. A folder is a known one if, in this order,
  *
  * <ol>
- *   <li>where path and number are the same;
- *   <li>else where it has the number of one that is not at its place any more, and was made at the same time; where the file
- *       system does not tell when, if it holds exactly what that one held: numbers are given to other folders later;
- *   <li>else where it lies at the path of one that is nowhere else: trees are copied to other file systems.
+ *   <li>path and inode number are the same;
+ *   <li>it has the inode number of a known folder that is no longer at its path, and the same birth time; if the file system
+ *       records no birth times, if it has exactly the same content: inode numbers are reused for other folders;
+ *   <li>it is at the path of a known folder that is nowhere else: trees are copied to other file systems.
  * </ol>
  */
 final class KnownFolders {
@@ -30,30 +30,30 @@ final class KnownFolders {
     private final Set<String> taken = new HashSet<>();
 
     /**
-     * One that is known.
+     * A known folder.
      *
      * @param theirs the origin's own project that it was in
-     * @param gone whether it was not there at the last look
+     * @param gone whether it was missing at the last look
      */
     record Known(String item, Folder place, @Nullable String theirs, String title, boolean gone) {}
 
-    /** How a folder was known. */
+    /** How a folder was recognised. */
     enum How {
         SAME,
-        /** Under another path. */
+        /** The same folder, under another path. */
         MOVED,
         /** Another folder, under the same path. */
         REPLACED,
         NEW,
-        /** It has the number of one that is gone, and nothing says that it is it. */
+        /** It has the inode number of a folder that is gone, but nothing shows that it is the same one. */
         PERHAPS_MOVED
     }
 
     /**
-     * A folder beside what is known of it.
+     * A folder with what is known of it.
      *
-     * @param known null: it is new
-     * @param perhaps which one it may be
+     * @param known null if it is new
+     * @param perhaps the known folder that it may be
      */
     record Recognised(
             FoundFolder found,
@@ -63,7 +63,7 @@ final class KnownFolders {
 
     /** Looks into a folder. */
     interface Content {
-        /** Whether it holds what was seen at the last look into the known one. */
+        /** Returns whether it contains what the last look found in the known folder. */
         boolean isSame(Known known, FoundFolder found) throws IOException, InterruptedException;
     }
 
@@ -75,7 +75,7 @@ final class KnownFolders {
         }
     }
 
-    /** Says of each folder which one it is; no known one is two of them. */
+    /** Recognises each folder; no known folder is used twice. */
     List<Recognised> recognise(List<FoundFolder> found, Content content) throws IOException, InterruptedException {
         Map<FoundFolder, Recognised> recognised = new HashMap<>();
         for (FoundFolder folder : found) {
@@ -129,7 +129,7 @@ final class KnownFolders {
         return before != null && folder.bornNanos() != null && !Objects.equals(before, folder.bornNanos());
     }
 
-    /** Whether a folder was it. */
+    /** Returns whether a folder was recognised as this one. */
     boolean isTaken(Known known) {
         return taken.contains(known.item());
     }

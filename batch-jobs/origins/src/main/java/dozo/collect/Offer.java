@@ -7,15 +7,15 @@ import dozo.source.tree.Completeness.Seen;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an origin tells of one item, as far as it is known.
+ * What an origin lists of one item, as far as known.
  *
- * @param item what it is for ever, 1 to 128 characters; labels are not
- * @param theirs the id of the origin's own project that it is in; null: it is in none
- * @param code proposed for its experiment: opaque, made of the id, and never of what people wrote
- * @param title proposed for its experiment: cut off and on one line, whatever is given
- * @param files null: not told without asking for more
- * @param bytes null: not told without asking for more
- * @param place where it lies; null: of a kind whose items are brought
+ * @param item its permanent id, 1 to 128 characters; labels are not permanent
+ * @param theirs the id of the origin's own project that contains it; null if there is none
+ * @param code proposed for its experiment: opaque, made of the id, never of text that people wrote
+ * @param title proposed for its experiment; any text is cut off and put on one line
+ * @param files null if not listed without further requests
+ * @param bytes null if not listed without further requests
+ * @param place its folder; null for kinds whose items are delivered into a spool
  */
 public record Offer(
         String item,
@@ -30,9 +30,9 @@ public record Offer(
     private static final int TITLE_LENGTH_MAX = 200;
 
     /**
-     * Where an item of a file tree lies.
+     * Where an item of a file tree is.
      *
-     * @param seen what was seen in it at the last look into it; null: nobody looked
+     * @param seen what the last look into it found; null if there was none
      */
     record Folder(
             FilePath path,
@@ -49,7 +49,7 @@ public record Offer(
         title = line(title);
     }
 
-    /** Of an item that is brought. */
+    /** Creates the offer of an item that is delivered into a spool. */
     public Offer(
             String item,
             @Nullable String theirs,

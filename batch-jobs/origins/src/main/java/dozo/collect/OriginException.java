@@ -3,12 +3,14 @@ package dozo.collect;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** An origin cannot be used at all, or no longer: it is down, or does not accept the key. Nothing is said about its items. */
+/**
+ * An origin cannot be used at all, or no longer: it is down, or rejects the key. This says nothing about its items.
+ */
 public final class OriginException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    /** @param message says what to look after, and nothing secret */
+    /** @param message says what to check; contains nothing secret */
     public OriginException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }

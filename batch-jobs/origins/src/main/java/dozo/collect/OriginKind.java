@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What an origin is. */
+/** The kind of an origin. */
 public enum OriginKind {
     FLYWHEEL(SourceKind.FLYWHEEL),
     DICOMWEB(SourceKind.DICOM),
-    /** Folders of the service's machine, which stay where they are. */
+    /** Folders on the service's machine, which stay where they are. */
     TREE(SourceKind.FILESYSTEM);
 
     private final SourceKind source;
@@ -18,17 +18,17 @@ public enum OriginKind {
         this.source = source;
     }
 
-    /** Its word in the database and in REST. */
+    /** Returns its name in the database and in REST. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The kind of its experiments' sources. */
+    /** Returns the kind of its experiments' sources. */
     public SourceKind source() {
         return source;
     }
 
-    /** Empty: there is no such word. */
+    /** Returns the kind with this name; empty if there is none. */
     public static Optional<OriginKind> of(String word) {
         return Arrays.stream(values()).filter(kind -> kind.word().equals(word)).findFirst();
     }

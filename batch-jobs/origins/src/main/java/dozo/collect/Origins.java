@@ -83,18 +83,18 @@ public class Origins {
     private final InstantSource clock;
 
     /**
-     * What is said of an origin.
+     * The settings of an origin.
      *
-     * @param address with scheme and host; what else belongs to it, its kind says. Of a tree its root as {@code file:}
-     * @param secretFile the file of the service's machine that its key or password is in; null: it asks for none
-     * @param storageHosts where it may send downloads on to, over TLS
-     * @param spool the folder of the service's machine into which items are brought, without links; of a tree its root, into which
-     *     nothing is written
-     * @param project the code of the project of all items that {@code projects} says nothing else of; null: unknown
-     * @param projects codes of projects by the ids of the origin's own
-     * @param automatic items whose project is known become experiments without anybody being asked
+     * @param address with scheme and host; the kind defines the rest. For a tree, its root as {@code file:}
+     * @param secretFile the file on the service's machine that contains its key or password; null if it requires none
+     * @param storageHosts hosts to which it may redirect downloads, over TLS
+     * @param spool the folder on the service's machine into which items are delivered, without links; for a tree its
+     * root, into which nothing is written
+     * @param project the code of the project of all items that {@code projects} does not map; null if unknown
+     * @param projects codes of projects by the ids of the origin's own projects
+     * @param automatic whether items with a known project become experiments without confirmation
      * @param active whether nights look at it
-     * @param tree what is said of a tree; null: it is none
+     * @param tree the settings of a tree; null for other kinds
      */
     public record Terms(
             OriginKind kind,
@@ -113,7 +113,7 @@ public class Origins {
             projects = Map.copyOf(projects);
         }
 
-        /** Of an origin that is no tree. */
+        /** Creates the terms of an origin that is not a tree. */
         public Terms(
                 OriginKind kind,
                 URI address,
@@ -127,7 +127,7 @@ public class Origins {
             this(kind, address, secretFile, storageHosts, spool, project, projects, automatic, active, null);
         }
 
-        /** Of a tree of folders below this root. */
+        /** Creates the terms of a tree of folders below this root. */
         public static Terms ofTree(
                 Path root,
                 Tree tree,
@@ -140,7 +140,7 @@ public class Origins {
                     OriginKind.TREE, address, null, List.of(), root, project, projects, automatic, active, tree);
         }
 
-        /** Its spool, or of a tree its root, as people read it. */
+        /** Returns its spool, or a tree's root, as text for people. */
         public String folder() {
             return shown(spool);
         }
@@ -172,10 +172,10 @@ public class Origins {
     }
 
     /**
-     * What is said of a tree of folders.
+     * The settings of a tree of folders.
      *
-     * @param patterns which folders below its root are experiments; 1 to {@value #PATTERNS_MAX}
-     * @param ready by what it is known that all of one is there
+     * @param patterns for the folders below its root that are experiments; 1 to {@value #PATTERNS_MAX}
+     * @param ready the rules for when an experiment is complete
      */
     public record Tree(List<FolderPattern> patterns, Rules ready) {
 
@@ -186,9 +186,9 @@ public class Origins {
         }
 
         /**
-         * The tree that texts say.
+         * Parses the settings of a tree.
          *
-         * @throws Refusal when one of them is malformed
+         * @throws Refusal if one of the texts is malformed
          */
         public static Tree of(List<String> patterns, List<String> ready) {
             if (patterns.isEmpty()
@@ -204,12 +204,12 @@ public class Origins {
             return new Tree(folders, refused("ready", () -> Rules.of(ready)));
         }
 
-        /** The patterns as they were written. */
+        /** Returns the patterns as they were written. */
         public List<String> patternTexts() {
             return patterns.stream().map(FolderPattern::toString).toList();
         }
 
-        /** The rules as they can be written. */
+        /** Returns the rules as they can be written. */
         public List<String> readyTexts() {
             return ready.texts();
         }
@@ -226,8 +226,8 @@ public class Origins {
     /**
      * An origin.
      *
-     * @param newest what the next look begins with, in its own words; null: everything
-     * @param lookedAt when all that it tells of was looked at last
+     * @param newest where the next look starts, in the origin's own terms; null if everything counts as changed
+     * @param lookedAt when its items were last listed
      */
     public record Origin(
             int id,
@@ -245,7 +245,7 @@ public class Origins {
         this.clock = clock;
     }
 
-    /** What reads origins of a kind. */
+    /** Returns the collector for a kind of origin. */
     Collector collector(OriginKind kind) {
         return requireNonNull(collectors.get(kind));
     }
@@ -253,8 +253,8 @@ public class Origins {
     /**
      * Registers an origin, or changes the one with this name.
      *
-     * @throws Refusal when something of it is malformed or not there, another origin has its spool, or its kind or spool is to
-     *     change and something was collected into it
+     * @throws Refusal if a value is malformed or does not exist, another origin has its spool, or its kind or spool
+     * would change although something was collected into it
      */
     @Transactional
     public Origin save(String name, Terms wanted, String actor) {
@@ -279,9 +279,9 @@ public class Origins {
     }
 
     /**
-     * Registers an origin of a name that none has.
+     * Registers an origin with a new name.
      *
-     * @throws Refusal as {@link #save}, and when one has it
+     * @throws Refusal as {@link #save}, and if the name exists
      */
     @Transactional
     public Origin register(String name, Terms wanted, String actor) {
@@ -292,10 +292,10 @@ public class Origins {
     }
 
     /**
-     * Changes an origin that somebody has looked at.
+     * Changes an origin that a user has loaded.
      *
-     * @param seen when it had been changed last as they saw it
-     * @throws Refusal as {@link #save}, and when it was changed since
+     * @param seen the time of its last change when the user loaded it
+     * @throws Refusal as {@link #save}, and if it has been changed since
      */
     @Transactional
     public Origin change(String name, Instant seen, Terms wanted, String actor) {
@@ -307,9 +307,9 @@ public class Origins {
     }
 
     /**
-     * The address that somebody has written.
+     * Parses an address.
      *
-     * @throws Refusal when it is none, or has a name or a password in it
+     * @throws Refusal if it is not valid, or contains a user name or password
      */
     public static URI address(String text) {
         try {
@@ -327,7 +327,7 @@ public class Origins {
                 "address", "expected an address such as https://flywheel.example.org, without user name and password");
     }
 
-    /** Has others wait who would change the origin, until the transaction is over. */
+    /** Locks the origin until the end of the transaction. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String name) {
         jdbc.sql("select from origin where name = :name for no key update")
@@ -350,7 +350,7 @@ public class Origins {
                 .optional();
     }
 
-    /** At most {@code limit} origins whose name comes after {@code after}, by name. */
+    /** Returns at most {@code limit} origins whose name comes after {@code after}, by name. */
     public List<Origin> page(String after, int limit) {
         return jdbc.sql(SELECT + "where o.name > :after order by o.name limit :limit")
                 .param("after", after)
@@ -502,7 +502,7 @@ public class Origins {
                 .update());
     }
 
-    /** Proposals go where they belong by now; where nobody is asked, the next night takes them. */
+    /** Updates the projects of proposals; if acceptance is automatic, the next night looks at them. */
     private void place(int id, boolean automatic) {
         jdbc.sql("""
                         update arrival a

@@ -19,7 +19,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What origins told of in runs, beside what was delivered: a report for each, kept with its run. */
+/** The reports that compare, for each run and origin, what the origin listed with what was delivered. */
 @Component
 public class Reconciliations {
 
@@ -32,32 +32,32 @@ public class Reconciliations {
     private final Findings findings;
     private final InstantSource clock;
 
-    /** What came of an origin in a run. */
+    /** The result of an origin's part of a run. */
     public enum State {
         RUNNING,
         /** Nothing is missing. */
         EMPTY,
         /** Something is missing. */
         DIFFERS,
-        /** The time was over before all was tried. */
+        /** The time limit was reached before every item was tried. */
         LATE,
-        /** The origin could not be used, or no longer. */
+        /** The origin could not be used at all, or no longer. */
         UNUSABLE
     }
 
     /**
      * The report of an origin in a run.
      *
-     * @param itemsTold all that the origin tells of; 0 in a retry, which does not look
-     * @param itemsChanged those of them that are new or changed since the last look
-     * @param itemsTried those that the run looked into: what changed, and what waited
-     * @param itemsComplete of the tried, those that are experiments and all here
-     * @param itemsGone those that the origin told of until now
-     * @param itemsDismissed of the told ones, those that nobody wants as experiments: not here, and not safe
-     * @param filesTold of the tried items that are experiments
-     * @param filesHere those of them that are delivered
-     * @param bytesFetched what came in this run
-     * @param message what ended it early; else empty
+     * @param itemsTold all items that the origin lists; 0 in a retry, which does not look
+     * @param itemsChanged listed items that are new or changed since the last look
+     * @param itemsTried items that the run looked at: those that changed or waited
+     * @param itemsComplete tried items that are experiments and completely here
+     * @param itemsGone items that the origin listed until now
+     * @param itemsDismissed listed items that are dismissed: not here, and not safe
+     * @param filesTold files of tried items that are experiments
+     * @param filesHere how many of them are delivered
+     * @param bytesFetched downloaded in this run
+     * @param message why it ended early; otherwise empty
      */
     public record Report(
             long runId,
@@ -105,7 +105,7 @@ public class Reconciliations {
         this.clock = clock;
     }
 
-    /** The reports of a run, by the origins' names. */
+    /** Returns the reports of a run, by the origins' names. */
     public List<Report> of(long runId) {
         return jdbc.sql("""
                         select r.*, o.name as origin from reconciliation r join origin o using (origin_id)
@@ -113,7 +113,7 @@ public class Reconciliations {
                         """).param("run", runId).query(REPORT).list();
     }
 
-    /** The report of an origin in the last run that came to it. */
+    /** Returns the report of the last run that reached this origin. */
     Optional<Report> latest(Origin origin) {
         return jdbc.sql("""
                         select r.*, o.name as origin from reconciliation r join origin o using (origin_id)
@@ -121,12 +121,15 @@ public class Reconciliations {
                         """).param("origin", origin.id()).query(REPORT).optional();
     }
 
-    /** At most {@code limit} lines of a run's reports with a number above {@code after}, by number; what of them is seen. */
+    /**
+     * Returns at most {@code limit} lines of a run's reports that are in sight and have a number above {@code after},
+     * by number.
+     */
     public List<ReportLine> lines(Sight sight, long runId, @Nullable Boolean missing, long after, int limit) {
         return lines(sight, runId, null, missing, after, limit);
     }
 
-    /** Those of one origin alone; null: of all. */
+    /** Returns the same for one origin; null for all. */
     public List<ReportLine> lines(
             Sight sight, long runId, @Nullable String origin, @Nullable Boolean missing, long after, int limit) {
         return jdbc.sql("""
@@ -151,7 +154,7 @@ public class Reconciliations {
                 .list();
     }
 
-    /** The origin that a run is at, by its id. */
+    /** Returns the id of the origin that a run is working on. */
     Optional<Integer> running(long runId) {
         return jdbc.sql("select origin_id from reconciliation where run_id = :run and ended_at is null")
                 .param("run", runId)
@@ -159,7 +162,10 @@ public class Reconciliations {
                 .optional();
     }
 
-    /** The next active origin that a run has not come to; in a retry, one that its experiments wait for. */
+    /**
+     * Returns the next active origin that a run has not reached; in a retry, only one with waiting items of its
+     * experiments.
+     */
     Optional<Integer> nextOrigin(long runId) {
         return jdbc.sql("""
                         select o.origin_id from origin o
@@ -175,7 +181,7 @@ public class Reconciliations {
                 .optional();
     }
 
-    /** Whether a run goes through some experiments alone. */
+    /** Returns whether a run is limited to some experiments. */
     boolean isRetry(long runId) {
         return jdbc.sql("select exists (select from run_experiment where run_id = :run)")
                 .param("run", runId)
@@ -183,7 +189,7 @@ public class Reconciliations {
                 .single();
     }
 
-    /** Begins the report of an origin in a run that does not look at it. */
+    /** Begins the report of an origin in a run that does not list its items. */
     void begin(long runId, Origin origin) {
         begin(runId, origin, 0, 0, 0, 0);
     }
@@ -205,7 +211,7 @@ public class Reconciliations {
                 .update();
     }
 
-    /** Counts what came of an item. */
+    /** Adds the result for an item to the report. */
     void tried(long runId, Origin origin, Delivery came, boolean delivered) {
         jdbc.sql("""
                         update reconciliation
@@ -222,7 +228,7 @@ public class Reconciliations {
                 .update();
     }
 
-    /** Keeps what is missing, each as a finding of the run too. */
+    /** Stores what is missing; each is also a finding of the run. */
     void missing(long runId, Origin origin, @Nullable Arrival arrival, List<Remark> missing) {
         add(runId, origin, arrival, missing, true);
         Integer experiment = arrival == null ? null : arrival.experimentId();
@@ -234,22 +240,22 @@ public class Reconciliations {
                         .toList());
     }
 
-    /** Keeps what is worth a word. */
+    /** Stores remarks. */
     void remarks(long runId, Origin origin, @Nullable Arrival arrival, List<Remark> remarks) {
         add(runId, origin, arrival, remarks, false);
     }
 
-    /** A spool that will be full soon: a finding of the run. */
+    /** Adds a finding for a spool that will soon be full. */
     void spoolShort(long runId, String message) {
         findings.add(runId, List.of(new Finding(null, Problem.SPOOL_SHORT, null, message)));
     }
 
-    /** Ends a report: empty where nothing is missing. */
+    /** Ends a report; its state is EMPTY if nothing is missing. */
     void end(long runId, Origin origin) {
         end(runId, origin, null, "");
     }
 
-    /** Ends a report early, with one finding of the run that says why. */
+    /** Ends a report early, with one finding that says why. */
     void endEarly(long runId, Origin origin, State state, String why) {
         Problem problem = state == State.LATE ? Problem.ORIGIN_LATE : Problem.ORIGIN_UNUSABLE;
         findings.add(runId, List.of(new Finding(null, problem, null, "origin %s: %s".formatted(origin.name(), why))));

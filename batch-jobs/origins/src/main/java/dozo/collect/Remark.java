@@ -4,12 +4,12 @@ import dozo.source.delivery.Item;
 import java.util.List;
 
 /**
- * A word about something in an origin: that it is missing here and why, or something else that is worth it.
+ * A remark on an object in an origin: that it is missing here and why, or anything else worth noting.
  *
  * @param name for people, without control characters; no subject's name
- * @param id the thing's in the origin
- * @param reason a word in capitals, as {@code DENIED}
- * @param message says more, and nothing secret
+ * @param id the object's id in the origin
+ * @param reason a code in capital letters, such as {@code DENIED}
+ * @param message details; contains nothing secret
  */
 public record Remark(String name, String id, String reason, String message) {
 

@@ -20,14 +20,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** The room in origins' spools, from which nothing is ever evicted (ADR 0045): what is left of it, and what fits into it. */
+/**
+ * The free space in origins' spools, from which nothing is ever evicted (ADR 0045), and the check whether an item fits.
+ */
 @Component
 class Room {
 
-    /** As long as it takes to buy a disk: so long before a spool is full it is said. */
+    /** How long before a spool is full this is reported: as long as it takes to buy a disk. */
     private static final Duration AHEAD = Duration.ofDays(14);
 
-    /** Busy file servers take their time at night, and nobody waits. */
+    /** The time limit at night: busy file servers may be slow, and no person is waiting. */
     static final Duration NIGHT = Duration.ofMinutes(1);
 
     private static final FileQuestion<Spool> SPOOL = new FileQuestion<>(folder -> {
@@ -50,12 +52,13 @@ class Room {
     }
 
     /**
-     * The bytes that may still come into an origin's spool; negative: too many are there already. Into a tree nothing comes, so it has room.
+     * Returns how many bytes may still be written to an origin's spool; negative if too many are there already. A tree
+     * has unlimited space, because nothing is written to it.
      *
-     * @param most how long its file system is waited for
-     * @throws OriginException when the spool is empty although something was brought into it
-     * @throws IOException when it is not there
-     * @throws Refusal when its file system does not answer
+     * @param most how long to wait for its file system
+     * @throws OriginException if the spool is empty although something was delivered into it
+     * @throws IOException if it does not exist
+     * @throws Refusal if its file system does not answer
      */
     long left(Origin origin, Duration most) throws IOException {
         if (origin.terms().kind() == OriginKind.TREE) {
@@ -77,11 +80,11 @@ class Room {
                 .single();
     }
 
-    /** Why an item does not fit; nothing: it does, as far as its size is told. */
+    /** Returns why an item does not fit; empty if it fits, as far as its size is known. */
     Optional<Remark> refusal(Origin origin, Arrival arrival, Path tree) throws IOException {
         long left = left(origin, NIGHT);
         Long told = arrival.bytesTold();
-        // What is here of it is counted only where it matters: it may be a million files.
+        // The files already here are counted only if it matters: there may be a million.
         if (left >= 0 && (told == null || told <= left || told - bytesIn(tree) <= left)) {
             return Optional.empty();
         }
@@ -108,7 +111,7 @@ class Room {
         return bytes[0];
     }
 
-    /** What has to be said of a spool that is full within 14 days, if as much comes as in the 14 days until now. */
+    /** Returns a message if a spool will be full within 14 days at the rate of the last 14 days. */
     Optional<String> shortness(Origin origin, long left) {
         long came = jdbc.sql("""
                         select coalesce(sum(bytes_fetched), 0) from reconciliation

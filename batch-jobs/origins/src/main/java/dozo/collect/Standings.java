@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** How origins stand: what they told of, how much of it is here, what their last reconciliation said, and what to do next. */
+/**
+ * The state of origins: what they list, how much of it is here, the result of their last reconciliation, and what to do
+ * next.
+ */
 @Component
 public class Standings {
 
@@ -26,44 +29,44 @@ public class Standings {
     private final Reconciliations reconciliations;
     private final Room room;
 
-    /** What an origin calls for; of several, the first. */
+    /** What an origin needs next; if several apply, the first. */
     public enum Next {
         /** Nights skip it. */
         INACTIVE,
-        /** Its spool is not there, does not answer, or is empty though something was brought into it. */
+        /** Its spool does not exist, does not answer, or is empty although something was delivered into it. */
         NO_SPOOL,
-        /** It could not be used, or no longer. */
+        /** It could not be used at all, or no longer. */
         UNUSABLE,
         /** Nothing more fits into its spool. */
         FULL,
-        /** The time was over before all was tried. */
+        /** The time limit was reached before every item was tried. */
         LATE,
         /** Something is missing. */
         DIFFERS,
         /** No run has looked at it yet. */
         UNSEEN,
-        /** Somebody has to say which proposals become experiments. */
+        /** A user has to decide which proposals become experiments. */
         OFFERED,
         NOTHING
     }
 
     /**
-     * What an origin told of, in items.
+     * How many items an origin has.
      *
-     * @param told all that it tells of now
-     * @param offered of those, proposals
-     * @param complete of those, experiments that are all here
-     * @param dismissed of those, proposals that nobody wants
-     * @param waiting those that the next night looks into
-     * @param gone those that it tells of no more
+     * @param told all that it lists now
+     * @param offered listed items that are proposals
+     * @param complete listed items that are experiments and completely here
+     * @param dismissed listed items that are dismissed
+     * @param waiting items that the next night looks at
+     * @param gone items that it no longer lists
      */
     public record Items(long told, long offered, long complete, long dismissed, long waiting, long gone) {}
 
     /**
-     * How an origin stands.
+     * The state of an origin.
      *
-     * @param roomBytes what may still come into its spool, at least 0; null: it has none, or none that can be used
-     * @param latest of the last run that came to it; null: none has
+     * @param roomBytes how much may still be written to its spool, at least 0; null if it has no usable spool
+     * @param latest from the last run that reached it; null if none has
      */
     public record Standing(
             Origin origin,
@@ -72,7 +75,7 @@ public class Standings {
             @Nullable Report latest,
             Next next) {
 
-        /** Whether somebody has to do something before a night can bring all. */
+        /** Returns whether a person must act before a night can deliver everything. */
         public boolean wrong() {
             return switch (next) {
                 case NO_SPOOL, UNUSABLE, FULL, LATE, DIFFERS -> true;
@@ -89,8 +92,8 @@ public class Standings {
     }
 
     /**
-     * At most {@code limit} origins whose name comes after {@code after}, by name; asks their spools' file systems, all at the same
-     * time.
+     * Returns at most {@code limit} origins whose name comes after {@code after}, by name. Queries the file systems of
+     * their spools in parallel.
      */
     public List<Standing> page(String after, int limit) {
         List<Origin> page = origins.page(after, limit);

@@ -48,9 +48,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Finds experiments among the folders of a tree, and judges by what lies in them whether all of it is there. Nothing is brought: the
- * folder is the experiment's source. An item is a number drawn by chance when the folder is seen first, so a code made of it says nothing
- * of what people wrote.
+ * Finds experiments among the folders of a tree, and judges by their content whether they are complete. Nothing is
+ * copied: the folder is the experiment's source. An item's id is drawn at random when its folder is first seen, so
+ * codes made of it reveal nothing that people wrote.
  */
 @Component
 class TreeCollector implements Collector {
@@ -173,7 +173,7 @@ class TreeCollector implements Collector {
                 place);
     }
 
-    /** What is told of a folder that could not be looked at now: nothing that would change what is known. */
+    /** Returns the offer of a folder that could not be looked at now; it changes nothing that is known. */
     private static Offer unknown(Known known) {
         return new Offer(
                 known.item(),
@@ -190,7 +190,10 @@ class TreeCollector implements Collector {
         return "tree-" + item;
     }
 
-    /** Names of projects as they are written in the origin's mapping: text as it stands, other bytes and {@code %} as {@code %XX}. */
+    /**
+     * Returns a project's name as written in the origin's mapping: text as it is, but percent-encoded if it contains
+     * {@code %} or is not valid text. Null if it is too long.
+     */
     static @Nullable String theirs(byte[] bytes) {
         String theirs = text(bytes).filter(text -> !text.contains("%")).orElseGet(() -> encoded(bytes));
         return theirs.length() <= THEIRS_LENGTH_MAX ? theirs : null;
@@ -220,7 +223,7 @@ class TreeCollector implements Collector {
         return text.toString();
     }
 
-    /** What people called it; whose it is never. */
+    /** Returns the title from label and session, else from modality and day; never from the subject. */
     private static String title(Captured captured, Acquisition acquisition) {
         String said = Stream.of(Field.LABEL, Field.SESSION)
                 .flatMap(field -> captured.value(field).stream())
@@ -235,7 +238,7 @@ class TreeCollector implements Collector {
                 .collect(Collectors.joining(" "));
     }
 
-    /** What the folder's name says, where it is such a thing. */
+    /** Returns the values in the folder's name, if they are valid. */
     private Acquisition acquisition(Captured captured) {
         LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
         LocalDate day = captured.day();
@@ -290,7 +293,9 @@ class TreeCollector implements Collector {
         return remarks;
     }
 
-    /** Counts what is in it, and asks its files for what its name does not say of the acquisition. */
+    /**
+     * Counts the folder's content, and reads from its files those facts of the acquisition that its name does not give.
+     */
     @Override
     public Delivery describe(Origin origin, Offer offer) throws IOException, InterruptedException {
         Folder place = place(origin, offer.item());

@@ -28,7 +28,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Where the folders of arrivals from file trees lie, and what was seen in them. */
+/** Where the folders of arrivals from file trees are, and what was seen in them. */
 @Component
 class TreeFolders {
 
@@ -73,7 +73,7 @@ class TreeFolders {
         this.ledger = ledger;
     }
 
-    /** All that are known of an origin, those that are gone too. */
+    /** Returns all known folders of an origin, including those that are gone. */
     List<Known> of(Origin origin) {
         return jdbc.sql(SELECT + "where f.origin_id = :origin order by f.item")
                 .param("origin", origin.id())
@@ -89,7 +89,7 @@ class TreeFolders {
                 .optional();
     }
 
-    /** Those that were complete, and of which something else was sealed since than was seen then. */
+    /** Returns complete items whose latest manifest has other counts of files or bytes than the last look found. */
     Set<String> grown(Origin origin) {
         return new HashSet<>(jdbc.sql("""
                         select f.item
@@ -105,7 +105,7 @@ class TreeFolders {
                 .list());
     }
 
-    /** Keeps where folders lie that are new, or elsewhere now. */
+    /** Stores the places of folders that are new or moved. */
     void keep(Origin origin, List<Offer> offers) {
         Map<String, Known> before = of(origin).stream().collect(Collectors.toMap(Known::item, Function.identity()));
         List<Offer> changed = new ArrayList<>();
@@ -130,7 +130,7 @@ class TreeFolders {
         });
     }
 
-    /** Keeps what was seen in an arrival's folder. */
+    /** Stores what was seen in an arrival's folder. */
     void saw(Arrival arrival, Seen seen) {
         jdbc.sql("""
                         update tree_folder f
@@ -148,9 +148,9 @@ class TreeFolders {
     }
 
     /**
-     * Has experiments follow their folders, which have other names now.
+     * Updates the sources of experiments whose folders were moved or renamed.
      *
-     * @return what could not
+     * @return the folders for which this failed
      */
     List<Remark> follow(Origin origin) {
         List<Remark> troubles = new ArrayList<>();
@@ -170,7 +170,9 @@ class TreeFolders {
         return troubles;
     }
 
-    /** Binds proposals to the experiments that somebody has registered with their folders, and does not propose them any more. */
+    /**
+     * Binds proposals to experiments that users have registered with their folders; they are then no longer proposals.
+     */
     void bind(Origin origin) {
         for (Placed each : placed(origin, """
                 join experiment e on e.source_kind = 'filesystem'

@@ -1,4 +1,6 @@
-/** Collects experiments from the systems that hold them: what an origin tells of, what of it is here, and what is missing. */
+/**
+ * Collects experiments from the systems that hold them: what an origin lists, what of it is here, and what is missing.
+ */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {

@@ -8,20 +8,20 @@ import java.time.ZoneId;
 import java.util.Optional;
 
 /**
- * Recordings of the MEG systems of BTi and 4D-Neuroimaging: a folder with {@code config}, often {@code hs_file}, and data as
- * {@code c,rfDC}. Big-endian. The header of the data is at the end of the file, and the last 8 bytes say where it begins. It has 96
- * bytes, then 56 for each epoch, 104 for each channel, 72 for each event, then what was done with the data: the first process made the
- * file, and its time is in seconds since 1970, behind its length (4 bytes), kind (20), check sum (4) and user (32). The header's own
- * time stamp is 0 in the files that could be seen.
+ * Recordings of the MEG systems of BTi and 4D-Neuroimaging: a folder with {@code config}, often {@code hs_file}, and
+ * data such as {@code c,rfDC}. Big-endian. The header of the data is at the end of the file, and the last 8 bytes give
+ * its position. It has 96 bytes, then 56 for each epoch, 104 for each channel, 72 for each event, then the processing
+ * steps of the data. The first process created the file. Its time is in seconds since 1970, after its length (4 bytes),
+ * kind (20), checksum (4) and user (32). The header's own time stamp is 0 in all files that were available.
  *
- * <p>Learnt from the reader in MNE-Python 8aa8dec4, {@code mne/io/bti/bti.py} ({@code _read_bti_header_pdf}, {@code _read_process};
- * {@code _get_bti_info} takes the first process's time as the date of the measurement).
+ * <p>Derived from the reader in MNE-Python 8aa8dec4, {@code mne/io/bti/bti.py} ({@code _read_bti_header_pdf},
+ * {@code _read_process}; {@code _get_bti_info} takes the first process's time as the date of the measurement).
  */
 final class Bti {
 
     private static final int PLACE_BYTES = 8;
 
-    /** Of the place only these bits count in files below 2 GiB. */
+    /** In files below 2 GiB, only these bits of the position count. */
     private static final long PLACE_MASK = Integer.MAX_VALUE;
 
     private static final int HEADER_BYTES = 96;
@@ -37,7 +37,7 @@ final class Bti {
 
     private Bti() {}
 
-    /** Returns the recording, with its day if that is said; nothing if the file is none of these. */
+    /** Returns the recording, with its day if stated; empty if the file has another format. */
     static Optional<Recording> recording(OpenFile file, ZoneId zone) throws IOException {
         long end = file.factsWhenOpened().sizeBytes() - PLACE_BYTES;
         Optional<ByteBuffer> place = Recording.bytes(file, end, PLACE_BYTES);
@@ -59,7 +59,7 @@ final class Bti {
         return at < 0 || at > end ? -1 : (at + 7) / 8 * 8;
     }
 
-    /** Nothing in it says what the file is: all that is known of these numbers has to fit. */
+    /** Returns whether all known numbers are plausible: the format has no signature. */
     private static boolean isHeader(ByteBuffer header) {
         float period = header.getFloat(28);
         return Recording.between(header.getShort(0), 1, 99)

@@ -15,13 +15,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recordings of CTF's MEG systems: folders {@code .ds} with a resource file {@code .res4} and the data in {@code .meg4}. A resource file
- * begins with 8 bytes that say so, three texts of 256 bytes and a number of 2; then the time and the date of the recording as texts of
- * 255 bytes each, in either order.
+ * Recordings of CTF's MEG systems: folders {@code .ds} with a resource file {@code .res4} and the data in
+ * {@code .meg4}. A resource file begins with an 8-byte signature, three texts of 256 bytes and a number of 2 bytes.
+ * Then follow time and date of the recording as texts of 255 bytes each, in either order.
  *
- * <p>Learnt from the readers in MNE-Python 8aa8dec4, {@code mne/io/ctf/res4.py} ({@code _read_res4}) and {@code info.py}
- * ({@code _convert_time}: the four ways in which dates are written, with numbers the day before the month), and from the first bytes
- * that FieldTrip's {@code ft_filetype} knows.
+ * <p>Derived from the readers in MNE-Python 8aa8dec4, {@code mne/io/ctf/res4.py} ({@code _read_res4}) and
+ * {@code info.py} ({@code _convert_time}: the four formats of dates; in numeric ones the day comes before the month),
+ * and from the signatures in FieldTrip's {@code ft_filetype}.
  */
 final class Ctf {
 
@@ -36,20 +36,20 @@ final class Ctf {
 
     private Ctf() {}
 
-    /** Returns the begin of a resource file; nothing if it is none. */
+    /** Returns the beginning of a resource file; empty if the file is not one. */
     static Optional<ByteBuffer> resource(OpenFile file) throws IOException {
         return Recording.bytes(file, 0, SECOND_AT + FIELD_BYTES)
                 .filter(header -> RESOURCES.contains(Recording.text(header, 0, BEGIN_BYTES)));
     }
 
-    /** Whether it begins as the data do. */
+    /** Returns whether the file has the signature of a data file. */
     static boolean isData(OpenFile file) throws IOException {
         return Recording.bytes(file, 0, BEGIN_BYTES)
                 .filter(begin -> DATA.contains(Recording.text(begin, 0, BEGIN_BYTES)))
                 .isPresent();
     }
 
-    /** Returns the day of the recording; null where neither text is a date. */
+    /** Returns the day of the recording; null if neither text is a date. */
     static @Nullable LocalDate day(ByteBuffer header) {
         LocalDate day = parsed(Recording.text(header, SECOND_AT, FIELD_BYTES));
         return day == null ? parsed(Recording.text(header, FIRST_AT, FIELD_BYTES)) : day;
@@ -60,7 +60,7 @@ final class Ctf {
             try {
                 return LocalDate.parse(text, form);
             } catch (DateTimeException notSo) {
-                // Written otherwise, or no date.
+                // In another format, or not a date.
             }
         }
         return null;

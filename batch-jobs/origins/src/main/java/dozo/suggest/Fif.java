@@ -6,7 +6,10 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Recordings of MEG in the FIF form: a chain of tags, each with its kind, type, length in bytes, and where the next one is. */
+/**
+ * MEG recordings in the FIF format: a chain of tags, each with its kind, type, length in bytes, and the position of the
+ * next one.
+ */
 final class Fif {
 
     private static final int FILE_ID = 100;
@@ -17,13 +20,13 @@ final class Fif {
 
     private Fif() {}
 
-    /** Whether it begins as such a file does. */
+    /** Returns whether the file begins like a FIF file. */
     static boolean isFif(OpenFile file) throws IOException {
         ByteBuffer tag = bytes(file, 0);
         return !tag.hasRemaining() && tag.getInt(0) == FILE_ID && tag.getInt(4) == ID_STRUCTURE;
     }
 
-    /** When it was measured; empty where that is not said among the first {@value #TAGS_MAX} tags. */
+    /** Returns the time of the measurement; empty if it is not among the first {@value #TAGS_MAX} tags. */
     static Optional<Instant> measuredAt(OpenFile file) throws IOException {
         long at = 0;
         for (int i = 0; i < TAGS_MAX; i++) {
@@ -45,7 +48,7 @@ final class Fif {
         return Optional.empty();
     }
 
-    /** Some bytes; with room left where the file ends. */
+    /** Reads some bytes; the buffer is not full if the file ends before. */
     private static ByteBuffer bytes(OpenFile file, long at) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(TAG_BYTES);
         file.read(bytes, at);

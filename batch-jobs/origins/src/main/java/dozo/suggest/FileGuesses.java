@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Guesses for the lines of one file, kept: the folders that somebody has seen the guesses for are not looked into again. */
+/** Cached guesses for the lines of one file: a folder whose guess a user has seen is not read again. */
 public final class FileGuesses implements Function<Path, Guess> {
 
     static final int FOLDERS_MAX = 1_000;
@@ -51,7 +51,7 @@ public final class FileGuesses implements Function<Path, Guess> {
         return List.copyOf(seen);
     }
 
-    /** Why a folder cannot be registered is told by its line's verdict. */
+    /** Returns no guess for a refused folder: its line's verdict states the reason. */
     private Guess guess(Path source) {
         try {
             Suggestion suggestion = look.apply(source);

@@ -9,17 +9,17 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What the files of a folder say of themselves. Of their patients there are only codes.
+ * Facts from the files of a folder. Patients are present only as codes.
  *
- * @param studies StudyInstanceUIDs; of one that is none, a code that stands for it
- * @param stations what the scanners call themselves, by the modality of the files that say so
- * @param models of the scanners, by the modality of the files that name no station
- * @param accessions accession numbers of bookings: for looking these up, and for nothing else
- * @param filesSeen names of files that were seen
- * @param filesRead those of them of which the begin was read
- * @param damaged DICOM files that go on as something else
- * @param unreadable files and folders that could not be opened
- * @param whole whether everything in it was seen, and every file that could say something was read
+ * @param studies StudyInstanceUIDs; a code instead of an invalid one
+ * @param stations the scanners' own names, by the modality of the files that state them
+ * @param models of the scanners, by the modality of the files that state no station
+ * @param accessions accession numbers of bookings: only for looking these up
+ * @param filesSeen how many file names were seen
+ * @param filesRead how many of these files' beginnings were read
+ * @param damaged how many DICOM files cannot be read to the end of their header
+ * @param unreadable how many files and folders could not be opened
+ * @param whole whether the whole content was seen, and every file that could contain facts was read
  */
 record FolderFacts(
         Set<String> studies,
@@ -35,11 +35,13 @@ record FolderFacts(
         int unreadable,
         boolean whole) {
 
-    /** What comes with the images of a scanner and is not one. */
+    /** Modalities of objects that accompany a scanner's images. */
     private static final Set<String> COMPANIONS =
             Set.of("SR", "PR", "KO", "OT", "SC", "SEG", "DOC", "REG", "RAW", "RWV", "AU", "PLAN", "RTSTRUCT");
 
-    /** The modalities of what a scanner acquired; what rides along counts only where there is nothing else. */
+    /**
+     * Returns the modalities that a scanner acquired; those of accompanying objects count only if there are no others.
+     */
     Set<String> mainModalities() {
         Set<String> main = modalities.stream()
                 .filter(modality -> !COMPANIONS.contains(modality))
@@ -47,12 +49,12 @@ record FolderFacts(
         return main.isEmpty() ? modalities : main;
     }
 
-    /** What scanners of the main modalities call themselves. */
+    /** Returns the scanners' own names for the main modalities. */
     List<String> mainStations() {
         return main(stations);
     }
 
-    /** The models of scanners of the main modalities. */
+    /** Returns the scanners' models for the main modalities. */
     List<String> mainModels() {
         return main(models);
     }
@@ -68,7 +70,7 @@ record FolderFacts(
                 .toList();
     }
 
-    /** Whether nothing says anything. */
+    /** Returns whether there are no facts. */
     boolean isSilent() {
         return studies.isEmpty()
                 && subjects.isEmpty()

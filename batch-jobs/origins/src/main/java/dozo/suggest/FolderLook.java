@@ -20,18 +20,18 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * One look into a folder: some files of each folder first, then as many of the others as there is time for. Only begins of files are
- * read. No link is followed; what is no file is never opened. For one thread, once.
+ * A look into a folder. It reads some files of each subfolder first, then as many others as time allows, and only their
+ * beginnings. No link is followed; only regular files are opened. To be used once, by one thread.
  */
 final class FolderLook {
 
-    /** So far a look goes; what is beyond is not known, and said to be so. */
+    /** The limits of a look; the result says if they were reached. */
     record Limits(int names, int namesOfFolder, int folders, int headers, Duration time) {
 
         static final Limits USUAL = new Limits(50_000, 5_000, 2_000, 5_000, Duration.ofSeconds(5));
     }
 
-    /** So many files of each folder are read before any folder's others are. */
+    /** How many files of each folder are read before the remaining files of any folder. */
     private static final int FIRST_OF_FOLDER = 20;
 
     private static final String MEG = "MEG";
@@ -54,10 +54,10 @@ final class FolderLook {
     private boolean cut;
 
     /**
-     * A look.
+     * Creates a look.
      *
      * @param root absolute, without links
-     * @param zone in which a moment is on a day, where a file says a moment
+     * @param zone used to turn a point in time in a file into a day
      */
     FolderLook(Path root, Limits limits, PseudonymousCode codes, ZoneId zone) {
         this.root = root;
@@ -66,7 +66,7 @@ final class FolderLook {
         this.zone = zone;
     }
 
-    /** @throws IOException when the folder itself cannot be read */
+    /** @throws IOException if the folder itself cannot be read */
     FolderFacts look() throws IOException {
         see(folders.removeFirst());
         while (!folders.isEmpty() && mayGoOn()) {
@@ -107,7 +107,7 @@ final class FolderLook {
                 .map(folder::resolve)
                 .filter(FolderLook::mayTell)
                 .forEach(files::add);
-        // From all over the folder: what lies side by side is of one series, as a rule.
+        // Spread over the folder, because neighbouring files are usually of the same series.
         int step = Math.max(1, files.size() / FIRST_OF_FOLDER);
         for (int i = 0; i < files.size(); i++) {
             if (i % step == 0 && i / step < FIRST_OF_FOLDER && mayGoOn()) {
@@ -118,7 +118,7 @@ final class FolderLook {
         }
     }
 
-    /** Whether a file of this name could say anything; of most names nobody knows. */
+    /** Returns whether a file with this name could contain facts; excludes only names that are known not to. */
     private static boolean mayTell(FilePath file) {
         String name = lower(file.name());
         return List.of(".nii", ".gz", ".zip", ".tar", ".rec", ".bval", ".bvec", ".tsv", ".csv", ".txt", ".eeg").stream()
@@ -162,11 +162,11 @@ final class FolderLook {
                 witness.hear(sidecar);
             }
         } catch (JacksonException noJson) {
-            // It need not be: nothing is known of it.
+            // Not JSON: the file contributes no facts.
         }
     }
 
-    /** Recordings of which the kind is in the name: CTF's folders, KIT, BrainVision, and what BIDS calls so. */
+    /** Recognises recordings by name: CTF's folders, KIT, BrainVision, and BIDS names. */
     private void hearName(FilePath path, String name) {
         if (name.endsWith("_meg.json")
                 || name.endsWith(".sqd")
@@ -181,7 +181,7 @@ final class FolderLook {
         return lower(folder.isRoot() ? FilePath.rawBytes(root) : folder.name()).endsWith(".ds");
     }
 
-    /** Whether these are the names of a folder of BTi's or 4D's: data, and the configuration of the system. */
+    /** Returns whether these are the names in a folder of a BTi or 4D system: data, and the system's configuration. */
     private static boolean isBti(List<byte[]> names) {
         return names.stream().anyMatch(name -> lower(name).equals("config"))
                 && names.stream().anyMatch(name -> Recording.isBtiName(lower(name)));

@@ -9,13 +9,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Recordings and markers of KIT's and Yokogawa's MEG systems: {@code .con}, {@code .sqd}, {@code .raw}, {@code .ave}, {@code .mrk}. Little-endian. The file begins
- * with a directory of entries, each with offset, size of an item, room for items, and items (4 bytes each). The first entry is the
- * directory itself, the second the system: version, revision, number of the system, its name and model (128 bytes each), channels,
- * a comment (256 bytes), and the times of creation and of the last change, in seconds since 1970.
+ * Recordings and markers of KIT's and Yokogawa's MEG systems: {@code .con}, {@code .sqd}, {@code .raw}, {@code .ave},
+ * {@code .mrk}. Little-endian. The file begins with a directory of entries, each with offset, size of an item, capacity
+ * in items, and number of items (4 bytes each). The first entry is the directory itself, the second the system:
+ * version, revision, number of the system, its name and model (128 bytes each), channels, a comment (256 bytes), and
+ * the times of creation and last change, in seconds since 1970.
  *
- * <p>Learnt from the reader in MNE-Python 8aa8dec4, {@code mne/io/kit/kit.py} ({@code _read_dirs}, {@code get_kit_info}), which calls the
- * time of creation the date of the measurement.
+ * <p>Derived from the reader in MNE-Python 8aa8dec4, {@code mne/io/kit/kit.py} ({@code _read_dirs},
+ * {@code get_kit_info}), which takes the time of creation as the date of the measurement.
  */
 final class Kit {
 
@@ -30,7 +31,7 @@ final class Kit {
 
     private Kit() {}
 
-    /** Returns the begin of the system's entry; nothing if the file is none of KIT's. */
+    /** Returns the beginning of the system's entry; empty if the file is not one of KIT's. */
     static Optional<ByteBuffer> header(OpenFile file) throws IOException {
         ByteBuffer directory = little(Recording.bytes(file, 0, 2 * ENTRY_BYTES));
         if (directory == null || !isDirectory(directory)) {

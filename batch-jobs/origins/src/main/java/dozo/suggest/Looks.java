@@ -15,20 +15,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Looks into folders, a few at a time, each on a thread of its own: a file server that does not answer holds that thread, and not
- * whoever asked.
+ * Looks into folders, a few at a time, each on its own thread: a file server that does not answer blocks that thread,
+ * not the caller.
  */
 final class Looks {
 
     private static final int AT_ONCE = 4;
     private static final Duration TURN_MAX = Duration.ofSeconds(10);
 
-    /** Longer than a look takes by its own limits: after that it hangs. */
+    /** Longer than a look's own time limit: after that it hangs. */
     private static final Duration ANSWER_MAX = Limits.USUAL.time().plusSeconds(5);
 
     private final Semaphore turns = new Semaphore(AT_ONCE, true);
 
-    /** @throws Refusal when the folder cannot be read or does not answer, or there is no turn to be had */
+    /** @throws Refusal if the folder cannot be read or does not answer, or too many folders are being read */
     FolderFacts into(Path root, PseudonymousCode codes, ZoneId zone) {
         try {
             if (!turns.tryAcquire(TURN_MAX.toMillis(), TimeUnit.MILLISECONDS)) {

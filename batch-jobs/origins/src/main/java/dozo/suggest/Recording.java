@@ -12,20 +12,20 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A recording of MEG, recognised by its bytes and not by its name alone. The bytes come from outside: a length in them is only a place
- * to look at, and what does not fit is no recording.
+ * An MEG recording, recognised by its bytes and not only by its name. The bytes are untrusted: a length in them is used
+ * only as a position to read at, and a file with implausible values is not a recording.
  *
- * @param day when it was recorded; null: its header does not say
+ * @param day of the recording; null if its header does not state it
  */
 record Recording(@Nullable LocalDate day) {
 
     private static final List<String> KIT = List.of(".con", ".sqd", ".raw", ".ave", ".mrk");
 
     /**
-     * Returns what a file records, of one of the forms that its name allows.
+     * Recognises a recording in one of the formats that its name allows.
      *
      * @param name in lower case
-     * @param zone in which a moment is on a day, where a header says a moment
+     * @param zone used to turn a point in time in a header into a day
      */
     static Optional<Recording> of(String name, OpenFile file, ZoneId zone) throws IOException {
         if (name.endsWith(".fif")) {
@@ -43,7 +43,7 @@ record Recording(@Nullable LocalDate day) {
         return isBtiName(name) ? Bti.recording(file, zone) : Optional.empty();
     }
 
-    /** Whether 4D's software gives data such a name: {@code c,rfDC}, {@code e,rfhp1.0Hz,COH}. */
+    /** Returns whether 4D's software gives data such a name: {@code c,rfDC}, {@code e,rfhp1.0Hz,COH}. */
     static boolean isBtiName(String name) {
         return name.contains(",rf");
     }
@@ -52,7 +52,7 @@ record Recording(@Nullable LocalDate day) {
         return new Recording(moment.map(at -> at.atZone(zone).toLocalDate()).orElse(null));
     }
 
-    /** So many bytes from a place on, all of them, big-endian; nothing where the file does not reach so far. */
+    /** Returns exactly so many bytes from a position, big-endian; empty if the file ends before. */
     static Optional<ByteBuffer> bytes(OpenFile file, long at, int length) throws IOException {
         if (at < 0) {
             return Optional.empty();
@@ -62,7 +62,10 @@ record Recording(@Nullable LocalDate day) {
         return bytes.hasRemaining() ? Optional.empty() : Optional.of(bytes);
     }
 
-    /** A moment in seconds since 1970, as these machines keep it; 0 and less are what is there when nobody has set it. */
+    /**
+     * Returns a time in seconds since 1970, as these machines store it; 0 and negative values mean that it was never
+     * set.
+     */
     static Optional<Instant> moment(int seconds) {
         return seconds > 0 ? Optional.of(Instant.ofEpochSecond(seconds)) : Optional.empty();
     }
@@ -71,7 +74,7 @@ record Recording(@Nullable LocalDate day) {
         return value >= least && value <= most;
     }
 
-    /** A field of text, up to its first NUL. */
+    /** Returns a text field, up to its first NUL. */
     static String text(ByteBuffer bytes, int at, int length) {
         byte[] raw = new byte[length];
         bytes.get(at, raw);

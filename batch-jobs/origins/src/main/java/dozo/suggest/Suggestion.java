@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a folder may be registered as, and what is to be known before.
+ * A suggestion for the registration of a folder.
  *
  * @param source the folder, as it would be registered
- * @param guess what the experiment would be, as far as the folder says it
- * @param subject the pseudonymous code of the one subject that its files are of
- * @param studies the StudyInstanceUIDs in it; of one that is none, a code that stands for it
- * @param filesSeen names of files that were seen, of which {@code filesRead} were read
- * @param whole whether all of it was looked into
+ * @param guess the values for the experiment that the folder's files give
+ * @param subject the pseudonymous code of the subject, if all files are of one
+ * @param studies the StudyInstanceUIDs in it; a code instead of an invalid one
+ * @param filesSeen how many file names were seen; {@code filesRead} of these files were read
+ * @param whole whether the whole folder was looked at
  */
 public record Suggestion(
         Path source,

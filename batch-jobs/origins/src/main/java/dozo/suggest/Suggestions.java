@@ -38,15 +38,15 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * What a folder could be registered as. What is said in two ways is told and not guessed; nothing is registered, and nothing but the
- * folder is read. Studies are known by their UIDs, never by a name (ADR 0042).
+ * Suggests values for the registration of a folder. Contradicting facts become hints, not guesses. Nothing is
+ * registered, and nothing but the folder is read. Studies are recognised by their UIDs, never by a name (ADR 0042).
  */
 @Component
 public class Suggestions {
 
     private static final Logger LOG = LoggerFactory.getLogger(Suggestions.class);
 
-    /** Of what there are several, so many are named: who has to sort them out looks into the folder. */
+    /** How many of several values a hint names; the user finds the others in the folder. */
     private static final int NAMED_MAX = 5;
 
     private static final Pattern NOT_IN_CODES = Pattern.compile("[^A-Za-z0-9_-]+");
@@ -61,7 +61,7 @@ public class Suggestions {
     private final ZoneId zone;
     private final Looks looks = new Looks();
 
-    /** A project that a booking is for; null: it is not seen. */
+    /** The project of a booking; null if it is not in sight. */
     private record Booked(@Nullable String project) {}
 
     public Suggestions(
@@ -84,10 +84,10 @@ public class Suggestions {
     /**
      * Looks into a folder.
      *
-     * @param sight if it is not of everything, the folder has to lie below a root of a project that is seen; of all other projects
-     *     nothing is told but that a study is registered elsewhere
-     * @throws Refusal when the folder is not there, may not be looked into, cannot be read or does not answer, or too many are
-     *     looked into now
+     * @param sight unless it includes everything, the folder must be below a source root of a project in sight; about
+     * other projects, it is only reported that a study is registered elsewhere
+     * @throws Refusal if the folder does not exist, may not be read by this user, cannot be read or does not answer, or
+     * too many folders are being read
      */
     public Suggestion of(Sight sight, Path source) {
         SourceFolder place = places.find(sight, source);
@@ -119,7 +119,9 @@ public class Suggestions {
                 evidence.whole());
     }
 
-    /** How the files of a folder were acquired, as far as they agree; nothing is known where it cannot be looked into now. */
+    /**
+     * Returns how the files of a folder were acquired, as far as they agree; unknown if the folder cannot be read now.
+     */
     public Acquisition acquisition(Path folder) {
         try {
             FolderFacts evidence = looks.into(folder, codes, zone);
@@ -135,16 +137,16 @@ public class Suggestions {
     }
 
     /**
-     * Guesses for the lines of a file, one after the other: at most {@value FileGuesses#FOLDERS_MAX} folders, and for a minute. The same folder
-     * is looked into once. What may not be looked into has no guess.
+     * Returns guesses for the lines of a file: for at most {@value FileGuesses#FOLDERS_MAX} folders, and for one
+     * minute. Each folder is read once. A folder that must not be read has no guess.
      */
     public FileGuesses forFile(Sight sight) {
         return new FileGuesses(source -> of(sight, source));
     }
 
     /**
-     * Notes which studies lie in a folder that has just been registered, so that they are known when they come again. What cannot be
-     * looked into now is not noted.
+     * Records the studies in a newly registered folder, so that they are recognised when they arrive again. If the
+     * folder cannot be read now, nothing is recorded.
      */
     public void note(Experiment experiment) {
         try {
@@ -156,7 +158,7 @@ public class Suggestions {
         }
     }
 
-    /** The same for those folders of a file's lines that are registered by now. */
+    /** Does the same for the folders of a file's lines that are registered by now. */
     public void note(FileGuesses guesses) {
         guesses.seen().forEach(suggestion -> note(suggestion.source(), suggestion.studies()));
     }
@@ -184,7 +186,7 @@ public class Suggestions {
                 .toList();
     }
 
-    /** Experiments and proposals of the same studies, other than of this folder. */
+    /** Returns hints for experiments and proposals of the same studies, except those of this folder. */
     private List<Hint> duplicates(Sight sight, Path source, Set<String> studies) {
         if (studies.isEmpty()) {
             return List.of();
@@ -222,7 +224,7 @@ public class Suggestions {
                 .toList();
     }
 
-    /** What the booking says and what the folder's place says; where they differ, neither. */
+    /** Returns the project given by the booking or by the folder's place; none if the two differ. */
     private @Nullable String project(Sight sight, SourceFolder place, FolderFacts evidence, List<Hint> hints) {
         List<Booked> booked = booked(sight, evidence);
         if (booked.stream().anyMatch(each -> each.project == null)) {
@@ -279,7 +281,10 @@ public class Suggestions {
         return scanner;
     }
 
-    /** Which scanner it is a model does not say, as there may be two of it: only somebody who has given it to one as a title. */
+    /**
+     * Returns the scanner that has this model as a station title. A model alone does not identify a scanner: there may
+     * be two of it.
+     */
     private @Nullable String scannerByModel(List<String> models, List<Hint> hints) {
         String model = one(models, Kind.ONLY_MODEL, hints);
         if (model == null) {
@@ -292,7 +297,7 @@ public class Suggestions {
         return scanner;
     }
 
-    /** {@code Galan-3T} for {@code Galan 3T}; as it is where no code can be made of it. */
+    /** Returns {@code Galan-3T} for {@code Galan 3T}; the unchanged name if no code can be made of it. */
     private static String asCode(String station) {
         String plain = Normalizer.normalize(station, Normalizer.Form.NFKC);
         if (isCode(station) || plain.chars().anyMatch(c -> c < ' ' || c > '~')) {
@@ -312,7 +317,7 @@ public class Suggestions {
         }
     }
 
-    /** One that is in the future was not the day. */
+    /** Leaves out days in the future. */
     private List<LocalDate> plausible(Set<LocalDate> days) {
         LocalDate tomorrow = clock.instant().atZone(zone).toLocalDate().plusDays(1);
         return days.stream().filter(day -> day.isBefore(tomorrow)).toList();
@@ -358,7 +363,7 @@ public class Suggestions {
         return words.isEmpty() ? null : String.join(" ", words);
     }
 
-    /** As the collector of an Orthanc makes it: the same study has the same code, wherever it comes from. */
+    /** Returns the same code as the collector of an Orthanc: a study has one code, wherever it comes from. */
     private static String studyCode(String study) {
         return Uid.isPlain(study) ? Spool.folder(study) : study.substring(1);
     }

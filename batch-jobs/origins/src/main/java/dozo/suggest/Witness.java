@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Hears what files say, one after the other. Of each kind it remembers some {@value #VALUES_MAX} different values. */
+/** Gathers the facts from a folder's files. Of each kind it keeps at most {@value #VALUES_MAX} different values. */
 final class Witness {
 
     private static final int VALUES_MAX = 20;
@@ -40,7 +40,7 @@ final class Witness {
         this.codes = codes;
     }
 
-    /** Whether the file is DICOM. */
+    /** Takes the facts of a file; returns whether it is DICOM. */
     boolean hear(Parsed parsed) {
         return switch (parsed) {
             case NotDicom none -> false;
@@ -69,7 +69,7 @@ final class Witness {
         accession(header.text(Tag.ACCESSION_NUMBER).orElse(null));
     }
 
-    /** What a converter has written beside an image, in the words of BIDS. */
+    /** Takes the facts from the sidecar that a converter has written for an image, in BIDS terms. */
     void hear(JsonNode sidecar) {
         study(text(sidecar, "StudyInstanceUID"));
         subject(text(sidecar, "PatientID"));
@@ -105,7 +105,7 @@ final class Witness {
         codes.of(patientId).ifPresent(code -> add(subjects, code));
     }
 
-    /** The station; if there is none, the model. */
+    /** Takes the station or, if there is none, the model. */
     private void station(@Nullable String modality, @Nullable String station, @Nullable String model) {
         if (station != null && !station.isBlank()) {
             add(stations, modality, station);
@@ -153,7 +153,7 @@ final class Witness {
         return text.substring(0, Math.min(text.length(), TEXT_LENGTH_MAX));
     }
 
-    /** {@code 2020-09-29T14:02:01.5} or {@code 20200929}: what stands before the time. */
+    /** Returns the day of {@code 2020-09-29T14:02:01.5} or {@code 20200929}. */
     private static Optional<LocalDate> begin(String moment) {
         String digits = moment.replace("-", "");
         try {

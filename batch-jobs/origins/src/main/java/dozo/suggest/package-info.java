@@ -1,4 +1,7 @@
-/** Looks into a folder that somebody wants to register, and suggests what it is: from headers and sidecars, never from names. */
+/**
+ * Looks into a folder that a user wants to register, and suggests values for it: from headers and sidecars, never from
+ * names.
+ */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {

@@ -11,16 +11,16 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A visit that the booking system plans. Null is what it does not say. Nobody's name, ID or day of birth is in it.
+ * A visit that the booking system plans. Null means unknown. It contains nobody's name, ID or birth date.
  *
- * @param accession the accession number: its identity, which scanners copy into every image
- * @param project the code of the project that it belongs to
- * @param studyUid the StudyInstanceUID that the scanner is told to use
+ * @param accession the accession number, which identifies the booking; scanners copy it into every image
+ * @param project the code of its project
+ * @param studyUid the StudyInstanceUID that the scanner is given
  * @param aeTitle of the station that it is booked at
- * @param on by the clocks here, with {@code time}
- * @param procedure what is to be done, in the booking system's words
- * @param seriesExpected how many series it should bring
- * @param subject as {@link dozo.source.dicom.PseudonymousCode} makes it
+ * @param on in local time, as {@code time}
+ * @param procedure in the booking system's words
+ * @param seriesExpected how many series it should yield
+ * @param subject a code made by {@link dozo.source.dicom.PseudonymousCode}
  */
 public record Booking(
         String accession,
@@ -43,7 +43,7 @@ public record Booking(
     private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
     private static final LocalDate LATEST = LocalDate.of(9999, 12, 31);
 
-    /** Refuses what has not the form of what it should be. */
+    /** Refuses values with a wrong format. */
     public Booking {
         if (!ACCESSION.matcher(accession).matches()) {
             throw new Refusal("accession", "expected 1 to 64 printable ASCII characters without spaces");
@@ -70,7 +70,7 @@ public record Booking(
         }
     }
 
-    /** This booking with what it does not say as it was before. */
+    /** Returns this booking; values that it lacks are taken from the one before. */
     Booking over(Booking before) {
         return new Booking(
                 accession,
@@ -89,7 +89,9 @@ public record Booking(
         return said == null ? before : said;
     }
 
-    /** For the ledger. The procedure is not told there: it is free text, and what is in the ledger stays. */
+    /**
+     * Returns the text for the ledger. It leaves out the procedure: that is free text, and the ledger is permanent.
+     */
     String told() {
         return "project %s, on %s at %s, station %s, modality %s, study %s, series %s, subject %s"
                 .formatted(

@@ -3,7 +3,7 @@ package dozo.worklist;
 import dozo.registry.CsvFile;
 import java.util.List;
 
-/** A column of a booking system's export, by the names that its heading may have. */
+/** A column of a booking system's export, with the headings that it may have. */
 enum BookingColumn implements CsvFile.Column {
     ACCESSION("受付番号", "予約番号", "オーダー番号", "オーダ番号", "accession number", "accession_number"),
     DATE("予約日", "検査日", "撮像日", "日付", "day", "scheduled"),
@@ -16,7 +16,7 @@ enum BookingColumn implements CsvFile.Column {
     PROJECT("プロジェクト", "課題"),
     STUDY("検査uid", "study uid", "studyinstanceuid", "study instance uid"),
 
-    /** What exports tell of a person. Nothing of it is read. */
+    /** Personal data in exports. It is never read. */
     PERSON(
             "患者氏名",
             "患者名",

@@ -36,8 +36,9 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What the booking system plans. A booking is known by its accession number; told again, it is as it is told, and what is not said
- * stays as it was. All bookings of a file or of an answer are kept with their ledger rows in one transaction, or none.
+ * The bookings. A booking is identified by its accession number. If it is received again, the new values replace the
+ * old ones; values that are not given stay. All bookings of a file or answer are stored with their ledger rows in one
+ * transaction, or none.
  */
 public class Bookings {
 
@@ -52,7 +53,7 @@ public class Bookings {
     private final InstantSource clock;
     private final TransactionTemplate transaction;
 
-    /** Who told of bookings. */
+    /** Where bookings were received from. */
     public enum BookingSource {
         CSV,
         WORKLIST;
@@ -63,14 +64,14 @@ public class Bookings {
     }
 
     /**
-     * What came of all that was told.
+     * The result for all received bookings.
      *
-     * @param encoding that a file was taken to be in, with its {@code separator}; null: it was no file
+     * @param encoding that the file was read in, with its {@code separator}; null if there was no file
      */
     public record Answer(
             @Nullable String encoding, @Nullable Character separator, List<JudgedBooking> lines) {
 
-        /** How many lines have this outcome. */
+        /** Returns how many lines have this outcome. */
         public long count(Outcome outcome) {
             return lines.stream().filter(line -> line.outcome() == outcome).count();
         }
@@ -90,12 +91,12 @@ public class Bookings {
     }
 
     /**
-     * Keeps the bookings of a CSV file, unless one of its lines is refused.
+     * Stores the bookings of a CSV file, unless one of its lines is refused.
      *
-     * @param sight if it is not of everything, each line has to name a project that is seen
-     * @param encoding its name; null: it is told by the bytes
-     * @param dryRun nothing is kept; the verdicts are those that it would have
-     * @throws Refusal when the file as a whole cannot be understood, or is too large
+     * @param sight unless it includes everything, each line must name a project in sight
+     * @param encoding its name; null to detect it from the bytes
+     * @param dryRun whether to store nothing and return only the verdicts
+     * @throws Refusal if the file as a whole cannot be understood, or is too large
      */
     public Answer keep(Sight sight, InputStream csv, @Nullable String encoding, boolean dryRun, String actor)
             throws IOException {
@@ -104,7 +105,7 @@ public class Bookings {
         return new Answer(file.encoding(), file.separator(), lines);
     }
 
-    /** Keeps the bookings of a worklist; those that are refused keep no other from being kept. */
+    /** Stores the bookings of a worklist; refused ones do not prevent the others. */
     List<JudgedBooking> keep(List<JudgedBooking> told, String actor) {
         List<JudgedBooking> good = told.stream().filter(line -> !line.refused()).toList();
         Map<Integer, JudgedBooking> kept = keep(Sight.EVERYTHING, good, BookingSource.WORKLIST, false, actor).stream()
@@ -129,7 +130,10 @@ public class Bookings {
         }));
     }
 
-    /** The lines beside what is known. NB: known bookings are locked, so that the ledger's "before" is what is replaced. */
+    /**
+     * Compares the lines with known bookings. NB: known bookings are locked, so that the ledger's "before" is exactly
+     * what is replaced.
+     */
     private List<JudgedBooking> against(Sight sight, List<JudgedBooking> told) {
         Map<String, Booking> known = known(told);
         Set<String> projects = projects(told);
@@ -231,7 +235,7 @@ public class Bookings {
                 changed.add(new Subject(booking.accession(), List.of(origin.word(), was.told(), booking.told())));
             }
         }
-        // Last of all: the ledger is kept from others from here to the transaction's end.
+        // At the end, because the ledger is locked from here to the end of the transaction.
         if (!made.isEmpty()) {
             ledger.appendAll(actor, "booking.made", TOLD_NEW, made);
         }
@@ -300,7 +304,7 @@ public class Bookings {
                 .orElseThrow(() -> new Refusal(column.field(), "the cell is empty"));
     }
 
-    /** A time of the day; null for none. */
+    /** Parses a time of day; null if there is none. */
     static @Nullable LocalTime time(@Nullable String written) {
         if (written == null || written.isBlank()) {
             return null;

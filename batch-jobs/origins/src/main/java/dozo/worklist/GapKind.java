@@ -5,36 +5,36 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** How what arrived differs from what was planned. */
+/** The kinds of differences between planned and arrived data. */
 public enum GapKind {
-    /** It is due, and nothing of it has arrived. */
+    /** It is due, and nothing has arrived. */
     NEVER_SCANNED,
-    /** The first of it arrived after it was due. */
+    /** The first data arrived after it was due. */
     LATE,
-    /** It is due, and has fewer series than are expected, or a series has fewer instances. */
+    /** It is due, and has fewer series than expected, or a series has fewer instances than expected. */
     PARTLY,
     /** It arrived under several StudyInstanceUIDs. */
     SPLIT,
-    /** Under its StudyInstanceUID another visit arrived: another accession number, subject or day. */
+    /** Another visit has arrived under its StudyInstanceUID: another accession number, subject or day. */
     SAME_UID_TWICE,
-    /** It came from another scanner than it is booked at. */
+    /** It was acquired on another scanner than booked. */
     WRONG_STATION,
-    /** Something of it was acquired of another subject than it is booked for. */
+    /** Some of its data was acquired from another subject than booked. */
     WRONG_SUBJECT,
-    /** It was acquired on another day than it is booked for. */
+    /** It was acquired on another day than booked. */
     WRONG_DAY,
     /** A study that belongs to no booking. */
     UNPLANNED;
 
-    /** Its word in REST and on the command line. */
+    /** Returns its name in REST and on the command line. */
     public String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /**
-     * The kind of this word.
+     * Returns the kind with this name.
      *
-     * @throws Refusal when there is none
+     * @throws Refusal if there is none
      */
     public static GapKind of(String word) {
         return Arrays.stream(values())

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * The gap list: what is planned beside what arrived, was copied and verified at a site; a line for each booking, and for each study
- * that belongs to none.
+ * The gap list: compares planned visits with what arrived, was copied and was verified at a site. It has a line for
+ * each booking, and for each study without a booking.
  *
- * <p>A series belongs to the booking whose accession number it has; if it has none that is booked, to the one whose
- * StudyInstanceUID it has; else to that of the other series of its study. Subjects, days and scanners are compared once it
- * belongs to a booking; no booking is guessed from them.
+ * <p>A series belongs to the booking with its accession number. If that is not booked, it belongs to the booking with
+ * its StudyInstanceUID, else to the booking of the other series of its study. Subjects, days and scanners are compared
+ * only after that; no booking is guessed from them.
  */
 public class Gaps {
 
@@ -29,12 +29,12 @@ public class Gaps {
     private final Lateness lateness;
 
     /**
-     * Which lines are wanted; null: any.
+     * A filter for lines; null matches any.
      *
-     * @param from planned, or if it was not planned, scanned on that day or later
-     * @param until the same, that day or earlier
-     * @param at as it was then: of bookings that were known, with what had arrived
-     * @param all whether lines without a gap are wanted too
+     * @param from the first day, planned or, if there is no booking, scanned
+     * @param until the last such day
+     * @param at the time for which the list is made: bookings known and data arrived by then
+     * @param all whether lines without a gap are included
      */
     public record Filter(
             @Nullable LocalDate from,
@@ -52,16 +52,18 @@ public class Gaps {
     }
 
     /**
-     * A booking, or a study that belongs to none, and where what arrived differs from it. Null: unknown, or it has not happened.
+     * A booking, or a study without one, and the differences between planned and arrived data. Null means unknown, or
+     * not happened yet.
      *
      * @param key its place in the list
      * @param day that it is booked for; of an unplanned study, when it was scanned
-     * @param subject that it is booked for; of an unplanned study, that was scanned
-     * @param subjectsAcquired of whom what arrived is, as its images say
+     * @param subject that it is booked for; of an unplanned study, the one scanned
+     * @param subjectsAcquired the subjects that the arrived images state
      * @param studies the StudyInstanceUIDs under which it arrived
-     * @param experiments that they lie in, as project/code
-     * @param copied whether all that arrived lies in the source of an experiment, and all of that at the site
-     * @param verified whether every entry of that experiment's current manifest, sealed since, has a receipt at the site
+     * @param experiments that contain it, as project/code
+     * @param copied whether everything that arrived is in the source of an experiment, and all of that is at the site
+     * @param verified whether every entry of that experiment's current manifest, sealed since, has a receipt at the
+     * site
      */
     public record Line(
             String key,
@@ -91,7 +93,7 @@ public class Gaps {
         this.lateness = lateness;
     }
 
-    /** At most {@code limit} lines with a key after one (empty: from the first), by day. */
+    /** Returns at most {@code limit} lines with a key after {@code after} (empty: from the first), by day. */
     public List<Line> page(Sight sight, Filter wanted, int siteId, String after, int limit) {
         return jdbc.sql("""
                         with

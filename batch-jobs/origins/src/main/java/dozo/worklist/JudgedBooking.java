@@ -5,12 +5,12 @@ import dozo.registry.Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of a booking that was told.
+ * The result for a received booking.
  *
- * @param line where it begins in the file; of a worklist, its place in the answer from 1 on
- * @param accession null: it could not be understood
- * @param booking as it is known now; null where it is refused
- * @param field of a refused one: which is at fault; {@code message}: what is expected
+ * @param line where it begins in the file; for a worklist, its place in the answer, counted from 1
+ * @param accession null if it could not be read
+ * @param booking as it is known now; null if refused
+ * @param field the faulty field of a refused booking; {@code message} says what was expected
  */
 public record JudgedBooking(
         int line,
@@ -20,13 +20,13 @@ public record JudgedBooking(
         @Nullable String field,
         @Nullable Message message) {
 
-    /** What came of it. */
+    /** The outcome. */
     public enum Outcome {
         BOOKED,
-        /** It was known, and is now as it was told. */
+        /** It was known and has been replaced by the received values. */
         CHANGED,
         UNCHANGED,
-        /** Could be kept and was not: it was only asked, or another line is refused. */
+        /** It could be stored but was not: this was a dry run, or another line is refused. */
         ACCEPTED,
         REFUSED
     }

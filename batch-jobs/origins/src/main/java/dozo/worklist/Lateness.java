@@ -6,7 +6,7 @@ import java.time.ZoneId;
 /**
  * When a booked visit is due.
  *
- * @param after so long after it is booked for
- * @param zone whose clocks bookings are by
+ * @param after the delay after the booked time
+ * @param zone the time zone of bookings
  */
 public record Lateness(Duration after, ZoneId zone) {}

@@ -16,8 +16,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The DICOM studies that arrived, by their StudyInstanceUIDs: what a DICOM source tells, series by series. A subject is known by
- * its pseudonymous code only; the database refuses anything else.
+ * The DICOM studies that arrived, by their StudyInstanceUIDs, as a DICOM source reports them series by series. A
+ * subject is known only by its pseudonymous code; the database refuses anything else.
  */
 @Component
 public class Studies {
@@ -27,14 +27,14 @@ public class Studies {
     private final JdbcClient jdbc;
 
     /**
-     * What is there of a series, and what its images say. Null: they say nothing.
+     * How much of a series is there, and what its images say. Null: they do not say.
      *
-     * @param studyUid as the images have it, legal or not: 1 to 64 visible characters of ASCII
+     * @param studyUid as in the images, legal or not: 1 to 64 visible ASCII characters
      * @param aeTitle of the application entity that sent it
-     * @param day StudyDate, {@code time} StudyTime, by the clocks there
-     * @param subject as {@link dozo.source.dicom.PseudonymousCode} makes it
+     * @param day StudyDate, and {@code time} StudyTime, in the scanner's local time
+     * @param subject a code made by {@link dozo.source.dicom.PseudonymousCode}
      * @param instances how many are there now
-     * @param instancesExpected how many there should be, where something says so
+     * @param instancesExpected how many there should be, if known
      * @param firstAt when the first instance was received; {@code lastAt} the last
      */
     public record ReceivedSeries(
@@ -63,9 +63,9 @@ public class Studies {
     /**
      * A study.
      *
-     * @param experimentId in whose source it lies; null: in none yet, as {@code collectedAt}
-     * @param collectedAt since when {@code instancesCollected} lie there
-     * @param series how many have arrived, with {@code instances} together
+     * @param experimentId the experiment whose source contains it; null, like {@code collectedAt}, if there is none yet
+     * @param collectedAt since when {@code instancesCollected} are there
+     * @param series how many have arrived, with {@code instances} in total
      * @param firstAt when the first instance was received; {@code lastAt} the last
      */
     public record Study(
@@ -79,14 +79,14 @@ public class Studies {
             Instant lastAt) {}
 
     /**
-     * How far a study has come at a site. What is not known is not so.
+     * The progress of a study at a site. Unknown counts as false.
      *
-     * @param experiment in whose source it lies, as project/code; null: in none
-     * @param files of that experiment's current manifest at the site, {@code filesSafe} of them with receipts; null: there is no
-     *     manifest that was sealed since all lies there
+     * @param experiment whose source contains it, as project/code; null if there is none
+     * @param files of that experiment's current manifest at the site, {@code filesSafe} of them with receipts; null if
+     * no manifest was sealed since the whole study is there
      * @param copied whether every one of these files has a receipt
      * @param verified whether every entry of that manifest has one
-     * @param verifiedAt since when that is known; null: it is not
+     * @param verifiedAt since when this is known; null if it is not
      */
     public record Kept(
             Study study,
@@ -102,8 +102,8 @@ public class Studies {
     }
 
     /**
-     * Notes what is there of a series. The same again changes nothing; of what is gone from where it was received, what was known
-     * stays.
+     * Records what is there of a series. Repeating it changes nothing. If instances disappear where they were received,
+     * what was known stays.
      */
     @Transactional
     public void received(ReceivedSeries series) {
@@ -141,11 +141,11 @@ public class Studies {
     }
 
     /**
-     * Notes that all that had arrived of a study lies in the source of an experiment.
+     * Records that everything that had arrived of a study is in the source of an experiment.
      *
-     * @param instances how many of the study's instances lie there
-     * @param at when the last of them did: only a manifest that is sealed later can hold them all
-     * @throws Refusal when nothing is known to have arrived of it
+     * @param instances how many of the study's instances are there
+     * @param at when the last of them was: only a manifest sealed later can contain them all
+     * @throws Refusal if nothing of the study is known to have arrived
      */
     @Transactional
     public void collected(String uid, int experimentId, int instances, Instant at) {
@@ -163,7 +163,7 @@ public class Studies {
         }
     }
 
-    /** What arrived under this StudyInstanceUID. */
+    /** Returns what arrived under this StudyInstanceUID. */
     public Optional<Study> find(String uid) {
         return jdbc.sql("""
                         select t.study_uid as uid, t.experiment_id, t.collected_at, t.instances_collected,
@@ -176,9 +176,9 @@ public class Studies {
     }
 
     /**
-     * How far a study has come at a site.
+     * Returns the progress of a study at a site.
      *
-     * @param sight who sees only some projects sees studies that lie in an experiment of theirs
+     * @param sight unless it includes everything, only studies in an experiment of a project in sight are returned
      */
     public Optional<Kept> kept(Sight sight, String uid, int siteId) {
         return find(uid)
@@ -228,7 +228,7 @@ public class Studies {
         }
     }
 
-    /** NB: cut, not refused: what a scanner says too much must not keep an image from being known. */
+    /** NB: cut off, not refused: an overlong value from a scanner must not prevent an image from being recorded. */
     private static @Nullable String known(@Nullable String said, int lengthMax) {
         String text = said == null ? "" : said.strip();
         return text.isEmpty() ? null : text.substring(0, Math.min(text.length(), lengthMax));

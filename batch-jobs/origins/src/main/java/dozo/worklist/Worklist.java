@@ -27,15 +27,15 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The booking system's modality worklist, read through an Orthanc that is allowed to ask it. Patients' names and days of birth are
- * not even asked for; an ID becomes a code before anything else sees it.
+ * The booking system's modality worklist, queried through an Orthanc that is allowed to do so. Patients' names and
+ * birth dates are not even requested; an ID becomes a code before anything else sees it.
  */
 public final class Worklist {
 
-    /** An answer has at most so many bytes. */
+    /** The longest answer, in bytes. */
     static final int ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-    /** So long a period is asked for at most. */
+    /** The longest period of a query, in days. */
     static final int DAYS_MAX = 366;
 
     private static final Duration ANSWER_MAX = Duration.ofSeconds(60);
@@ -61,13 +61,13 @@ public final class Worklist {
     /**
      * Where the worklist is read.
      *
-     * @param orthanc Orthanc's REST; null: nowhere
-     * @param server what Orthanc calls the worklist server in its {@code DicomModalities}
-     * @param user for Orthanc, with {@code password}; empty: it asks for none
+     * @param orthanc the address of Orthanc's REST API; null if there is none
+     * @param server Orthanc's name for the worklist server, in its {@code DicomModalities}
+     * @param user for Orthanc, with {@code password}; empty if it requires none
      */
     public record Address(@Nullable URI orthanc, String server, String user, String password) {
 
-        /** Without the secret. */
+        /** Returns a text without the password. */
         @Override
         public String toString() {
             return orthanc + " for " + server;
@@ -84,16 +84,16 @@ public final class Worklist {
                 .build();
     }
 
-    /** Whether there is one to read. */
+    /** Returns whether a worklist is configured. */
     public boolean isThere() {
         return address.orthanc != null;
     }
 
     /**
-     * Reads what is planned in a period, and keeps it. A booking that cannot be understood keeps no other from being kept.
+     * Reads the bookings of a period and stores them. An invalid booking does not prevent the others.
      *
-     * @throws Refusal when there is no worklist, or the period is none or too long
-     * @throws WorklistException when the worklist cannot be read
+     * @throws Refusal if no worklist is configured, or the period is empty or too long
+     * @throws WorklistException if the worklist cannot be read
      */
     public Bookings.Answer read(LocalDate from, LocalDate until, String actor) {
         if (until.isBefore(from) || until.isAfter(from.plusDays(DAYS_MAX))) {
@@ -107,7 +107,7 @@ public final class Worklist {
         return new Bookings.Answer(null, null, bookings.keep(onceEach(told), actor));
     }
 
-    /** Of an accession number with several steps the first one, by time: that is when its visit begins. */
+    /** Keeps only the earliest of several steps with one accession number: its visit begins then. */
     private static List<JudgedBooking> onceEach(List<JudgedBooking> told) {
         Map<String, JudgedBooking> first = new LinkedHashMap<>();
         List<JudgedBooking> refused = new ArrayList<>();
@@ -172,7 +172,7 @@ public final class Worklist {
         return text.isEmpty() ? null : text;
     }
 
-    /** NB: what is not asked for is not answered, so no name comes over the network. */
+    /** NB: the server returns only requested fields, so no name crosses the network. */
     private static String query(LocalDate from, LocalDate until) {
         Map<String, Object> step = Map.of(
                 MODALITY, "",

@@ -1,6 +1,6 @@
 package dozo.worklist;
 
-/** The worklist could not be read: who is asked does not answer, or not as it should. Nothing was kept of it. */
+/** The worklist could not be read: the server does not answer, or returns an invalid answer. Nothing was stored. */
 public final class WorklistException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

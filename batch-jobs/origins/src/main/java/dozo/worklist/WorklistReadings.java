@@ -17,12 +17,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Reads the worklist by itself, and keeps how that went: a worklist that has not been read for long shows nothing but visits that
- * nobody knows of. Where it cannot be read, what was read before stays.
+ * Reads the worklist automatically and records the result: after a long time without a reading, all new visits look
+ * unplanned. If a reading fails, the bookings read before stay.
  */
 public class WorklistReadings {
 
-    /** After so long without a reading it is said more loudly, and again after each such time. */
+    /**
+     * After this time without a reading the log level rises, and the message is repeated each time it has passed again.
+     */
     static final Duration LONG = Duration.ofHours(24);
 
     private static final Logger LOG = LoggerFactory.getLogger(WorklistReadings.class);
@@ -35,11 +37,12 @@ public class WorklistReadings {
     private final ZoneId zone;
 
     /**
-     * How it was read last.
+     * The last reading.
      *
-     * @param readAt when it was last read; null: never yet. {@code booked} and the others count what came of that
-     * @param failingSince the first time since then that it could not be read; null: it can
-     * @param message why not; empty: it can
+     * @param readAt when the worklist was last read; null if never. {@code booked} and the other counts are of that
+     * reading
+     * @param failingSince the first failed attempt since then; null if the last attempt succeeded
+     * @param message why the last attempt failed; empty if it succeeded
      */
     public record Reading(
             Instant triedAt,
@@ -56,7 +59,7 @@ public class WorklistReadings {
         }
     }
 
-    /** @param daysAhead from yesterday to so many days after today is read */
+    /** @param daysAhead the period that is read: from yesterday to so many days after today */
     public WorklistReadings(JdbcClient jdbc, Worklist worklist, int daysAhead, InstantSource clock, ZoneId zone) {
         this.jdbc = jdbc;
         this.worklist = worklist;
@@ -65,19 +68,19 @@ public class WorklistReadings {
         this.zone = zone;
     }
 
-    /** Whether there is a worklist to be read. */
+    /** Returns whether a worklist is configured. */
     public boolean isThere() {
         return worklist.isThere();
     }
 
-    /** How it was read last; empty: nobody has tried yet. */
+    /** Returns the last reading; empty if none was attempted yet. */
     public Optional<Reading> last() {
         return jdbc.sql("select * from worklist_reading")
                 .query(Rows.of(Reading.class))
                 .optional();
     }
 
-    /** Reads what is planned from yesterday on, and keeps it. That it cannot be read is kept and logged, not thrown. */
+    /** Reads and stores the bookings from yesterday on. A failure is stored and logged, not thrown. */
     public Reading read() {
         Optional<Reading> before = last();
         LocalDate today = clock.instant().atZone(zone).toLocalDate();
@@ -127,7 +130,7 @@ public class WorklistReadings {
                         before.refused);
     }
 
-    /** When it begins to fail, and again after each day that it does. */
+    /** Logs the first failure, and the failure again after each further day. */
     private static void tell(@Nullable Reading before, Reading now) {
         Instant since = now.failingSince == null ? now.triedAt : now.failingSince;
         long days = Duration.between(since, now.triedAt).dividedBy(LONG);

@@ -1,4 +1,4 @@
-/** What the booking system plans, what the scanners sent of it, and where the two differ: the gap list. */
+/** Compares what the booking system plans with what the scanners sent: the gap list. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "setting", "source :: dicom"})
 package dozo.worklist;

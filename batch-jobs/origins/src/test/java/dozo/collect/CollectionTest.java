@@ -35,7 +35,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.util.unit.DataSize;
 
-/** What becomes of an origin's part of a night when there is no room, no spool, or suddenly nothing to see. */
+/** An origin's part of a night if there is no space, no spool, or suddenly nothing is listed. */
 class CollectionTest {
 
     private static final InstantSource CLOCK = InstantSource.system();
@@ -90,7 +90,7 @@ class CollectionTest {
         }
     }
 
-    /** Files of a few bytes take a page each: that there is no room is seen only by who writes. */
+    /** Files of a few bytes take a page each: that there is no space is only seen when writing. */
     @Test
     void aDiskThatFillsUpIsOneFindingAndTheNextNightGoesOn() throws Exception {
         emulator.close();
@@ -154,7 +154,7 @@ class CollectionTest {
         assertThat(Files.list(spool)).hasSize(8);
     }
 
-    /** And not 40 files one after the other, with all the waiting. */
+    /** It does not try 40 files one after the other, with all the waits. */
     @Test
     void aFlywheelThatDiesInTheMiddleOfASessionEndsItsPartSoon() throws Exception {
         emulator.close();

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.unit.DataSize;
 
-/** What nobody wants stays away, whatever happens to it in its origin, and is known with who said so. */
+/** A dismissed proposal stays dismissed, whatever happens to it in its origin, with the name of who dismissed it. */
 class DismissalsTest {
 
     private static final String WHY = "ファントム";

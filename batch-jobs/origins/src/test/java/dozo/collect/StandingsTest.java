@@ -37,7 +37,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.unit.DataSize;
 
-/** Of each origin it is known what came of it and what a person does next; and nobody overwrites what somebody else has changed. */
+/** Every origin shows its result and the next action; and nobody overwrites another user's change. */
 class StandingsTest {
 
     private static final CollectSettings SETTINGS = new CollectSettings(

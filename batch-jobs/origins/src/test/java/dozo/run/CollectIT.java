@@ -43,7 +43,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.batch.core.launch.JobOperator;
 import org.springframework.batch.core.repository.JobRepository;
 
-/** A night brings a Flywheel's sessions into a spool and makes them safe at a real sshd, or says what is missing and why. */
+/**
+ * A night delivers a Flywheel's sessions into a spool and backs them up to a real sshd, or reports what is missing and
+ * why.
+ */
 class CollectIT {
 
     private static final String[] SETTINGS = {"dozo.collect.first-wait=1ms", "dozo.collect.stall=2s"};
@@ -82,7 +85,7 @@ class CollectIT {
 
     @Test
     void whatIsAcceptedIsBroughtSealedSentAndProven() throws Exception {
-        // What is as new as the newest is looked at again.
+        // Items as new as the newest are looked at again.
         hierarchy.tell(Hierarchy.session(7), "modified", Hierarchy.written(Hierarchy.BEGINNING.plusSeconds(3_600)));
         save("p", false);
         Run first = night.complete();
@@ -340,7 +343,7 @@ class CollectIT {
         assertGoneOnWith(night.await(left.id()));
     }
 
-    /** Session 3 was under way: what came before is not asked for again. */
+    /** Session 3 was being delivered: files that had arrived are not requested again. */
     private void assertGoneOnWith(Run run) {
         assertThat(night.findings(run)).isEmpty();
         assertThat(run.state()).isEqualTo(RunState.COMPLETE);

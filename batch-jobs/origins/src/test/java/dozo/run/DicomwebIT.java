@@ -34,7 +34,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What storescu sends to a real Orthanc is, after a night, verified at a real sshd; what is odd about it is a finding. */
+/**
+ * After a night, everything that storescu sent to a real Orthanc is verified at a real sshd; irregularities are
+ * findings.
+ */
 class DicomwebIT {
 
     private static final String STUDY = "1.2.840.113619.6.44.278690555559257603308263179064563144783";

@@ -5,7 +5,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What origins need of the service. Only for nights: a service that is tested with this class on its path has its own. */
+/**
+ * Beans that origins need from the service. Only for nights: a service tested with this class on its path has its own.
+ */
 @Configuration
 @ConditionalOnBean(Night.Wiring.class)
 class OriginWiring {

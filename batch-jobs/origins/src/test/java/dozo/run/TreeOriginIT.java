@@ -35,7 +35,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Nights find experiments in a tree of folders, keep them whatever their folders are called, and say what is not all there. */
+/**
+ * Nights find experiments in a tree of folders, recognise them when folders are renamed, and report what is incomplete.
+ */
 class TreeOriginIT {
 
     private static final String DAYS = "{project}/{date}_{label}";

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Folders of MEG say that they are, and on which day they were recorded, by their own headers; of KIT by real files. The bytes of CTF
- * and of BTi are made here, by the layouts that {@link Ctf} and {@link Bti} name.
+ * MEG folders are recognised, with their recording day, by their own headers; for KIT with real files. The bytes of CTF
+ * and BTi are generated after the layouts in {@link Ctf} and {@link Bti}.
  */
 class RecordingsTest {
 
@@ -37,7 +37,7 @@ class RecordingsTest {
     private static final long SEED = 20261122;
     private static final LocalDate DAY = LocalDate.of(2026, 10, 2);
 
-    /** Late in the evening by UTC, so the next day in Tokyo. */
+    /** Late in the evening in UTC, so the next day in Tokyo. */
     private static final int RECORDED =
             (int) Instant.parse("2026-10-01T20:00:00Z").getEpochSecond();
 
@@ -57,7 +57,7 @@ class RecordingsTest {
         for (String ending : List.of(".con", ".SQD", ".raw", ".ave", ".mrk")) {
             Path folder = Files.createDirectory(visit.resolve("kit" + ending));
             Files.copy(real.resolve("test.sqd"), folder.resolve("rest" + ending));
-            // 18:07 on the day before by UTC.
+            // 18:07 UTC on the day before.
             assertThat(look(folder).modalities()).containsExactly("MEG");
             assertThat(look(folder).days()).containsExactly(LocalDate.of(2012, 6, 1));
         }
@@ -91,7 +91,7 @@ class RecordingsTest {
             Files.write(folder.resolve("visit.res4"), ctf("09:54:32", written));
             assertThat(look(folder.getParent()).modalities()).containsExactly("MEG");
             assertThat(look(folder.getParent()).days()).as(written).containsExactly(DAY);
-            // The folder itself, and with the two texts interchanged.
+            // The folder itself, and with the two texts swapped.
             Files.write(folder.resolve("visit.res4"), ctf(written, "09:54"));
             assertThat(look(folder).modalities()).containsExactly("MEG");
             assertThat(look(folder).days()).as(written).containsExactly(DAY);
@@ -134,7 +134,7 @@ class RecordingsTest {
             assertThat(look(folder).modalities()).containsExactly("MEG");
             assertThat(look(folder).days()).isEmpty();
         }
-        // As in a tree of examples, with nothing in its files: the two names together say what it is.
+        // Empty files, as in an example tree: the two names together identify the format.
         Path named = Files.createTempDirectory(visit, "bti");
         Files.write(named.resolve("c,rfDC"), new byte[0]);
         assertThat(look(named).isSilent()).isTrue();
@@ -179,7 +179,7 @@ class RecordingsTest {
                         whole.getValue(),
                         i % 4 == 0 ? random.nextInt(whole.getValue().length) : whole.getValue().length);
                 for (int flips = random.nextInt(40); flips > 0 && bytes.length > 0; flips--) {
-                    // The begin and the end are where the lengths are.
+                    // The lengths are at the beginning and at the end.
                     int at = random.nextBoolean()
                             ? random.nextInt(Math.min(96, bytes.length))
                             : random.nextInt(bytes.length);
@@ -223,7 +223,7 @@ class RecordingsTest {
         return bytes.array();
     }
 
-    /** 64 bytes of data, the header, and where it begins. */
+    /** Returns 64 bytes of data, the header, and its position. */
     private static byte[] bti(int epochs, int channels, int events, int processes, int time) {
         int process = 64 + 96 + 56 * epochs + 104 * channels + 72 * events;
         ByteBuffer bytes = ByteBuffer.allocate(process + 400 * processes + 8);

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** What lies in a folder says what it could be registered as; what is said in two ways is told and not guessed. */
+/** A folder's content gives suggestions for its registration; contradictions become hints, not guesses. */
 class SuggestionsTest {
 
     private static final InstantSource CLOCK = () -> Instant.parse("2026-11-21T12:00:00Z");
@@ -119,7 +119,7 @@ class SuggestionsTest {
         assertThat(kinds(suggestion)).containsExactly(Kind.UNKNOWN_STATION);
     }
 
-    /** As Canon's consoles are called: what is in the header is shown, though a scanner's code has no space. */
+    /** As on Canon's consoles: the value in the header is shown, although a scanner's code has no space. */
     @Test
     void aStationWithSpacesIsSuggestedAsACodeAndWithItsTitleOnceSomebodyHasSaidWhoseItIs() throws IOException {
         image(visit.resolve("1"), STUDY, "0123", "20261001", "MR", "Galan 3T", "A1");
@@ -140,7 +140,7 @@ class SuggestionsTest {
 
         assertThat(suggestions.of(LAB, visit).guess().scanner()).isNull();
         assertThat(suggestions.of(LAB, visit).hints()).containsExactly(new Hint(Kind.STATION_NOT_A_CODE, "***"));
-        // Beside one that can be: two scanners, both told.
+        // Beside a valid one: two scanners, both reported.
         image(visit.resolve("2"), STUDY, "0123", "20261001", "MR", "Galan 3T", "A1");
         assertThat(suggestions.of(LAB, visit).guess().scanner()).isNull();
         assertThat(suggestions.of(LAB, visit).hints())
@@ -162,7 +162,7 @@ class SuggestionsTest {
         scanners.put(new Scanner("S3TC", List.of("Vantage Galan 3T"), null), "test");
         assertThat(suggestions.of(LAB, visit).guess().scanner()).isEqualTo("S3TC");
         assertThat(suggestions.of(LAB, visit).hints()).isEmpty();
-        // A station says more than a model.
+        // A station takes precedence over a model.
         image(visit.resolve("2"), STUDY, "0123", "20261001", "MR", "AWP7", "A1");
         assertThat(suggestions.of(LAB, visit).guess().scanner()).isEqualTo("AWP7");
     }
@@ -219,7 +219,7 @@ class SuggestionsTest {
                 .contains(new Hint(Kind.DUPLICATE, "P2/E1"), new Hint(Kind.DUPLICATE_PROPOSED, "pacs 1"));
         assertThat(suggestions.of(LAB, copy).hints()).contains(Hint.of(Kind.DUPLICATE_ELSEWHERE));
         assertThat(suggestions.of(LAB, copy).hints().toString()).doesNotContain("P2", "E1,", "pacs");
-        // Of the folder itself only that it is registered.
+        // For the folder itself, only that it is registered.
         assertThat(suggestions.of(Sight.EVERYTHING, visit).hints())
                 .contains(new Hint(Kind.SAME_FOLDER, "P2/E1"))
                 .doesNotContain(new Hint(Kind.DUPLICATE, "P2/E1"));
@@ -332,7 +332,7 @@ class SuggestionsTest {
         assertThat(converted.guess().code()).isEqualTo("dcm-" + Spool.folder(STUDY));
 
         Path meg = Files.createDirectory(root.resolve("meg"));
-        // A file's identity, and when it was measured: 2026-09-30, late at night by UTC.
+        // A file's identity and its time of measurement: 2026-09-30, late in the evening in UTC.
         ByteBuffer fif = ByteBuffer.allocate(36 + 24)
                 .putInt(100)
                 .putInt(31)
@@ -370,7 +370,7 @@ class SuggestionsTest {
         assertThat(kinds(two)).contains(Kind.SEVERAL_SUBJECTS).doesNotContain(Kind.SEVERAL_STUDIES);
         assertThat(two.guess().code()).startsWith("dcm-");
 
-        // Truncated ones, illegal UIDs and days, and a page that is called an image among them.
+        // Among them truncated files, illegal UIDs and dates, and a web page named like an image.
         Suggestion broken = suggestions.of(Sight.EVERYTHING, corpus.resolve("made_conflicts_and_broken"));
         assertThat(kinds(broken)).contains(Kind.DAMAGED, Kind.SEVERAL_STUDIES);
         assertThat(broken.toString()).doesNotContain("1.2.840.abc");

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** Bookings are kept as a booking system exports them, a verdict a line, and nobody's name with them. */
+/** Bookings are stored from a booking system's export, with a verdict for each line and without anybody's name. */
 class BookingsTest {
 
     private static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-11-21T12:00:00Z"));

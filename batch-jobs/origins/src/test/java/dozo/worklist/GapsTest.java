@@ -35,12 +35,12 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The gap list finds what differs from what was planned, all of it and nothing else. */
+/** The gap list finds every difference from the plan, and nothing else. */
 class GapsTest {
 
     private static final long SEED = 20261121;
 
-    /** When everything here is booked. */
+    /** When everything in this test is booked. */
     private static final Instant BEFORE = Instant.parse("2026-11-01T00:00:00Z");
 
     /** The visit is booked for the 10th at 10 in Tokyo. */
@@ -68,7 +68,7 @@ class GapsTest {
         InstantSource begin = InstantSource.fixed(Instant.parse("2026-06-01T00:00:00Z"));
         JdbcTransactionManager transactions = new JdbcTransactionManager(database);
         Bookings before = new Bookings(jdbc, ledger, codes, begin, transactions);
-        // In one transaction: what is looked at is the list, not how fast a disk takes five thousand series.
+        // In one transaction: this test is about the list, not about how fast a disk stores 5,000 series.
         new TransactionTemplate(transactions).executeWithoutResult(status -> replay.play(scanners, before, studies));
         jdbc.sql("analyze").update();
 
@@ -111,7 +111,7 @@ class GapsTest {
 
         assertThat(list(VISIT.plus(Duration.ofHours(23)))).isEmpty();
         assertThat(found(VISIT.plus(Duration.ofHours(25)), "A1")).containsExactly(GapKind.NEVER_SCANNED);
-        // Without a time it may be scanned until midnight.
+        // A visit without a time may be scanned until midnight.
         assertThat(found(VISIT.plus(Duration.ofHours(25)), "A2")).isEmpty();
         assertThat(found(VISIT.plus(Duration.ofHours(39)), "A2")).containsExactly(GapKind.NEVER_SCANNED);
     }
@@ -193,7 +193,7 @@ class GapsTest {
         assertThat(found(LATER, "A1")).isEmpty();
         assertThat(found(LATER, "A2")).containsExactly(GapKind.WRONG_STATION);
         assertThat(found(LATER, "A3")).containsExactly(GapKind.WRONG_STATION);
-        // What was made of the images elsewhere came from elsewhere; the images did not.
+        // Derived images come from another station; the images themselves do not.
         receive("2.25.3", "2.25.3.2", "A3", "MR1", VISIT);
         assertThat(found(LATER, "A3")).isEmpty();
     }
@@ -210,14 +210,14 @@ class GapsTest {
         acquire("2.25.3", "2.25.3.1", "A3", "0999", VISIT);
         acquire("2.25.4", "2.25.4.1", "A4", null, VISIT);
 
-        // What the booking or the images do not say agrees with everything.
+        // Values missing in the booking or the images agree with everything.
         assertThat(list(LATER)).singleElement().satisfies(line -> {
             assertThat(line.accession()).isEqualTo("A1");
             assertThat(line.gaps()).containsExactly(GapKind.WRONG_SUBJECT);
             assertThat(line.subject()).isEqualTo(code("0123"));
             assertThat(line.subjectsAcquired()).containsExactly(code("0999"));
         });
-        // One series of somebody else is enough, under the visit's UID or another.
+        // One series of another subject is enough, under the visit's UID or another.
         acquire("2.25.22", "2.25.22.1", "A2", "0999", VISIT);
         assertThat(found(LATER, "A2")).containsExactly(GapKind.SPLIT, GapKind.WRONG_SUBJECT);
         acquire("2.25.4", "2.25.4.2", "A4", "0789", VISIT);
@@ -235,7 +235,7 @@ class GapsTest {
         assertThat(found(LATER, "A1")).containsExactly(GapKind.WRONG_SUBJECT);
         acquire("2.25.2", "2.25.2.1", "A2", "0456", VISIT);
         acquire("2.25.2", "2.25.2.2", null, "0999", VISIT);
-        // Nothing names the booking but the study beside: two visits under one UID.
+        // Only the other series of the study name the booking: two visits under one UID.
         assertThat(found(LATER, "A2")).containsExactly(GapKind.SAME_UID_TWICE);
     }
 
@@ -319,7 +319,7 @@ class GapsTest {
                 .register("P1", "E1", "", folder, "test")
                 .id();
         assertThat(state(site)).isEqualTo("not copied, not verified");
-        // The manifest that is sealed before all lies there can hold what it wants.
+        // A manifest sealed before the study is complete does not count, whatever it contains.
         sealed(experiment, site, 1, 10, 10, VISIT.plusSeconds(60));
         studies.collected("2.25.1", experiment, 10, VISIT.plusSeconds(120));
         assertThat(state(site)).isEqualTo("not copied, not verified");
@@ -329,10 +329,10 @@ class GapsTest {
         assertThat(state(site)).isEqualTo("copied, verified");
         assertThat(state(site + 1)).isEqualTo("not copied, not verified");
         assertThat(all(LATER, site).getFirst().experiments()).containsExactly("P1/E1");
-        // An image that came late is not in it.
+        // A late image is not in it.
         receive("2.25.1", "2.25.1.2", "A1", "MR1", VISIT.plusSeconds(300));
         assertThat(state(site)).isEqualTo("not copied, not verified");
-        // Fewer files than instances: something else is in the manifest.
+        // Fewer files than instances: the manifest contains something else.
         studies.collected("2.25.1", experiment, 20, VISIT.plusSeconds(310));
         sealed(experiment, site, 4, 10, 10, VISIT.plusSeconds(320));
         assertThat(state(site)).isEqualTo("not copied, not verified");
@@ -367,7 +367,7 @@ class GapsTest {
                         """).query((row, n) -> row.getInt(1)).single();
     }
 
-    /** As an ingest and a settled run leave it behind: so many files, so many of them with receipts. */
+    /** Stores the result of an ingest and a settled run: so many files, so many of them with receipts. */
     private void sealed(int experiment, int site, int number, int files, int safe, Instant at) {
         jdbc.sql("""
                         insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links, entries_new,

@@ -28,9 +28,10 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A season of a centre: bookings as its booking system exports them, in Shift-JIS, and what the scanners sent, with faults put in.
- * What is odd and no fault is in it too: second titles of a scanner, images without an accession number or under another
- * StudyInstanceUID than was booked, scans some hours late, series that ride along, visits that are not due yet.
+ * Replays a season of a centre with seeded faults: bookings as exported by its booking system, in Shift-JIS, and what
+ * the scanners sent. It also contains unusual but correct cases: second titles of a scanner, images without an
+ * accession number or under another StudyInstanceUID than booked, scans some hours late, accompanying series, visits
+ * that are not due yet.
  */
 public final class Replay {
 
@@ -55,10 +56,10 @@ public final class Replay {
     private final List<Visit> visits = new ArrayList<>();
     private final Map<String, Set<GapKind>> truth = new TreeMap<>();
 
-    /** Visits that were scanned under another one's UID, with that one: by number. */
+    /** Visits scanned under another visit's UID, with that visit, by number. */
     private final Map<Integer, Integer> under = new HashMap<>();
 
-    /** A booking, and what is wrong with it. */
+    /** A booking, and its fault. */
     private record Visit(
             int number,
             LocalDate day,
@@ -88,7 +89,7 @@ public final class Replay {
         }
     }
 
-    /** What the gap list said of one kind. */
+    /** The gap list's result for one kind. */
     public record Score(int seeded, int found, int right) {
 
         public double precision() {
@@ -123,7 +124,7 @@ public final class Replay {
                 under.put(numbers.get(faults + place), i);
             }
         }
-        // Who looks at one of the two sees both.
+        // The list shows the gap for both visits.
         under.keySet().forEach(other -> told(visits.get(other), GapKind.SAME_UID_TWICE));
     }
 
@@ -131,12 +132,12 @@ public final class Replay {
         truth.computeIfAbsent(visit.accession(), none -> new HashSet<>()).add(fault);
     }
 
-    /** When the list is looked at: the last two days of visits are not due then. */
+    /** Returns when the list is made: the visits of the last two days are not due then. */
     public Instant now() {
         return visits.getLast().day.minusDays(1).atTime(7, 0).atZone(ZONE).toInstant();
     }
 
-    /** What is to be found: of each booking with a fault, which. */
+    /** Returns the expected gaps of each booking with a fault. */
     public Map<String, Set<GapKind>> truth() {
         return truth;
     }
@@ -165,7 +166,7 @@ public final class Replay {
         }
     }
 
-    /** What the list says of every kind beside what was put in. */
+    /** Compares the list with the seeded faults, by kind. */
     public Map<GapKind, Score> score(Gaps gaps) {
         Filter wanted = new Filter(null, null, now(), null, null, false);
         List<Line> lines = gaps.page(Sight.EVERYTHING, wanted, 0, "", Integer.MAX_VALUE);
@@ -220,7 +221,7 @@ public final class Replay {
         }
     }
 
-    /** @param withoutNumber whether the images have no accession number, and only the UID says whose they are */
+    /** @param withoutNumber whether the images have no accession number, so that only the UID identifies the visit */
     private void send(Studies studies, Visit visit, String uid, int series, long late, boolean withoutNumber) {
         Instant at = visit.booked().plusSeconds(late + 60L * series);
         int station = visit.fault == GapKind.WRONG_STATION ? visit.scanner % 3 + 1 : visit.scanner;

@@ -28,9 +28,9 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three scanner rooms over some weeks, told as what people do there: who is booked, who lies down, what the operator enters at the
- * console, and when the console sends. Each thing that goes wrong is a {@link Mishap}; the truth is noted as it happens. Made apart
- * from {@link Replay}, so that one author's idea of a season is not the only one.
+ * Simulates three scanner rooms over some weeks as people act there: who is booked, who is scanned, what the operator
+ * enters at the console, and when the console sends. Each error is a {@link Mishap}; the truth is recorded as it
+ * happens. Written independently of {@link Replay}, so that the tests do not depend on one author's idea of a season.
  */
 final class ScannerRooms {
 
@@ -45,7 +45,7 @@ final class ScannerRooms {
             new Room("S3TA", List.of("Galan 3T")),
             new Room(null, List.of("PRISMA")));
 
-    /** What goes wrong in a season. */
+    /** The errors in a season. */
     enum Mishap {
         WRONG_SUBJECT,
         WRONG_SCANNER,
@@ -59,13 +59,13 @@ final class ScannerRooms {
         LATE_EXPORT
     }
 
-    /** @param scanner as it is known; null: nobody has said whose title it is */
+    /** @param scanner its code; null if nobody has registered its titles */
     private record Room(@Nullable String scanner, List<String> titles) {}
 
-    /** @param name what the two share who are called the same; it is on no image that Dozo reads */
+    /** @param name shared by people with the same name; not in any image that Dozo reads */
     private record Person(String id, String name) {}
 
-    /** A line of the booking system. Null: it does not say. */
+    /** A line of the booking system. Null means that it does not say. */
     private record Slot(
             String accession,
             Person person,
@@ -89,7 +89,7 @@ final class ScannerRooms {
         }
     }
 
-    /** What a console sends of one time that somebody lay in a scanner; changed, as what happens there differs from the plan. */
+    /** What a console sends of one scan session; changed where it differs from the plan. */
     private static final class Session {
         String uid;
 
@@ -135,9 +135,11 @@ final class ScannerRooms {
         this.codes = codes;
     }
 
-    /** Lets so many visits happen, of which one in {@code oneIn} goes wrong; each kind of mishap happens at least twice. */
+    /**
+     * Simulates so many visits, of which one in {@code oneIn} goes wrong; each kind of mishap occurs at least twice.
+     */
     void season(int visits, int oneIn) {
-        // Of what is before the first booking nothing is unplanned: the season begins with a plain one.
+        // Data from before the first booking is never unplanned: the season begins with a plain visit.
         plain();
         List<Mishap> due = new ArrayList<>();
         for (int i = 0; i < Math.max(visits / oneIn, 2 * Mishap.values().length); i++) {
@@ -153,19 +155,22 @@ final class ScannerRooms {
                 plain();
             }
         }
-        // The days after the season: nobody has come yet, and nothing of it is due.
+        // The days after the season: nobody has come yet, and nothing is due.
         today = today.plusDays(4);
         for (int i = 0; i < 5; i++) {
             book();
         }
     }
 
-    /** When the list is looked at: what the season brought is due, what is booked for the days after is not. */
+    /** Returns when the list is made: the season's visits are due, those booked for the days after are not. */
     Instant now() {
         return today.atTime(6, 0).atZone(ZONE).toInstant();
     }
 
-    /** The gaps that every line has to have, by accession number or, of what nobody booked, StudyInstanceUID; all others none. */
+    /**
+     * Returns the expected gaps of each line, by accession number or, without a booking, StudyInstanceUID; all other
+     * lines have none.
+     */
     Map<String, Set<GapKind>> truth() {
         return truth;
     }
@@ -174,7 +179,7 @@ final class ScannerRooms {
         return happened;
     }
 
-    /** The lines that a kind of mishap is about. */
+    /** Returns the lines that a kind of mishap affects. */
     Set<String> affectedBy(Mishap mishap) {
         return affected.getOrDefault(mishap, Set.of());
     }
@@ -183,7 +188,7 @@ final class ScannerRooms {
         return booked;
     }
 
-    /** Has Dozo hear of all of it: bookings first, then what was sent, in the order of its arrival. */
+    /** Reports everything to Dozo: bookings first, then what was sent, in the order of arrival. */
     void tell(Scanners scanners, Bookings bookings, Studies studies) throws IOException {
         for (Room room : ROOMS) {
             if (room.scanner != null) {
@@ -217,22 +222,22 @@ final class ScannerRooms {
         }
     }
 
-    /** A visit as it should be, with what is odd and not wrong. */
+    /** A correct visit, with unusual but correct details. */
     private void plain() {
         Slot slot = book();
         Session session = session(slot);
         switch (random.nextInt(9)) {
-            // The number was not copied, the UID was.
+            // The accession number was not copied, the UID was.
             case 0 -> session.accession = slot.uid == null ? slot.accession : null;
-            // A scanner that takes no UID from the worklist.
+            // The scanner takes no UID from the worklist.
             case 1 -> session.uid = uid();
             case 2 -> session.patientId = null;
             case 3 -> session.patientId = " " + fullWidth(slot.person.id) + "  ";
             // Sent in the evening.
             case 4 -> session.sentAfter = Duration.ofHours(7);
-            // More than was asked for.
+            // More series than booked.
             case 5 -> session.series += 2;
-            // The scan before took longer.
+            // The previous scan took longer.
             case 6 -> session.begin = session.begin.plusHours(2 + random.nextInt(3));
             // The scanner was down until the night.
             case 7 -> {
@@ -251,7 +256,7 @@ final class ScannerRooms {
         }
     }
 
-    /** The operator has somebody else's ID at the console, and the number of this booking. */
+    /** The operator has selected another subject's ID at the console, with the number of this booking. */
     private void wrongSubject() {
         Slot slot = bookWithSubject();
         Session session = session(slot);
@@ -261,7 +266,7 @@ final class ScannerRooms {
                 send(session);
                 note(Mishap.WRONG_SUBJECT, slot.accession, GapKind.WRONG_SUBJECT);
             }
-            // Two that came at the same time are taken for each other.
+            // Two subjects who came at the same time are confused.
             case 1 -> {
                 Slot other = bookWithSubject();
                 Session next = session(other);
@@ -272,7 +277,7 @@ final class ScannerRooms {
                 note(Mishap.WRONG_SUBJECT, slot.accession, GapKind.WRONG_SUBJECT);
                 note(Mishap.WRONG_SUBJECT, other.accession, GapKind.WRONG_SUBJECT);
             }
-            // Noticed after two series, and entered anew.
+            // Noticed after two series, and entered again.
             case 2 -> {
                 Session rest = session(slot);
                 session.patientId = person().id;
@@ -289,7 +294,7 @@ final class ScannerRooms {
                         GapKind.WRONG_SUBJECT,
                         sameStudy ? GapKind.SAME_UID_TWICE : GapKind.SPLIT);
             }
-            // Entered by hand, without a number: only the UID of the worklist says which booking it was.
+            // Entered by hand without a number: only the worklist's UID identifies the booking.
             default -> {
                 session.patientId = person().id;
                 session.accession = slot.uid == null ? slot.accession : null;
@@ -307,7 +312,7 @@ final class ScannerRooms {
         note(Mishap.WRONG_SCANNER, slot.accession, GapKind.WRONG_STATION);
     }
 
-    /** Somebody comes on another day, and nobody moves the booking. */
+    /** A subject comes on another day, and nobody moves the booking. */
     private void wrongDay() {
         Slot slot = book();
         Session session = session(slot);
@@ -320,7 +325,7 @@ final class ScannerRooms {
         }
     }
 
-    /** The console is restarted in the middle, and goes on under a UID of its own. */
+    /** The console is restarted in the middle and continues under a new UID. */
     private void split() {
         Slot slot = book();
         Session begin = session(slot);
@@ -344,19 +349,20 @@ final class ScannerRooms {
         two.first = first.series;
         two.begin = one.begin;
         switch (random.nextInt(3)) {
-            // The console takes number and ID of the second, and keeps the study.
+            // The console takes number and ID of the second visit, and keeps the study.
             case 0 -> {
                 note(Mishap.MERGED, first.accession, GapKind.SAME_UID_TWICE);
                 note(Mishap.MERGED, second.accession, GapKind.SAME_UID_TWICE);
             }
-            // It keeps the number as well.
+            // It also keeps the number.
             case 1 -> {
                 two.accession = one.accession;
                 two.room = one.room;
                 note(Mishap.MERGED, first.accession, GapKind.SAME_UID_TWICE, GapKind.WRONG_SUBJECT);
                 note(Mishap.MERGED, second.accession, GapKind.NEVER_SCANNED);
             }
-            // It keeps everything: no image says that there were two. All that is known is that the second has nothing.
+            // It keeps everything: no image shows that there were two visits. Only the missing data of the second one
+            // is visible.
             default -> {
                 two.accession = one.accession;
                 two.patientId = one.patientId;
@@ -381,7 +387,7 @@ final class ScannerRooms {
         note(Mishap.ABORTED, slot.accession, GapKind.PARTLY);
     }
 
-    /** All of it again, as somebody had moved: the console opens a new study. */
+    /** Everything is repeated because the subject moved: the console opens a new study. */
     private void repeated() {
         Slot slot = book();
         Session again = session(slot);
@@ -391,7 +397,7 @@ final class ScannerRooms {
         send(again);
         if (random.nextInt(3) == 0) {
             again.uid = uid();
-            // Under a number made up at the console: no booking's.
+            // Under a number invented at the console, which belongs to no booking.
             again.accession = "X" + slot.accession;
             send(again);
             note(Mishap.REPEATED, again.uid, GapKind.UNPLANNED);
@@ -399,7 +405,7 @@ final class ScannerRooms {
         note(Mishap.REPEATED, slot.accession, GapKind.SPLIT);
     }
 
-    /** Somebody is scanned whom nobody booked; perhaps one who is booked another time. */
+    /** A subject without a booking is scanned; possibly one who is booked at another time. */
     private void walkIn() {
         Slot slot = book();
         Session planned = session(slot);
@@ -412,7 +418,7 @@ final class ScannerRooms {
         note(Mishap.WALK_IN, session.uid, GapKind.UNPLANNED);
     }
 
-    /** Two of the same name on one day, each with their own ID: nothing is wrong. */
+    /** Two subjects with the same name on one day, each with their own ID: nothing is wrong. */
     private void twinNames() {
         Person one = person();
         Person two = new Person(person().id, one.name);
@@ -424,7 +430,7 @@ final class ScannerRooms {
         note(Mishap.TWIN_NAMES, second.accession);
     }
 
-    /** Scanned as it should be; the console's disk is emptied days later. */
+    /** Scanned correctly; the console exports days later. */
     private void lateExport() {
         Slot slot = book();
         Session session = session(slot);
@@ -513,7 +519,7 @@ final class ScannerRooms {
         }
     }
 
-    /** A workstation's report, from a title that no scanner has, some hours later. */
+    /** Sends a workstation's report some hours later, from a title that no scanner has. */
     private void sendReport(Session session) {
         Instant at = arrival(session).plus(Duration.ofHours(1));
         sent.add(new ReceivedSeries(

@@ -32,7 +32,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Of a season in three scanner rooms the gap list names everything that went wrong, as what it is, and nothing else. */
+/** In a season of three scanner rooms, the gap list names every error with the right kind, and nothing else. */
 @Tag(Campaign.TAG)
 class SeasonTest {
 
@@ -46,7 +46,7 @@ class SeasonTest {
     private final PseudonymousCode codes = new PseudonymousCode("a key for tests, of many bytes".getBytes(US_ASCII));
     private final JdbcTransactionManager transactions = new JdbcTransactionManager(database);
 
-    /** Some that are always the same, and one (in a campaign more) that nobody has seen; a failure names its seed. */
+    /** Some fixed seeds, and one new one (more in a campaign); a failure names its seed. */
     static Stream<Long> seeds() {
         return Stream.concat(
                 Stream.of(1L, 17L, 20261122L),
@@ -80,7 +80,7 @@ class SeasonTest {
                     mishap, times, lines.size(), legitimate, named, right);
             assertThat(times).as("%s happened", mishap).isPositive();
             assertThat(lines).as("lines of %s", mishap).isNotEmpty();
-            // Nothing to name and nothing named, as of twins, is a precision and a recall of one.
+            // With nothing to find and nothing found, as for twins, precision and recall count as 1.
             assertThat(right).as("%s: recall, seed %d", mishap, seed).isEqualTo(legitimate);
             assertThat(right).as("%s: precision, seed %d", mishap, seed).isEqualTo(named);
         }

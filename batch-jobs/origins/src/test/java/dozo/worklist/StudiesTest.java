@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What arrived is known by study and series, however often it is told, and without anybody's name. */
+/** Arrived data is known by study and series, however often it is reported, and without anybody's name. */
 class StudiesTest {
 
     private static final Instant NOON = Instant.parse("2026-11-21T03:00:00Z");

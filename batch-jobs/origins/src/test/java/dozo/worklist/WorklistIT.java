@@ -180,7 +180,7 @@ class WorklistIT {
 
             assertThat(answer.count(Outcome.BOOKED)).isEqualTo(1);
             assertThat(answer.count(Outcome.REFUSED)).isEqualTo(3);
-            // Of two steps the first one, by time.
+            // The earlier of two steps.
             assertThat(byAccession(answer).get("A1").booking().on()).isEqualTo(DAY.minusDays(1));
         } finally {
             server.stop(0);

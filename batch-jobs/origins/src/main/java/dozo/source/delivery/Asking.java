@@ -12,7 +12,10 @@ import java.time.format.DateTimeParseException;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Asks servers: every answer has a limit in time, and what may pass is tried again a few times. Safe for several threads. */
+/**
+ * Sends requests to servers. Every answer has a time limit; a failure that may be temporary is retried a few times.
+ * Safe for use by several threads.
+ */
 public final class Asking implements AutoCloseable {
 
     private final Limits limits;
@@ -20,7 +23,7 @@ public final class Asking implements AutoCloseable {
     private final InstantSource clock;
     private final Connections http;
 
-    /** Something that is tried again when it fails for a reason that may pass. */
+    /** An operation that is retried after a temporary failure. */
     @FunctionalInterface
     public interface Attempt<T> {
         T once() throws IOException, InterruptedException;
@@ -39,9 +42,9 @@ public final class Asking implements AutoCloseable {
     }
 
     /**
-     * Tries until it succeeds, or fails for a reason that does not pass, or often enough.
+     * Retries until the attempt succeeds, fails permanently, or has used up its tries.
      *
-     * @throws DeliveryException when there is no good answer
+     * @throws DeliveryException if there is no good answer
      */
     public <T> T persist(Attempt<T> attempt) throws IOException, InterruptedException {
         for (int tried = 1; ; tried++) {
@@ -56,7 +59,7 @@ public final class Asking implements AutoCloseable {
         }
     }
 
-    /** Waits before the next try: as long as the server says, or longer and longer. */
+    /** Waits before the next try: as long as the server demands, else with exponential back-off. */
     public void await(int tried, @Nullable Duration demanded) throws InterruptedException {
         Duration wait = demanded;
         if (wait == null) {
@@ -67,10 +70,10 @@ public final class Asking implements AutoCloseable {
     }
 
     /**
-     * Sends one request.
+     * Sends one request, without a retry.
      *
-     * @param what for messages
-     * @throws DeliveryException when there is no answer, or not all of one
+     * @param what names the request in messages
+     * @throws DeliveryException if there is no answer, or only part of one
      */
     public <T> T once(String what, Connections.Request asked, Connections.Reading<T> reading)
             throws IOException, InterruptedException {
@@ -87,7 +90,7 @@ public final class Asking implements AutoCloseable {
         }
     }
 
-    /** What an answer means that is no good one. */
+    /** Returns the exception for an error answer. */
     public DeliveryException refusal(String message, Answer answer) {
         int status = answer.status();
         Trouble trouble = switch (status) {

@@ -25,8 +25,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What an item's tree holds, kept beside it in the file {@code delivered}: a line for each file, added when the file is there. The
- * last line of a file counts; a line that cannot be read counts as none. One thread at a time.
+ * The record of the files in an item's tree, kept beside the tree in the file {@code delivered}. A line is added when
+ * its file has arrived; a file's last line counts. Unreadable lines are ignored. Not safe for use by several threads.
  */
 public final class Delivered implements Closeable {
 
@@ -38,9 +38,9 @@ public final class Delivered implements Closeable {
     private final Map<FilePath, Entry> byPath = new TreeMap<>();
 
     /**
-     * Where a file is, and what it was when it came.
+     * Where a file is, and its properties when it arrived.
      *
-     * @param note the origin's own, as it stands in the line
+     * @param note a field of the origin, as written in the line
      */
     public record Entry(String id, String mark, long sizeBytes, String note, FilePath path) {
 
@@ -65,7 +65,7 @@ public final class Delivered implements Closeable {
                 LinkOption.NOFOLLOW_LINKS);
         Delivered delivered = new Delivered(tree, channel);
         delivered.cutTornLine();
-        // NB: not as Files reads lines, which fails where bytes are no UTF-8.
+        // NB: the line methods of Files fail on bytes that are not UTF-8.
         try (BufferedReader lines = new BufferedReader(new InputStreamReader(Files.newInputStream(file), UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 Matcher matcher = form.matcher(line);
@@ -109,7 +109,9 @@ public final class Delivered implements Closeable {
         note(place);
     }
 
-    /** Whether the file is there as it is listed now. NB: its bytes were compared when it came; here only its size is. */
+    /**
+     * Returns whether the file is there as listed now. NB: its bytes were compared on arrival; here only its size is.
+     */
     boolean has(ListedFile told) throws IOException {
         Entry place = byId.get(told.id());
         if (place == null || !place.mark().equals(told.mark())) {
@@ -127,12 +129,12 @@ public final class Delivered implements Closeable {
         return Optional.ofNullable(byPath.get(path));
     }
 
-    /** All, in the order of their paths. */
+    /** Returns all files, ordered by path. */
     public Collection<Entry> places() {
         return byPath.values();
     }
 
-    /** What is here and is not listed. */
+    /** Returns the local files that the origin does not list. */
     public List<Entry> besides(Collection<? extends ListedFile> told) {
         Set<String> ids = told.stream().map(ListedFile::id).collect(Collectors.toSet());
         return byId.values().stream().filter(place -> !ids.contains(place.id())).toList();

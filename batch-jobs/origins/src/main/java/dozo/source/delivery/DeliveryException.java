@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A request without a good answer, or a spool that cannot be written. The message has no key, no signed address and no patient. */
+/**
+ * A request without a good answer, or a spool that cannot be read or written. The message contains no key, no signed
+ * address and nothing about a patient.
+ */
 public final class DeliveryException extends IOException {
 
     private static final long serialVersionUID = 1L;
@@ -26,7 +29,7 @@ public final class DeliveryException extends IOException {
         this.retryAfter = retryAfter;
     }
 
-    /** What failed in the spool, unless it is another trouble already. */
+    /** Returns a failure of the spool, unless the exception already states another trouble. */
     static DeliveryException ofSpool(IOException e) {
         return e instanceof DeliveryException known
                 ? known
@@ -37,7 +40,7 @@ public final class DeliveryException extends IOException {
         return trouble;
     }
 
-    /** How long the server asks us to wait; null if it does not say. */
+    /** Returns how long the server asks to wait; null if it does not say. */
     @Nullable
     Duration retryAfter() {
         return retryAfter;

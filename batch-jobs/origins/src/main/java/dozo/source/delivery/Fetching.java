@@ -2,19 +2,19 @@ package dozo.source.delivery;
 
 import java.io.IOException;
 
-/** What is an origin's own about bringing files. */
+/** The part of a delivery that differs between origins. */
 public interface Fetching<W extends ListedFile> {
 
     /**
-     * Brings a file's bytes and checks them. Safe for several threads.
+     * Downloads a file's bytes and checks them. Safe for use by several threads.
      *
-     * @param part its temporary name, which nothing else uses at the same time
-     * @return what gives it its final name, called by one thread at a time
-     * @throws DeliveryException when it does not come, or not as it is listed
+     * @param part the temporary file; nothing else uses it at the same time
+     * @return gives the file its final name; called by one thread at a time
+     * @throws DeliveryException if the file cannot be fetched, or differs from what is listed
      */
     Arrived fetch(W wanted, Part part) throws IOException, InterruptedException;
 
-    /** Whether nothing else can be had either. */
+    /** Returns whether this trouble prevents every other download too. */
     boolean endsAll(Trouble trouble);
 
     /** A file that has arrived under its temporary name. */

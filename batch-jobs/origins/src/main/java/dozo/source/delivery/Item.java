@@ -1,10 +1,10 @@
 package dozo.source.delivery;
 
 /**
- * Something that is missing, or needs a remark.
+ * A missing item, or one that needs a remark.
  *
- * @param name for people, without control characters; nothing of a patient
- * @param id what it is known by in the origin; nothing of a patient
+ * @param name for people, without control characters; nothing about a patient
+ * @param id the origin's id; nothing about a patient
  */
 public record Item(String name, String id, Trouble trouble, String message) {
 

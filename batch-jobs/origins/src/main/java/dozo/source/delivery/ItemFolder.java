@@ -30,15 +30,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * SPOOL/ITEM/tree/…        what is backed up
- * SPOOL/ITEM/incoming/…    what is on its way, under names made of ids
- * SPOOL/ITEM/delivered     what is in the tree
+ * SPOOL/ITEM/incoming/…    temporary files, with names made of ids
+ * SPOOL/ITEM/delivered     the record of the files in the tree
  * </pre>
  *
- * Nothing in a tree is ever removed (ADR 0045). An item is brought by one thread at a time.
+ * Nothing in a tree is ever removed (ADR 0045). Only one thread at a time may deliver an item.
  */
 public final class ItemFolder implements Closeable {
 
-    /** Twice other bytes than those that are listed is no accident of the network. */
+    /** Downloads of a file whose content differs from the list; a second difference is not a network error. */
     private static final int LOOKS = 2;
 
     private final Path incoming;
@@ -46,10 +46,10 @@ public final class ItemFolder implements Closeable {
     private final Delivered delivered;
     private final Set<Path> named = new HashSet<>();
 
-    /** What came of a delivery. */
+    /** The result of a delivery. */
     public record Came(List<Item> missing, long bytesFetched) {}
 
-    /** What came of one file: one of the two is null. */
+    /** The result for one file: either {@code arrived} or {@code failed} is null. */
     private record Fetched<W>(
             W wanted,
             Part part,
@@ -62,15 +62,15 @@ public final class ItemFolder implements Closeable {
         this.delivered = delivered;
     }
 
-    /** The folder that is the item's experiment. */
+    /** Returns the folder that is the item's experiment. */
     public static Path tree(Path home) {
         return home.resolve("tree");
     }
 
     /**
-     * Opens a folder, which is made if it is not there.
+     * Opens an item's folder, and creates it if it does not exist.
      *
-     * @param noteForm matches the origin's own in a line of {@code delivered}
+     * @param noteForm a regular expression for the origin's field in a line of {@code delivered}
      */
     public static ItemFolder open(Path home, String noteForm) throws DeliveryException {
         try {
@@ -85,16 +85,16 @@ public final class ItemFolder implements Closeable {
         return delivered;
     }
 
-    /** Where a file of the tree is. */
+    /** Returns where a file of the tree is. */
     public Path at(FilePath path) {
         return path.under(tree);
     }
 
     /**
-     * Brings what is not here yet.
+     * Downloads the files that are not here yet.
      *
-     * @param atOnce how many files come side by side
-     * @throws DeliveryException when nothing else can be had either: what came by then stays
+     * @param atOnce how many files are downloaded in parallel
+     * @throws DeliveryException if no other download is possible either; files that have arrived by then are kept
      */
     public <W extends ListedFile> Came bring(Collection<W> told, int atOnce, Fetching<W> origin)
             throws DeliveryException, InterruptedException {
@@ -118,18 +118,19 @@ public final class ItemFolder implements Closeable {
                 asked.add(wanted);
             }
         }
-        // Else the same ones, at the beginning, could keep all others from being tried for ever.
+        // In a fixed order, failures at the start could prevent all later files from ever being tried.
         Collections.shuffle(asked);
         Patience patience = new Patience();
         List<Item> missing = new ArrayList<>();
         long fetched = 0;
-        // NB: waits at its end for what is under way, so that nothing writes here when somebody else may.
+        // NB: close() waits for running downloads, so that none writes here after this method returns.
         try (ExecutorService threads =
                 Executors.newFixedThreadPool(atOnce, Thread.ofVirtual().factory())) {
             CompletionService<Fetched<W>> coming = new ExecutorCompletionService<>(threads);
             asked.forEach(wanted -> coming.submit(() -> fetch(wanted, origin, patience)));
             try {
-                // As each comes, so that a kill costs only what is on its way and not what waits behind a slow one.
+                // Handles files in order of arrival, so that a kill costs only downloads under way, not those waiting
+                // behind a slow one.
                 for (int i = 0; i < asked.size(); i++) {
                     Fetched<W> one = coming.take().get();
                     if (one.failed() != null && origin.endsAll(one.failed().trouble())) {
@@ -178,7 +179,7 @@ public final class ItemFolder implements Closeable {
         }
     }
 
-    /** Gives a file its final name, in the place of what has it. Its bytes are on the disk. */
+    /** Gives a file its final name and replaces the file that has it. The bytes must be on the disk already. */
     public void name(Part part, FilePath path) throws IOException {
         Path end = at(path);
         Files.createDirectories(end.getParent());
@@ -186,7 +187,7 @@ public final class ItemFolder implements Closeable {
         named.add(end.getParent());
     }
 
-    /** Names to the disk: once for each folder, as a name that is lost costs one more download. */
+    /** Syncs the folders with new names, once per folder: a lost name costs only one more download. */
     private void syncNames() throws IOException {
         for (Path folder : named) {
             try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
@@ -195,7 +196,7 @@ public final class ItemFolder implements Closeable {
         }
     }
 
-    /** Removes parts of what nobody wants any more: of earlier versions, for example. */
+    /** Removes temporary files that are no longer needed, for example those of earlier versions. */
     private void sweep(Collection<? extends ListedFile> told) throws IOException {
         if (!Files.isDirectory(incoming)) {
             return;

@@ -5,12 +5,12 @@ import java.time.Duration;
 /**
  * How long to wait for a server, and how often to try.
  *
- * @param connect for a connection
- * @param answer for the beginning of an answer
- * @param stall within each such time some of the answer's body has to arrive
- * @param tries how often the same is asked, at least once
- * @param firstWait before the second try; twice as long before each further one, and up to half as much again by chance
- * @param longestWait no wait is longer, whatever the server says
+ * @param connect limit for establishing a connection
+ * @param answer limit until an answer begins
+ * @param stall interval in which some of the answer's body must arrive
+ * @param tries how often a request is sent, at least once
+ * @param firstWait before the second try; doubled for each further try, plus up to 50 % at random
+ * @param longestWait upper limit of every wait, whatever the server demands
  */
 public record Limits(
         Duration connect, Duration answer, Duration stall, int tries, Duration firstWait, Duration longestWait) {
@@ -29,7 +29,7 @@ public record Limits(
         }
     }
 
-    /** The usual ones with another stall and other waits; the longest wait is in proportion to the first. */
+    /** Returns the usual limits with another stall and first wait; the longest wait is scaled with the first. */
     public static Limits usual(Duration stall, Duration firstWait) {
         Duration longest = firstWait.multipliedBy(USUAL.longestWait().dividedBy(USUAL.firstWait()));
         return new Limits(USUAL.connect(), USUAL.answer(), stall, USUAL.tries(), firstWait, longest);

@@ -3,12 +3,12 @@ package dozo.source.delivery;
 /** A file that an origin lists. */
 public interface ListedFile {
 
-    /** What it is known by in the origin; without white space or slashes. */
+    /** Returns the origin's id, without white space or slashes. */
     String id();
 
-    /** Differs when the origin has other bytes for it; without white space or slashes. */
+    /** Returns a mark that changes when the origin has other bytes for the file; without white space or slashes. */
     String mark();
 
-    /** The file, for a list of what is missing. */
+    /** Returns the file as an item for the list of missing files. */
     Item item(DeliveryException why);
 }

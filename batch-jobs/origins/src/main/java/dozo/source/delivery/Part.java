@@ -16,7 +16,7 @@ public final class Part {
 
     private static final int COPY_BYTES = 1 << 17;
 
-    /** So much is brought to the disk while other files come; all of it at the end would have nothing to do but that. */
+    /** Data is synced in steps of this size, so that syncing overlaps with other downloads. */
     private static final int SYNC_BYTES = 1 << 24;
 
     private final Path path;
@@ -29,7 +29,7 @@ public final class Part {
         return path;
     }
 
-    /** What came so far, in an earlier try too. */
+    /** Returns how many bytes have arrived, including earlier tries. */
     public long sizeBytes() throws DeliveryException {
         try {
             return Files.exists(path) ? Files.size(path) : 0;
@@ -38,7 +38,7 @@ public final class Part {
         }
     }
 
-    /** Begins anew. */
+    /** Deletes the temporary file. */
     public void discard() throws DeliveryException {
         try {
             Files.deleteIfExists(path);
@@ -48,12 +48,12 @@ public final class Part {
     }
 
     /**
-     * Writes all that comes, and brings it to the disk. What came before a failure is kept.
+     * Writes the whole stream and syncs it to the disk. Bytes that arrived before a failure are kept.
      *
-     * @param from how much of an earlier try stays before it
-     * @param told the file's size; less than 0 if the origin does not say
-     * @throws DeliveryException when more comes than was told, or the spool cannot be written
-     * @throws IOException what reading throws
+     * @param from how many bytes of an earlier try are kept before the stream's bytes
+     * @param told the file's size; negative if the origin does not say
+     * @throws DeliveryException if more bytes arrive than listed, or the spool cannot be written
+     * @throws IOException if the stream fails
      */
     public void take(InputStream in, long from, long told) throws IOException {
         try (Writer writer = new Writer(path, from)) {
@@ -80,7 +80,7 @@ public final class Part {
         }
     }
 
-    /** Writes to the disk; its failures are the spool's, and not those of what is read. */
+    /** Writes to the disk. Its failures are reported as the spool's, not as those of the stream. */
     private static final class Writer implements AutoCloseable {
 
         private final FileChannel channel;
@@ -129,7 +129,7 @@ public final class Part {
         }
     }
 
-    /** Has all of a file's bytes digested. */
+    /** Digests all bytes of a file. */
     public static MessageDigest digest(Path file, MessageDigest digest) throws DeliveryException {
         try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
             in.transferTo(OutputStream.nullOutputStream());

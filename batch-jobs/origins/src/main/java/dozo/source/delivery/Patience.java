@@ -3,7 +3,7 @@ package dozo.source.delivery;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Asks a server that fails for one thing after the other no more. Safe for several threads. */
+/** Stops sending requests to a server after several failures in a row. Safe for use by several threads. */
 public final class Patience {
 
     private static final int FAILURES_IN_A_ROW_MAX = 8;
@@ -12,9 +12,9 @@ public final class Patience {
     private volatile Trouble last = Trouble.SERVER_FAULT;
 
     /**
-     * Asks, if it makes sense.
+     * Sends the request, unless the server has failed too often.
      *
-     * @throws DeliveryException when there is no good answer, or nothing was asked any more
+     * @throws DeliveryException if there is no good answer, or the request was not sent
      */
     public <T> T ask(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
         if (isOver()) {

@@ -2,7 +2,7 @@ package dozo.source.delivery;
 
 import java.time.Duration;
 
-/** Lets time pass between two tries. */
+/** Waits between two tries. */
 @FunctionalInterface
 public interface Pause {
 

@@ -3,16 +3,16 @@ package dozo.source.delivery;
 import java.util.List;
 
 /**
- * What an origin lists of an item, and what of it is in the item's tree.
+ * What an origin lists of an item, and how much of it is in the item's tree.
  *
- * @param item its id; nothing of a patient
- * @param label as it is shown to people
- * @param filesTold files that the origin lists
- * @param filesDelivered those of them that are in the tree as they are listed now
- * @param bytesTold of the files whose sizes are listed
- * @param bytesFetched what came this time
- * @param missing what is not delivered, each with its reason
- * @param remarks what is delivered and needs a remark
+ * @param item its id; nothing about a patient
+ * @param label shown to people
+ * @param filesTold how many files the origin lists
+ * @param filesDelivered how many of them are in the tree as listed now
+ * @param bytesTold sum of the listed sizes; files without one are not counted
+ * @param bytesFetched downloaded this time
+ * @param missing undelivered items, each with its reason
+ * @param remarks delivered items that need a remark
  */
 public record Reconciliation(
         String item,
@@ -33,12 +33,12 @@ public record Reconciliation(
         }
     }
 
-    /** Of an item that cannot be read. */
+    /** Returns the reconciliation of an item that cannot be read. */
     public static Reconciliation unread(String item, String label, List<Item> missing) {
         return new Reconciliation(item, label, 0, 0, 0, 0, missing, List.of());
     }
 
-    /** Whether all that the origin lists is here. */
+    /** Returns whether everything that the origin lists is here. */
     public boolean isComplete() {
         return missing.isEmpty();
     }

@@ -4,23 +4,23 @@ package dozo.source.delivery;
 public enum Trouble {
     /** The server rejects the key; nothing can be read. */
     KEY_REFUSED,
-    /** The server rejects our credentials: a Flywheel for this one request, an Orthanc for all. */
+    /** The server rejects our credentials: Flywheel for this request, Orthanc for all requests. */
     REFUSED,
-    /** The key's user may not read it. */
+    /** The key's user has no permission to read it. */
     DENIED,
-    /** The server listed it and does not have it. */
+    /** The server listed it but does not have it. */
     GONE,
-    /** The server says that the request is wrong. */
+    /** The server rejects the request as invalid. */
     REJECTED,
-    /** The server says that there are too many requests. */
+    /** The server reports too many requests. */
     BUSY,
-    /** A fault of the server, or of a proxy before it. */
+    /** An error of the server, or of a proxy before it. */
     SERVER_FAULT,
     /** No connection. */
     UNREACHABLE,
-    /** The connection ended before the answer did. */
+    /** The connection ended before the answer was complete. */
     DROPPED,
-    /** The answer did not begin in time, or stopped. */
+    /** The answer did not begin in time, or stalled. */
     STALLED,
     /** The file is shorter than listed. */
     TRUNCATED,
@@ -28,25 +28,25 @@ public enum Trouble {
     SIZE_DIFFERS,
     /** The bytes do not have the listed hash. */
     HASH_DIFFERS,
-    /** The bytes do not have the MD5 that the server keeps. */
+    /** The bytes do not have the MD5 that the server stores. */
     BYTES_DIFFER,
-    /** The file says that it is another instance, or none. */
+    /** The file's header names another instance, or none. */
     OTHER_INSTANCE,
     /** The answer redirects to an address that is not allowed. */
     REDIRECTED,
-    /** The answer cannot be understood. */
+    /** The answer cannot be parsed. */
     UNPARSED,
     /** The answer is longer than its limit. */
     TOO_LARGE,
     /** The spool cannot be read or written; nothing can be delivered. */
     SPOOL,
-    /** The server's two ways of counting do not agree. */
+    /** The server's two counts differ. */
     COUNT_DIFFERS,
     /** Delivered without a hash to compare its bytes with. */
     NO_HASH,
-    /** Another one beside it has the same name. */
+    /** A sibling has the same name. */
     DUPLICATE,
-    /** The study has not become stable in time. What is there is delivered. */
+    /** The study did not become stable in time. What is there is delivered. */
     NEVER_STABLE,
     /** The study has instances of two patients; all are kept. */
     TWO_PATIENTS,
@@ -54,14 +54,14 @@ public enum Trouble {
     OTHER_PIXELS,
     /** Two instances with one UID have the same pixels and different headers; both are kept. */
     OTHER_HEADER,
-    /** The UID breaks the standard's rules; it is part of no path. */
+    /** The UID breaks the standard's rules; it is not used in a path. */
     ILLEGAL_UID,
     /** Delivered before, and no longer listed. The local file is kept. */
     NOT_TOLD,
-    /** The list of changes is not the one of the last look: all studies were looked at. */
+    /** The list of changes has restarted since the last look; all studies were looked at. */
     CHANGES_RESTARTED;
 
-    /** Whether the same request may succeed a little later. */
+    /** Returns whether the same request may succeed a little later. */
     boolean mayPass() {
         return switch (this) {
             case BUSY, SERVER_FAULT, UNREACHABLE, DROPPED, STALLED, UNPARSED, TRUNCATED -> true;
@@ -69,12 +69,12 @@ public enum Trouble {
         };
     }
 
-    /** Whether other requests may well fail for the same reason. */
+    /** Returns whether other requests may fail for the same reason. */
     boolean mayBeOfAll() {
         return mayPass() && this != TRUNCATED;
     }
 
-    /** Whether the file came, with other bytes than those listed. */
+    /** Returns whether a file arrived with content that differs from the list. */
     boolean isOtherContent() {
         return this == SIZE_DIFFERS || this == HASH_DIFFERS || this == BYTES_DIFFER;
     }

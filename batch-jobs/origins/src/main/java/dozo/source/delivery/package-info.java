@@ -1,4 +1,7 @@
-/** Delivers files from an origin's server into a folder of a spool: asks, retries, checks, names, and counts what is missing. */
+/**
+ * Delivers files from an origin's server into a folder of a spool: requests, retries, checks and names them, and counts
+ * what is missing.
+ */
 @NullMarked
 @NamedInterface("delivery")
 package dozo.source.delivery;

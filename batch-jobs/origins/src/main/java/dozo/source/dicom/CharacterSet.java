@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The character set that a file names for its texts (0008,0005). Text of another one is recognised as far as that is possible, and
- * shown as a guess: Shift-JIS under the name of Latin-1 has control characters that Latin-1 does not; EUC-JP there has none, and
- * passes for Latin-1.
+ * The character set that a file declares for its texts (0008,0005). Text in another set is detected where possible and
+ * shown as a guess. For example, Shift-JIS declared as Latin-1 contains control characters that Latin-1 text does not;
+ * EUC-JP declared as Latin-1 contains none and is taken for Latin-1.
  */
 final class CharacterSet {
 
@@ -27,7 +27,7 @@ final class CharacterSet {
     private static final byte ESC = 0x1B;
 
     private final List<String> terms;
-    /** The one of a set that is not made of code elements, such as UTF-8. */
+    /** A character set without code elements, such as UTF-8. */
     private final @Nullable Charset whole;
 
     private final Set<CodeElement> declared = EnumSet.of(CodeElement.ASCII);
@@ -48,17 +48,17 @@ final class CharacterSet {
         }
     }
 
-    /** The set of these terms; unknown ones declare nothing. */
+    /** Returns the character set of these terms; unknown terms are ignored. */
     static CharacterSet of(List<String> terms) {
         return new CharacterSet(terms);
     }
 
-    /** As the file has them. */
+    /** Returns the terms as the file has them. */
     List<String> terms() {
         return terms;
     }
 
-    /** The texts of a value. Never fails: what is not of this set is guessed. */
+    /** Decodes a value's texts. Never fails: text that is not valid in this set is guessed. */
     Value value(byte[] bytes) {
         boolean asciiIsRoman = lower == CodeElement.ROMAN && contains(bytes, (byte) '~');
         if (Plain.isPlain(bytes) && !asciiIsRoman) {
@@ -73,7 +73,7 @@ final class CharacterSet {
         }
     }
 
-    /** What a value begins with, and returns to after control characters. */
+    /** Sets the code elements that a value starts with and returns to after control characters. */
     private void start(int registration) {
         for (CodeElement element : CodeElement.values()) {
             if (element.registration() == registration && element.isUpper()) {
@@ -93,7 +93,7 @@ final class CharacterSet {
         };
     }
 
-    /** NB: "ISO-IR 100" and the like are met. */
+    /** NB: variants such as "ISO-IR 100" occur. */
     private static int registration(String term) {
         Matcher registered = REGISTERED.matcher(term);
         return registered.matches() ? Integer.parseInt(registered.group(1)) : 0;
@@ -128,7 +128,7 @@ final class CharacterSet {
         return decoded.toString();
     }
 
-    /** One walk over the bytes of a value, from escape sequence to escape sequence. */
+    /** Decodes a value's bytes, from escape sequence to escape sequence. */
     private final class Walk {
 
         private final byte[] bytes;
@@ -151,7 +151,7 @@ final class CharacterSet {
                 } else if (b == '\\' && below.bytesPerCharacter() == 1) {
                     endText();
                 } else if (b >= 0 && (b <= ' ' || b == 0x7F)) {
-                    // A space is one in every set. Padding in the midst of two bytes ends here, too.
+                    // A space is the same in every set. Padding amid two-byte characters is handled here too.
                     text.append((char) b);
                     at++;
                     if (b != ' ') {
@@ -172,7 +172,10 @@ final class CharacterSet {
             startAgain();
         }
 
-        /** Korean and Chinese stay where nothing else would be meant: not everybody names them again behind each value. */
+        /**
+         * Returns to the initial code elements. If there is none for the upper half, Korean and Chinese stay in use:
+         * not all writers repeat their escape sequence after each value.
+         */
         private void startAgain() {
             below = lower;
             above = upper == null ? above : upper;
@@ -192,7 +195,7 @@ final class CharacterSet {
             at += 1 + next.get().escape().length();
         }
 
-        /** Bytes of one set, up to what means something else. */
+        /** Decodes the next bytes that belong to one code element. */
         private void run(boolean upperHalf) throws CharacterCodingException {
             CodeElement element = upperHalf ? above : below;
             if (element == null) {
@@ -204,11 +207,11 @@ final class CharacterSet {
                 end = Math.min(bytes.length, end + step);
             }
             String run = decoded(element.charset(), bytes, at, end);
-            // Latin and its like have no characters there that anybody would write.
+            // In Latin and similar sets these are control characters, which nobody types.
             if (upperHalf && run.chars().anyMatch(c -> c >= 0x80 && c < 0xA0)) {
                 throw new CharacterCodingException();
             }
-            // The JDK takes this set for ASCII with katakana.
+            // The JDK decodes this set as ASCII with katakana.
             text.append(element == CodeElement.ROMAN ? run.replace('~', '\u203E') : run);
             at = end;
         }

@@ -3,7 +3,7 @@ package dozo.source.dicom;
 import java.nio.charset.Charset;
 import java.util.Optional;
 
-/** A set of characters that text can switch to, by an escape sequence of ISO 2022. */
+/** A set of characters that text can switch to with an escape sequence of ISO 2022. */
 enum CodeElement {
     ASCII(6, "(B", "US-ASCII", 1),
     ROMAN(13, "(J", "JIS_X0201", 1),
@@ -37,12 +37,12 @@ enum CodeElement {
         this.bytesPerCharacter = bytesPerCharacter;
     }
 
-    /** The number in {@code ISO_IR 100} and {@code ISO 2022 IR 100}. */
+    /** Returns the number in {@code ISO_IR 100} and {@code ISO 2022 IR 100}. */
     int registration() {
         return registration;
     }
 
-    /** What follows ESC. */
+    /** Returns the bytes after ESC. */
     String escape() {
         return escape;
     }
@@ -55,12 +55,12 @@ enum CodeElement {
         return bytesPerCharacter;
     }
 
-    /** Whether it stands for bytes from 0x80 on, and not for those below. */
+    /** Returns whether it applies to bytes from 0x80 on, not to those below. */
     boolean isUpper() {
         return escape.charAt(0) == ')' || escape.charAt(0) == '-' || escape.startsWith("$)");
     }
 
-    /** The one whose escape sequence stands here, behind ESC. */
+    /** Returns the element whose escape sequence is at this place, after ESC. */
     static Optional<CodeElement> at(byte[] bytes, int from) {
         for (CodeElement element : values()) {
             if (startsWith(bytes, from, element.escape)) {

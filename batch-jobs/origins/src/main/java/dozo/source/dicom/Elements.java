@@ -6,7 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Walks the elements of one file and keeps the values that are wanted, as bytes. All else is skipped. */
+/** Walks the elements of one file and keeps the wanted values as bytes; everything else is skipped. */
 final class Elements {
 
     private static final int ITEM = 0xFFFE_E000;
@@ -18,7 +18,7 @@ final class Elements {
     private static final long UNDEFINED = 0xFFFF_FFFFL;
     private static final long NO_END = Long.MAX_VALUE;
 
-    /** As whole numbers, as numbers of four bytes, and of eight. */
+    /** Pixel Data, Float Pixel Data and Double Float Pixel Data. */
     private static final Set<Integer> PIXELS = Set.of(0x7FE0_0010, 0x7FE0_0008, 0x7FE0_0009);
 
     private static final int PIXELS_LAST = 0x7FE0_0010;
@@ -27,11 +27,11 @@ final class Elements {
     private Input input;
     private int count;
 
-    /** A value as it stands; {@code vr} is 0 where the file does not say it. */
+    /** A raw value; {@code vr} is 0 if the file does not state it. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Raw(byte[] bytes, int vr, boolean bigEndian) {}
 
-    /** The head of an element; its value comes next. */
+    /** The head of an element; its value follows. */
     private record Head(int number, int vr, long length) {
 
         boolean isUndefined() {
@@ -43,7 +43,7 @@ final class Elements {
         this.input = input;
     }
 
-    /** Wanted values so far; the first one where a tag comes twice. */
+    /** Returns the wanted values so far; of a repeated tag, the first. */
     Map<Tag, Raw> found() {
         return found;
     }
@@ -52,19 +52,19 @@ final class Elements {
         return input.offset();
     }
 
-    /** What follows is in another form. */
+    /** Continues with another input. */
     void goOnWith(Input other) {
         input = other;
     }
 
-    /** Group 0002, as far as it reaches: the length that it claims for itself is wrong too often. */
+    /** Reads group 0002 to its last element. The length that the group states is not used: it is wrong too often. */
     void meta() throws IOException, Malformed {
         while (input.has(2) && input.shortAt(0, false) == GROUP_META) {
             element(head(Encoding.EXPLICIT_LITTLE), Encoding.EXPLICIT_LITTLE, Tag.AT_TOP, NO_END, 0);
         }
     }
 
-    /** The data set, up to the last tag that is wanted. */
+    /** Reads the data set up to the last wanted tag. */
     void dataSet(Encoding encoding) throws IOException, Malformed {
         while (!isAtEnd()) {
             Head head = head(encoding);
@@ -76,7 +76,7 @@ final class Elements {
         }
     }
 
-    /** The data set, up to its pixels; whether there are any. Their value comes next. */
+    /** Reads the data set up to its pixels, so that their value comes next; returns whether there are any. */
     boolean pixels(Encoding encoding) throws IOException, Malformed {
         while (!isAtEnd()) {
             Head head = head(encoding);
@@ -91,7 +91,7 @@ final class Elements {
         return false;
     }
 
-    /** Some machines fill a file up with zeros. */
+    /** Returns whether only padding is left: some machines pad a file with zeros. */
     private boolean isAtEnd() throws IOException, Malformed {
         if (input.has(8)) {
             return false;
@@ -104,7 +104,7 @@ final class Elements {
         return true;
     }
 
-    /** Whether we leave the data set because it goes on, and not because what stands there is anything at all. */
+    /** Checks that the walk ended at a later element, and not at arbitrary bytes. */
     private void checkNumber(Head head, Encoding encoding) throws Malformed {
         int group = head.number() >>> 16;
         boolean isPadding = group == GROUP_PADDING || group == GROUP_DELIMITERS;
@@ -123,7 +123,7 @@ final class Elements {
         Head head;
         int bytes = 8;
         if (!encoding.explicit() || number >>> 16 == GROUP_DELIMITERS || !Vr.isPrintable(vr)) {
-            // NB: also in explicit data sets: machines have put elements of the other kind among them.
+            // NB: also in explicit data sets, because some machines have mixed implicit elements into them.
             head = new Head(number, 0, length(4, bigEndian));
         } else if (Vr.hasLongLength(vr)) {
             if (!input.has(12)) {
@@ -166,7 +166,7 @@ final class Elements {
         }
     }
 
-    /** A sequence whose kind was not known to who wrote it is always in the simplest form. */
+    /** Returns the encoding inside a sequence; with VR UN it is always implicit little endian. */
     private static Encoding inside(Head head, Encoding encoding) {
         return head.vr() == Vr.UN ? Encoding.IMPLICIT_LITTLE : encoding;
     }
@@ -180,7 +180,7 @@ final class Elements {
         return input.take((int) head.length());
     }
 
-    /** A sequence up to its end. Wanted are only tags of its first item. */
+    /** Reads a sequence to its end. Only tags of its first item are wanted. */
     private void sequence(Head sequence, Encoding encoding, Map<Integer, Tag> wanted, int depth)
             throws IOException, Malformed {
         if (depth > HeaderReader.DEPTH_MAX) {

@@ -26,10 +26,10 @@ enum Encoding {
         return bigEndian;
     }
 
-    /** That of a transfer syntax. Private ones are mostly explicit. */
+    /** Returns the encoding of a transfer syntax. Private ones are mostly explicit. */
     static Encoding of(String transferSyntax) {
         return switch (transferSyntax) {
-            // The second one is GE's: pixels in the other order, the header as in the first.
+            // The second one is GE's: the pixels are in the other byte order, the header is encoded as in the first.
             case "1.2.840.10008.1.2", "1.2.840.113619.5.2" -> IMPLICIT_LITTLE;
             case "1.2.840.10008.1.2.2" -> EXPLICIT_BIG;
             default -> EXPLICIT_LITTLE;
@@ -43,14 +43,14 @@ enum Encoding {
         };
     }
 
-    /** What the next element looks like. Files that lie about it are not rare. */
+    /** Guesses the encoding from the next element. Files that declare a wrong one are not rare. */
     static Encoding guessed(Input input, Encoding declared) throws IOException, Malformed {
         if (!input.has(NUMBER_AND_VR)) {
             return declared;
         }
         int vr = input.shortAt(4, true);
         if (Vr.isKnown(vr)) {
-            // A data set begins with a low group: read in the wrong order it is a high one.
+            // A data set begins with a low group number; in the wrong byte order it is a high one.
             return input.shortAt(0, true) < input.shortAt(0, false) ? EXPLICIT_BIG : EXPLICIT_LITTLE;
         }
         return declared.explicit && Vr.isPrintable(vr) ? declared : IMPLICIT_LITTLE;

@@ -13,15 +13,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a DICOM file says of itself. Nothing is checked: a scanner's word is kept as it is, {@link #illegal()} tells what breaks the
- * standard's rules.
+ * The header of a DICOM file. Values are kept as the scanner wrote them, without checks; {@link #illegal()} returns
+ * those that break the standard's rules.
  *
- * @param part10 whether it has the preamble and "DICM" of a file, or is a bare data set
- * @param values what of {@link Tag} the file has, also where it is empty
+ * @param part10 whether the file has the preamble and "DICM", or is a bare data set
+ * @param values those of {@link Tag} that the file has, including empty ones
  */
 public record Header(boolean part10, Map<Tag, Value> values) implements Parsed {
 
-    /** No magnet has so many teslas; one that says more says gauss. */
+    /** No magnet is stronger; larger values are in gauss. */
     private static final double TESLA_MAX = 100;
 
     private static final double GAUSS_PER_TESLA = 10_000;
@@ -30,29 +30,29 @@ public record Header(boolean part10, Map<Tag, Value> values) implements Parsed {
         values = values.isEmpty() ? Map.of() : Collections.unmodifiableMap(new EnumMap<>(values));
     }
 
-    /** The values of one tag; none if it is missing or empty. */
+    /** Returns the values of a tag; none if it is missing or empty. */
     public List<String> texts(Tag tag) {
         Value value = values.get(tag);
         return value == null ? List.of() : value.texts();
     }
 
-    /** The first value of a tag. */
+    /** Returns the first value of a tag that is not empty. */
     public Optional<String> text(Tag tag) {
         return texts(tag).stream().filter(text -> !text.isEmpty()).findFirst();
     }
 
-    /** The day of a tag that is a date; empty also where it is none. */
+    /** Returns the day in a date tag; empty if it is not a valid date. */
     public Optional<LocalDate> day(Tag tag) {
         return text(tag).flatMap(Legal::day);
     }
 
-    /** The whole number of a tag that is one; empty also where it is none. */
+    /** Returns the whole number in a tag; empty if it is not one. */
     public OptionalInt number(Tag tag) {
         String text = firstLegal(tag, Tag.Form.WHOLE);
         return text == null ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(text));
     }
 
-    /** The magnet's strength, whatever unit the file has it in; empty also where it is no number. */
+    /** Returns the magnet's field strength in tesla, whichever unit the file uses; empty if it is not a number. */
     public OptionalDouble fieldStrengthTesla() {
         String text = firstLegal(Tag.MAGNETIC_FIELD_STRENGTH, Tag.Form.DECIMAL);
         if (text == null) {
@@ -62,7 +62,10 @@ public record Header(boolean part10, Map<Tag, Value> values) implements Parsed {
         return OptionalDouble.of(strength > TESLA_MAX ? strength / GAUSS_PER_TESLA : strength);
     }
 
-    /** Tags whose values break the rules: impossible days, UIDs that are none, text in another character set than is named. */
+    /**
+     * Returns the tags whose values break the rules: impossible dates, invalid UIDs, text in another character set than
+     * declared.
+     */
     public Set<Tag> illegal() {
         Set<Tag> illegal = EnumSet.noneOf(Tag.class);
         values.forEach((tag, value) -> {

@@ -18,25 +18,25 @@ import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the headers of DICOM files: of Part 10 and bare data sets, in every standard encoding. It stops at the last tag that Dozo
- * wants, so never gets to the pixels.
+ * Reads the headers of DICOM files: Part 10 files and bare data sets, in every standard encoding. It stops at the last
+ * tag that Dozo wants, so it never reads the pixels.
  *
- * <p>Whatever a file holds, the answer is a {@link Parsed}; only what the file system itself says is an exception. Memory is
- * bounded: three buffers of 16 KiB and the values found, each at most {@link #VALUE_BYTES_MAX}. One reader for each
- * thread, for any number of files.
+ * <p>The result is a {@link Parsed} for any content; only errors of the file system are exceptions. Memory is bounded:
+ * three buffers of 16 KiB and the values found, each at most {@link #VALUE_BYTES_MAX}. Each thread needs its own
+ * reader, which can read any number of files.
  */
 public final class HeaderReader {
 
     /** The longest value that is kept. */
     public static final int VALUE_BYTES_MAX = Input.AHEAD_BYTES_MAX;
 
-    /** How deep sequences may lie in each other. */
+    /** The deepest nesting of sequences. */
     public static final int DEPTH_MAX = 32;
 
-    /** How many elements are passed over, also those in sequences, before the last wanted one. */
+    /** The most elements before the last wanted one, including those in sequences. */
     public static final int ELEMENTS_MAX = 1_000_000;
 
-    /** How much of a deflated data set is inflated. */
+    /** The most bytes inflated from a deflated data set. */
     public static final long INFLATED_BYTES_MAX = 64L << 20;
 
     private static final int PREAMBLE_BYTES = 128;
@@ -59,7 +59,7 @@ public final class HeaderReader {
         return read(Input.ofFile(file::read, facts.sizeBytes(), buffer));
     }
 
-    /** Reads a file that is ours; links are followed. */
+    /** Reads one of Dozo's own files; links are followed. */
     public Parsed read(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file)) {
             return read(Input.ofFile(place(channel), channel.size(), buffer));
@@ -75,14 +75,15 @@ public final class HeaderReader {
         };
     }
 
-    /** Reads a file as it comes in, and no more of it than a buffer behind the last wanted tag. Does not close it. */
+    /** Reads a stream, at most one buffer beyond the last wanted tag. Does not close it. */
     public Parsed read(InputStream stream) throws IOException {
         return read(Input.ofStream(stream, buffer));
     }
 
     /**
-     * The digest of a file's pixels as they stand, with what follows them: equal for two files of which only the headers were written
-     * anew. Nothing for files without pixels, damaged before them, or deflated. The file is ours; links are followed.
+     * Returns the digest of a file's pixels as stored, and of everything after them. It is equal for two files that
+     * differ only in their headers. Empty for files without pixels, damaged before them, or deflated. The file is
+     * Dozo's own; links are followed.
      */
     public Optional<Digest> pixels(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file)) {
@@ -140,7 +141,7 @@ public final class HeaderReader {
         return part10 || isIdentified(header) ? header : new NotDicom();
     }
 
-    /** NB: a bare data set can have "DICM" in the right place, in a name of a station for example. */
+    /** NB: a bare data set can have "DICM" at this offset, for example in a station name. */
     private static boolean isPart10(Input input) throws IOException, Malformed {
         boolean marked = input.has(PREAMBLE_BYTES + Integer.BYTES) && input.intAt(PREAMBLE_BYTES, true) == DICM;
         if (!marked) {
@@ -151,7 +152,10 @@ public final class HeaderReader {
         return meta || !looksLikeDataSet(input);
     }
 
-    /** Whether a file without a mark may be worth reading. A guess: what is read then has to have a UID. */
+    /**
+     * Returns whether a file without "DICM" is worth reading. This is a guess: the file must then turn out to have a
+     * UID.
+     */
     private static boolean looksLikeDataSet(Input input) throws IOException, Malformed {
         if (!input.has(8)) {
             return false;
@@ -167,7 +171,7 @@ public final class HeaderReader {
         return group == GROUP_META || group == GROUP_IDENTIFYING;
     }
 
-    /** A UID of at least two numbers, as every real one has, rules out chance. */
+    /** Returns whether there is a UID of at least two components, as every real one has: this rules out chance. */
     private static boolean isIdentified(Header header) {
         return IDENTITIES.stream()
                 .flatMap(tag -> header.text(tag).stream())
@@ -216,7 +220,7 @@ public final class HeaderReader {
                 .value(raw.bytes());
     }
 
-    /** Nearly all files name the same as the one before. */
+    /** Returns the character set; cached, because nearly all files declare the same one as the file before. */
     private CharacterSet characterSet(Elements.@Nullable Raw declared) {
         List<String> terms =
                 declared == null ? List.of() : Plain.value(declared.bytes()).texts();

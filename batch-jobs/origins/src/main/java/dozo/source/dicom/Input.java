@@ -8,12 +8,12 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * The bytes of a header in their order, with a look ahead. Holds {@link #AHEAD_BYTES_MAX} and no more, whatever is claimed; what is
- * skipped in a file is not read.
+ * The bytes of a header in order, with look-ahead. Holds at most {@link #AHEAD_BYTES_MAX}, whatever lengths a file
+ * states; skipped bytes of a file are not read.
  */
 abstract class Input {
 
-    /** How far one can look ahead, and how long what is taken at once can be. */
+    /** The longest look-ahead, and the longest value taken at once. */
     static final int AHEAD_BYTES_MAX = 16 * 1024;
 
     private final byte[] buffer;
@@ -21,7 +21,7 @@ abstract class Input {
     private int end;
     private long offset;
 
-    /** Reads at a place, as far as the buffer and the file reach. */
+    /** Reads at an offset until the buffer is full or the file ends. */
     interface Reader {
         void read(ByteBuffer into, long offset) throws IOException;
     }
@@ -33,7 +33,7 @@ abstract class Input {
         this.buffer = buffer;
     }
 
-    /** A file of this size. */
+    /** Returns the input of a file with this size. */
     static Input ofFile(Reader file, long sizeBytes, byte[] buffer) {
         return new Input(buffer) {
             @Override
@@ -50,7 +50,7 @@ abstract class Input {
         };
     }
 
-    /** A stream, of which nobody knows how long it is. It is not closed. */
+    /** Returns the input of a stream of unknown length, which is not closed. */
     static Input ofStream(InputStream stream, byte[] buffer) {
         return new Input(buffer) {
             @Override
@@ -70,7 +70,7 @@ abstract class Input {
         };
     }
 
-    /** What is left of another input, inflated; it ends with the deflated data, whatever is behind them. */
+    /** Returns the rest of another input, inflated. It ends with the deflated data, whatever follows them. */
     static Input inflated(Input deflated, Inflater inflater, long bytesMax, byte[] buffer) {
         return new Input(buffer) {
             @Override
@@ -116,18 +116,18 @@ abstract class Input {
         };
     }
 
-    /** Fills this part of the array, or as much of it as there is from here on. */
+    /** Fills this part of the array, or less if the input ends. */
     abstract int read(byte[] into, int at, int length, long from) throws IOException, Malformed;
 
-    /** Whether there are so many bytes from here on; they are passed over. */
+    /** Passes over bytes; returns whether there were so many. */
     abstract boolean pass(long bytes, long from) throws IOException, Malformed;
 
-    /** Bytes from the start to where we are. */
+    /** Returns the current position in bytes from the start. */
     final long offset() {
         return offset;
     }
 
-    /** Whether so many bytes are there, so that they can be looked at. */
+    /** Makes bytes available for look-ahead; returns whether there are so many. */
     final boolean has(int bytes) throws IOException, Malformed {
         if (bytes > AHEAD_BYTES_MAX) {
             throw new IllegalArgumentException("looks " + bytes + " bytes ahead");
@@ -141,7 +141,7 @@ abstract class Input {
         return end - start >= bytes;
     }
 
-    /** A byte that {@link #has} said is there. */
+    /** Returns a byte that {@link #has} has made available. */
     final int byteAt(int ahead) {
         if (start + ahead >= end) {
             throw new IllegalStateException("nobody asked whether there is a byte " + ahead);
@@ -161,7 +161,7 @@ abstract class Input {
         return bigEndian ? (first << 16) | second : (second << 16) | first;
     }
 
-    /** The next bytes, at most {@link #AHEAD_BYTES_MAX}. */
+    /** Returns the next bytes and moves past them; at most {@link #AHEAD_BYTES_MAX}. */
     final byte[] take(int bytes) throws IOException, Malformed {
         if (!has(bytes)) {
             throw new Malformed(Damage.CUT_OFF, offset);
@@ -191,8 +191,8 @@ abstract class Input {
         if (!has(1)) {
             return false;
         }
-        // The inflater keeps no copy. It has used all of it before it asks for more, and only then is the buffer filled
-        // again.
+        // The inflater keeps no copy of the buffer. The buffer is refilled only after the inflater has used all of it
+        // and asks for more.
         inflater.setInput(buffer, start, end - start);
         offset += end - start;
         start = end;

@@ -4,7 +4,7 @@ import java.time.DateTimeException;
 import java.time.LocalDate;
 import java.util.Optional;
 
-/** Whether values keep to the standard's rules for them. Empty ones do. */
+/** Checks values against the standard's rules. Empty values are legal. */
 final class Legal {
 
     private static final int UID_LENGTH_MAX = 64;
@@ -38,7 +38,7 @@ final class Legal {
         return text.isEmpty() || day(text).isPresent();
     }
 
-    /** The day of {@code 20260417}, or as before 1993 {@code 2026.04.17}. */
+    /** Returns the day of {@code 20260417} or, as written before 1993, {@code 2026.04.17}. */
     static Optional<LocalDate> day(String text) {
         boolean dotted = text.length() == 10 && text.charAt(4) == '.' && text.charAt(7) == '.';
         String digits = dotted ? text.substring(0, 4) + text.substring(5, 7) + text.substring(8) : text;
@@ -55,7 +55,7 @@ final class Legal {
         }
     }
 
-    /** {@code 09}, {@code 0930}, {@code 093000} or {@code 093000.123456}; as before 1993 with colons. */
+    /** Accepts {@code 09}, {@code 0930}, {@code 093000} and {@code 093000.123456}, also with colons as before 1993. */
     static boolean time(String text) {
         int dot = text.indexOf('.');
         String whole = (dot < 0 ? text : text.substring(0, dot)).replace(":", "");
@@ -86,7 +86,7 @@ final class Legal {
         }
     }
 
-    /** NB: Java's own parser would also take "NaN", "0x1p3" and "1f". */
+    /** NB: Java's own parser would also accept "NaN", "0x1p3" and "1f". */
     static boolean decimal(String text) {
         return text.isEmpty() || text.matches("[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]{1,3})?");
     }

@@ -2,7 +2,7 @@ package dozo.source.dicom;
 
 import dozo.source.dicom.Damaged.Damage;
 
-/** Where and why reading a header ends early. Never leaves the room. */
+/** Where and why reading a header stopped. Never leaves this package. */
 final class Malformed extends Exception {
 
     private static final long serialVersionUID = 1L;
@@ -11,7 +11,7 @@ final class Malformed extends Exception {
     private final long offset;
 
     Malformed(Damage damage, long offset) {
-        // Broken files may come by the thousand: no stack trace.
+        // No stack trace: there may be thousands of damaged files.
         super(damage.name(), null, false, false);
         this.damage = damage;
         this.offset = offset;

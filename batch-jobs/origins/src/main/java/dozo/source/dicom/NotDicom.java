@@ -1,4 +1,4 @@
 package dozo.source.dicom;
 
-/** The file is no DICOM: nothing to tell anybody of, as other files lie beside images. */
+/** The file is not DICOM. This is not a finding: other files are normal beside images. */
 public record NotDicom() implements Parsed {}

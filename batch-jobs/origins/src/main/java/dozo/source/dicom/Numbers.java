@@ -3,7 +3,7 @@ package dozo.source.dicom;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Values that stand in a file as numbers of two or four bytes. */
+/** Values stored as binary numbers of two or four bytes. */
 final class Numbers {
 
     private static final int UL = ('U' << 8) | 'L';
@@ -12,7 +12,7 @@ final class Numbers {
 
     private Numbers() {}
 
-    /** As decimal digits. What should be numbers and is text is taken as text. */
+    /** Returns the numbers as decimal digits. Text in place of numbers is read as text. */
     static Value value(Elements.Raw raw) {
         if (raw.vr() != 0 && raw.vr() != Vr.UN && !Vr.isNumber(raw.vr())) {
             return Plain.value(raw.bytes());

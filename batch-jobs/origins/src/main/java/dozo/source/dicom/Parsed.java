@@ -1,4 +1,4 @@
 package dozo.source.dicom;
 
-/** What came of looking at a file. */
+/** The result of reading a file. */
 public sealed interface Parsed permits Header, NotDicom, Damaged {}

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Text that another program has passed on as JSON, and that it did not understand: the bytes are still there, each as a character.
- * What it has thrown away is gone.
+ * Text that another program passed on as JSON without decoding it, so that each byte is a character. Bytes that the
+ * program discarded are lost.
  */
 public final class PassedOnText {
 
@@ -14,7 +14,10 @@ public final class PassedOnText {
 
     private PassedOnText() {}
 
-    /** The text: of escape sequences and other control characters, what they stand for; all else is as it is. */
+    /**
+     * Returns the text. Text with control characters, such as escape sequences, is decoded as Japanese; other text
+     * stays as it is.
+     */
     public static String of(String passedOn) {
         boolean bytes = passedOn.chars().allMatch(c -> c <= 0xFF);
         boolean misunderstood = passedOn.chars().anyMatch(Character::isISOControl);

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Values that are ASCII in whatever character set the rest is; and what texts of all sets have in common. */
+/** Values that are ASCII in every character set, and functions for texts of all sets. */
 final class Plain {
 
     private Plain() {}
@@ -15,7 +15,7 @@ final class Plain {
         return isPlain(bytes) ? new Value(bytes, split(bytes), true) : guessed(bytes);
     }
 
-    /** Whether it is printable ASCII, perhaps padded by NULs. */
+    /** Returns whether the bytes are printable ASCII, possibly padded with NULs. */
     static boolean isPlain(byte[] bytes) {
         for (int i = withoutPadding(bytes) - 1; i >= 0; i--) {
             if (bytes[i] < ' ' || bytes[i] == 0x7F) {
@@ -25,7 +25,7 @@ final class Plain {
         return true;
     }
 
-    /** Texts of printable ASCII. */
+    /** Returns the texts of printable ASCII. */
     static List<String> split(byte[] bytes) {
         int end = withoutPadding(bytes);
         if (end == 0) {
@@ -42,13 +42,19 @@ final class Plain {
         return List.copyOf(texts);
     }
 
-    /** Bytes that are not the text they should be, as people can read them. Not split: a backslash may be half a character. */
+    /**
+     * Returns a readable form of bytes that are not valid text. The value is not split, because a backslash may be half
+     * a character.
+     */
     static Value guessed(byte[] bytes) {
         String text = stripped(FilePath.render(Arrays.copyOf(bytes, withoutPadding(bytes))));
         return new Value(bytes, List.of(text), false);
     }
 
-    /** Text without padding, and with control characters made visible: what is in a header is not to drive a terminal. */
+    /**
+     * Returns the text without padding and with control characters made visible, so that a header cannot control a
+     * terminal.
+     */
     static String visible(String text) {
         String stripped = stripped(text);
         boolean harmless = stripped.codePoints()
@@ -59,7 +65,7 @@ final class Plain {
         return harmless ? stripped : FilePath.render(stripped.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Spaces around a text mean nothing. NB: the wide space of Japanese is no padding. */
+    /** Removes surrounding spaces, which have no meaning. NB: the wide Japanese space is not padding. */
     static String stripped(String text) {
         int start = 0;
         int end = text.length();

@@ -13,20 +13,20 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes of a patient's ID the code by which Dozo knows the subject: the same for the same ID, and without the key nobody comes
- * from the code to the ID, not even by trying all IDs. A file's header, a booking and a CSV cell give the same code. Safe for
- * threads.
+ * Turns a patient's ID into the subject's code. The same ID always gives the same code, whether it is in a file's
+ * header, a booking or a CSV cell. Without the key the ID cannot be found from the code, not even by trying all IDs.
+ * Safe for use by several threads.
  */
 public final class PseudonymousCode {
 
     /** The shortest key, in bytes. */
     public static final int KEY_BYTES_MIN = 24;
 
-    /** How a code looks: never like an ID that a person or a machine would give. */
+    /** The form of a code, unlike any ID that a person or a machine would give. */
     public static final Pattern FORM = Pattern.compile("S[0-9A-V]{16}");
 
     private static final String ALGORITHM = "HmacSHA256";
-    /** 80 bits: two of a million subjects meet with a chance of one in 10^12. */
+    /** 80 bits: among a million subjects, the chance that two have the same code is 1 in 10^12. */
     private static final int CODE_BYTES = 10;
 
     private static final int DIGITS = 16;
@@ -34,9 +34,9 @@ public final class PseudonymousCode {
     private final SecretKeySpec key;
 
     /**
-     * Codes by a key; other keys give other codes.
+     * Creates codes with a key; other keys give other codes.
      *
-     * @throws IllegalArgumentException when the key has less than {@link #KEY_BYTES_MIN} bytes
+     * @throws IllegalArgumentException if the key has less than {@link #KEY_BYTES_MIN} bytes
      */
     public PseudonymousCode(byte[] key) {
         if (key.length < KEY_BYTES_MIN) {
@@ -46,9 +46,9 @@ public final class PseudonymousCode {
     }
 
     /**
-     * The subject's code. Space around the ID, and whether letters and digits are full-width, make no difference.
+     * Returns the subject's code. White space around the ID and full-width letters or digits make no difference.
      *
-     * @return nothing for an ID without letters and digits, as of {@code ***}: it is nobody's
+     * @return empty for an ID without letters and digits, such as {@code ***}: it identifies nobody
      */
     public Optional<String> of(@Nullable String patientId) {
         String id = patientId == null

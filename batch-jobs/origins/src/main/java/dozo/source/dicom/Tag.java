@@ -6,7 +6,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** What Dozo wants to know of an image, by the standard's names. Names of patients are not among it, on purpose. */
+/** The tags that Dozo reads, by the standard's names. Patients' names are deliberately not among them. */
 public enum Tag {
     MEDIA_STORAGE_SOP_CLASS_UID(0x0002_0002, Form.UID),
     MEDIA_STORAGE_SOP_INSTANCE_UID(0x0002_0003, Form.UID),
@@ -34,7 +34,7 @@ public enum Tag {
     SERIES_DESCRIPTION(0x0008_103E, Form.TEXT),
     MANUFACTURER_MODEL_NAME(0x0008_1090, Form.TEXT),
 
-    /** Only to make a pseudonymous code of it: never for a log, a page or the ledger. */
+    /** Used only to make a pseudonymous code: never for a log, a page or the ledger. */
     PATIENT_ID(0x0010_0020, Form.TEXT),
     PATIENT_IDENTITY_REMOVED(0x0012_0062, Form.CODE),
 
@@ -54,7 +54,7 @@ public enum Tag {
     IMAGES_IN_ACQUISITION(0x0020_1002, Form.WHOLE),
     NUMBER_OF_SERIES_RELATED_INSTANCES(0x0020_1209, Form.WHOLE),
 
-    /** In a multi-frame image one file is many images. */
+    /** A multi-frame file contains many images. */
     NUMBER_OF_FRAMES(0x0028_0008, Form.WHOLE),
     ROWS(0x0028_0010, Form.SHORT),
     COLUMNS(0x0028_0011, Form.SHORT),
@@ -66,28 +66,31 @@ public enum Tag {
     PERFORMED_PROCEDURE_STEP_DESCRIPTION(0x0040_0254, Form.TEXT),
     REQUESTED_PROCEDURE_ID(0x0040_1001, Form.TEXT),
 
-    /** The same in the first item of the Request Attributes Sequence, where most scanners put what the booking said. */
+    /**
+     * The following tags are those of the first item of the Request Attributes Sequence, where most scanners put the
+     * booking's values.
+     */
     REQUEST_CHARACTER_SET(0x0008_0005, Form.CODE, true),
     REQUEST_REQUESTED_PROCEDURE_DESCRIPTION(0x0032_1060, Form.TEXT, true),
     REQUEST_SCHEDULED_PROCEDURE_STEP_DESCRIPTION(0x0040_0007, Form.TEXT, true),
     REQUEST_SCHEDULED_PROCEDURE_STEP_ID(0x0040_0009, Form.TEXT, true),
     REQUEST_REQUESTED_PROCEDURE_ID(0x0040_1001, Form.TEXT, true);
 
-    /** How a value is written. */
+    /** The form of a value. */
     enum Form {
         /** Digits and dots. */
         UID,
-        /** ASCII, whatever the character set. */
+        /** ASCII in every character set. */
         CODE,
         DATE,
         TIME,
-        /** In the character set that the file names. */
+        /** Text in the character set that the file declares. */
         TEXT,
         /** A whole number as text. */
         WHOLE,
         /** A number as text. */
         DECIMAL,
-        /** A whole number of two bytes, without sign. */
+        /** An unsigned whole number of two bytes. */
         SHORT;
 
         boolean isLegal(String text) {
@@ -109,7 +112,7 @@ public enum Tag {
     static final Map<Integer, Tag> AT_TOP = byNumber(tag -> !tag.inRequest);
     static final Map<Integer, Tag> IN_REQUEST = byNumber(tag -> tag.inRequest);
 
-    /** Behind it nothing is wanted. Elements are in order of their numbers. */
+    /** The last wanted tag. Elements are ordered by number. */
     static final int LAST = 0x0040_1001;
 
     private final int number;
@@ -126,12 +129,12 @@ public enum Tag {
         this.inRequest = inRequest;
     }
 
-    /** Group and element: {@code 0x0020_000D} for (0020,000D). */
+    /** Returns group and element: {@code 0x0020_000D} for (0020,000D). */
     public int number() {
         return number;
     }
 
-    /** Whether it stands in the first item of the Request Attributes Sequence. */
+    /** Returns whether the tag is in the first item of the Request Attributes Sequence. */
     public boolean inRequest() {
         return inRequest;
     }

@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Value representations: two letters, here as the number that they make, first letter first. */
+/** Value representations: two letters, stored as the number of their two bytes, first letter first. */
 final class Vr {
 
     static final int SQ = of("SQ");
@@ -21,7 +21,9 @@ final class Vr {
         return WITH_SHORT_LENGTH.contains(vr) || WITH_LONG_LENGTH.contains(vr);
     }
 
-    /** Whether four bytes of length follow two that mean nothing: in those that came later too, as the standard says. */
+    /**
+     * Returns whether a 4-byte length follows two reserved bytes. By the standard this also holds for VRs added later.
+     */
     static boolean hasLongLength(int vr) {
         return WITH_LONG_LENGTH.contains(vr) || (isLetters(vr) && !WITH_SHORT_LENGTH.contains(vr));
     }
@@ -34,7 +36,10 @@ final class Vr {
         return isBetween(vr, 'A', 'Z');
     }
 
-    /** What machines write that do not know the VR, as "??", is a VR still, and no length. */
+    /**
+     * Returns whether both bytes are printable. Machines that do not know the VR write, for example, "??": this is
+     * still a VR, not a length.
+     */
     static boolean isPrintable(int vr) {
         return isBetween(vr, ' ', '~');
     }

@@ -1,4 +1,7 @@
-/** Reads the headers of DICOM files: what a scanner says of an image, without the image. No dependency but the JDK. */
+/**
+ * Reads the headers of DICOM files: what a scanner states about an image, without the image. Uses no library except the
+ * JDK.
+ */
 @NullMarked
 @NamedInterface("dicom")
 package dozo.source.dicom;

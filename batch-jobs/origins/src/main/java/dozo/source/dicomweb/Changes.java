@@ -12,18 +12,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Which studies something happened to since the last look. The first look searches for all studies. */
+/** Finds the studies that changed since the last look. The first look lists all studies. */
 public final class Changes {
 
     private final Orthanc orthanc;
 
     /**
-     * What a look found.
+     * The result of a look.
      *
      * @param changed StudyInstanceUIDs
-     * @param last the next look begins behind this change
-     * @param missing what could not be asked for: as long as it is not empty, {@code changed} may lack some, and the next look begins
-     *     where this one did
+     * @param last the next look starts after this change
+     * @param missing failed requests; if there are any, {@code changed} may be incomplete, and {@code last} is where
+     * this look started
      */
     public record Seen(Set<String> changed, long last, List<Item> missing, List<Item> remarks) {}
 
@@ -34,7 +34,7 @@ public final class Changes {
         private final List<Item> remarks = new ArrayList<>();
         private final Patience patience = new Patience();
 
-        /** What happened to instances is asked for by their series: one answer explains a thousand changes. */
+        /** Adds changes. Changed instances are looked up by their series: one answer explains a thousand changes. */
         void take(List<Orthanc.Change> changes) throws IOException, InterruptedException {
             Set<String> explained = new HashSet<>();
             for (Orthanc.Change change : changes) {
@@ -61,7 +61,9 @@ public final class Changes {
             return new Seen(changed, missing.isEmpty() ? last : from, List.copyOf(missing), List.copyOf(remarks));
         }
 
-        /** NB: one study of which Orthanc cannot tell keeps no other from being brought; one that is deleted has nothing to bring. */
+        /**
+         * NB: a failure for one study does not stop the delivery of others; a deleted study has nothing to deliver.
+         */
         private void ask(Asking.Attempt<Boolean> attempt) throws IOException, InterruptedException {
             try {
                 patience.ask(attempt);
@@ -81,10 +83,10 @@ public final class Changes {
     }
 
     /**
-     * Looks.
+     * Looks for changes.
      *
-     * @param from the last change that was seen; 0: none was
-     * @throws DeliveryException when one thing after the other cannot be asked: then nothing is known
+     * @param from the last change that was seen; 0 if none was
+     * @throws DeliveryException if too many requests in a row fail; the result is then unknown
      */
     public Seen since(long from) throws IOException, InterruptedException {
         Look look = new Look();

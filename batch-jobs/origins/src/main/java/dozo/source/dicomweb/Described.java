@@ -21,24 +21,25 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Orthanc tells of a study, and one instance of each of its series says, without bringing it.
+ * What Orthanc reports about a study, with facts from the header of one instance per series. Nothing is delivered.
  *
- * @param stable whether nothing came for a while
- * @param bytes of all its instances' files
+ * @param stable whether nothing has arrived for a while
+ * @param bytes total size of all its instances' files
  */
 public record Described(String studyUid, boolean stable, int instances, long bytes, List<SeriesFacts> series) {
 
-    /** A study that is not stable for so long is brought as it is. */
+    /** After this time a study is delivered even if it is not stable. */
     private static final Duration UNSTABLE_MAX = Duration.ofHours(24);
 
     private static final DateTimeFormatter NOTED = DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss");
 
     /**
-     * A series, as one of its instances says it; a series of two patients is two.
+     * A series, described by one of its instances. A series with two patients counts as two.
      *
      * @param patient the patient's code
-     * @param aeTitle of who sent that instance
-     * @param firstAt when the first that Orthanc lists of its instances was received; {@code lastAt} the last that it lists
+     * @param aeTitle of the sender of that instance
+     * @param firstAt the earlier of the times when the first and the last listed instance were received; {@code lastAt}
+     * is the later one
      */
     public record SeriesFacts(
             String seriesUid,
@@ -54,10 +55,10 @@ public record Described(String studyUid, boolean stable, int instances, long byt
             Instant lastAt) {}
 
     /**
-     * Asks.
+     * Reads the description of a study.
      *
-     * @param now for what Orthanc does not say when it came
-     * @throws DeliveryException when it cannot be had, or there is no such study
+     * @param now used if Orthanc states no time of reception
+     * @throws DeliveryException if the study cannot be read or does not exist
      */
     public static Described of(Orthanc orthanc, PseudonymousCode codes, String studyUid, Instant now)
             throws IOException, InterruptedException {
@@ -104,7 +105,7 @@ public record Described(String studyUid, boolean stable, int instances, long byt
         }
     }
 
-    /** Orthanc notes it by UTC. */
+    /** Returns when an instance was received; Orthanc records this in UTC. */
     private static Instant received(Orthanc orthanc, Instance instance, Instant now)
             throws IOException, InterruptedException {
         try {
@@ -116,14 +117,15 @@ public record Described(String studyUid, boolean stable, int instances, long byt
     }
 
     /**
-     * Whether more is to be expected: it is not stable, and the time for that is not over. NB: an Orthanc that was stopped too early
-     * never says {@code StableStudy}, so the study's state is asked.
+     * Returns whether more instances may arrive: the study is not stable, and its first instance arrived less than 24 h
+     * ago. NB: an Orthanc that was stopped too early never reports the change {@code StableStudy}, so the study's state
+     * is read instead.
      */
     public boolean isArriving(Instant now) {
         return !stable && age(now).compareTo(UNSTABLE_MAX) < 0;
     }
 
-    /** How long ago the first of what is there was received. */
+    /** Returns how long ago the first instance that is there was received. */
     public Duration age(Instant now) {
         return series.stream()
                 .map(SeriesFacts::firstAt)

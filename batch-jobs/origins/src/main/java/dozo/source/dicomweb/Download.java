@@ -17,8 +17,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One instance on its way into the spool. It is here when its size and MD5 are as Orthanc keeps them, and its bytes say that they are
- * the instance that was asked for.
+ * The download of one instance into the spool. It succeeds if size and MD5 are those that Orthanc stores, and the
+ * file's header names the requested instance.
  */
 final class Download {
 
@@ -27,7 +27,7 @@ final class Download {
     private final boolean alone;
     private final Part part;
 
-    /** An instance that is here, under its temporary name. */
+    /** A downloaded instance, under its temporary name. */
     record Came(Instance instance, Digest content, Header header) {}
 
     Download(Orthanc orthanc, Instance instance, boolean alone, Part part) {
@@ -38,9 +38,9 @@ final class Download {
     }
 
     /**
-     * Brings the bytes.
+     * Downloads the bytes.
      *
-     * @throws DeliveryException when they did not come, or not as they are kept, after all tries
+     * @throws DeliveryException if the download fails, or its bytes differ from those stored, after all tries
      */
     Came come() throws IOException, InterruptedException {
         MessageDigest content = Digest.algorithm();
@@ -55,7 +55,7 @@ final class Download {
             throw new DeliveryException(
                     Trouble.SIZE_DIFFERS, "%d bytes came, expected %d".formatted(bytes, instance.sizeBytes()));
         }
-        // MD5 is what Orthanc keeps; it is good enough against chance, and the digest of record is another.
+        // Orthanc stores only MD5. It detects accidental errors; the digest of record is another one.
         if (!orthanc.md5(instance).equals(HexFormat.of().formatHex(told.digest()))) {
             throw new DeliveryException(Trouble.BYTES_DIFFER, "the bytes that came have another MD5 than those kept");
         }
@@ -83,7 +83,7 @@ final class Download {
         return header;
     }
 
-    /** NB: only where both are UIDs: what is none may be shown otherwise by Orthanc than it stands in the file. */
+    /** NB: checks only valid UIDs: Orthanc may show an invalid one differently from the file. */
     private boolean isAsAsked(Header header) {
         return isSame(instance.sopUid(), header.text(Tag.SOP_INSTANCE_UID).orElse(null))
                 && isSame(

@@ -12,17 +12,17 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Requests to one server, of which no redirect is followed. Safe for several threads. */
+/** Sends requests to one server and follows no redirects. Safe for use by several threads. */
 final class Http implements AutoCloseable {
 
     private final Server server;
     private final Asking asking;
 
     /**
-     * What is asked.
+     * A request.
      *
-     * @param what for messages: nothing of a patient, so not the path, which may have any text in it
-     * @param body what is posted; null: it is a GET
+     * @param what names the request in messages: nothing about a patient, so not the path, which may contain any text
+     * @param body the body of a POST; null for a GET
      */
     record Question(
             String what,
@@ -48,9 +48,9 @@ final class Http implements AutoCloseable {
     }
 
     /**
-     * Asks until there is a good answer, or a reason that does not pass, or often enough.
+     * Sends a request and retries until it succeeds, fails permanently, or has used up its tries.
      *
-     * @throws DeliveryException when there is no good answer
+     * @throws DeliveryException if there is no good answer
      */
     <T> T ask(Question question, Reading<T> reading) throws IOException, InterruptedException {
         Map<String, String> headers = new HashMap<>();
@@ -68,7 +68,7 @@ final class Http implements AutoCloseable {
         int status = answer.status();
         String message = "%s: answered with %d".formatted(question.what(), status);
         if (status == 403) {
-            // Orthanc has no rights for single things.
+            // Orthanc has no permissions for single resources, so this concerns all requests.
             throw new DeliveryException(Trouble.REFUSED, message);
         }
         if (status != 200) {

@@ -6,12 +6,12 @@ import dozo.source.delivery.ListedFile;
 import dozo.source.delivery.Trouble;
 
 /**
- * An instance as Orthanc tells of it.
+ * An instance as Orthanc lists it.
  *
- * @param id Orthanc's own, of 40 hexadecimal digits in groups
- * @param mark another one when other bytes have taken its place
+ * @param id Orthanc's own, 40 hexadecimal digits in groups
+ * @param mark changes if other bytes replace the instance's
  * @param series Orthanc's id of its series
- * @param sizeBytes of the file that Orthanc keeps
+ * @param sizeBytes of the file that Orthanc stores
  */
 record Instance(String id, String mark, String series, String studyUid, String seriesUid, String sopUid, long sizeBytes)
         implements ListedFile {
@@ -21,7 +21,7 @@ record Instance(String id, String mark, String series, String studyUid, String s
         return item(why.trouble(), String.valueOf(why.getMessage()));
     }
 
-    /** NB: without Orthanc's id, which is a digest of the PatientID without a key. */
+    /** NB: without Orthanc's id, which is an unkeyed digest of the PatientID. */
     Item item(Trouble trouble, String message) {
         return new Item(name(), Uid.shown(studyUid), trouble, message);
     }

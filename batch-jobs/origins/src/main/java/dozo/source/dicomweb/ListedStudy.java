@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What Orthanc tells of a study.
+ * What Orthanc lists of a study.
  *
- * @param parts as how many studies Orthanc has it: one for each patient that its instances name
- * @param counted that QIDO-RS counts another number of instances, if it does
+ * @param parts how many studies Orthanc has for the UID: one for each patient that its instances name
+ * @param counted present if QIDO-RS counts another number of instances
  */
 record ListedStudy(String studyUid, boolean stable, int parts, List<Instance> instances, Optional<Item> counted) {
 
-    /** @throws DeliveryException when it cannot be had, or there is no such study */
+    /** @throws DeliveryException if the study cannot be read or does not exist */
     static ListedStudy of(Orthanc orthanc, String studyUid) throws IOException, InterruptedException {
         List<Instance> instances = new ArrayList<>();
         boolean stable = true;
@@ -48,7 +48,7 @@ record ListedStudy(String studyUid, boolean stable, int parts, List<Instance> in
 
     private static Optional<Item> counted(Orthanc orthanc, String studyUid, int named)
             throws IOException, InterruptedException {
-        // A UID that is none may be anything to a search.
+        // A search could interpret an invalid UID as something else.
         if (!Uid.isPlain(studyUid)) {
             return Optional.empty();
         }

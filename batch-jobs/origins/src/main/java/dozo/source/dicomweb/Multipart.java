@@ -9,7 +9,9 @@ import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The parts of a multipart answer (RFC 2046), one after the other as they come in: each ends as a stream does. Holds 64 KiB. */
+/**
+ * The parts of a multipart answer (RFC 2046), read one after the other; each part ends like a stream. Holds 64 KiB.
+ */
 final class Multipart extends InputStream {
 
     private static final int BUFFER_BYTES = 1 << 16;
@@ -27,7 +29,7 @@ final class Multipart extends InputStream {
     private Multipart(InputStream in, String boundary) {
         this.in = in;
         this.delimiter = ("\r\n--" + boundary).getBytes(StandardCharsets.US_ASCII);
-        // The first boundary has no line before it; this one ends what is not there.
+        // The first boundary may have no CRLF before it; this one completes it, as if an empty part came first.
         buffer[0] = '\r';
         buffer[1] = '\n';
         end = 2;
@@ -35,9 +37,9 @@ final class Multipart extends InputStream {
     }
 
     /**
-     * The answer with this Content-Type.
+     * Opens the answer with this Content-Type.
      *
-     * @throws DeliveryException if it is none of several parts
+     * @throws DeliveryException if the answer is not multipart
      */
     static Multipart of(String contentType, InputStream in) throws DeliveryException {
         Matcher matcher = BOUNDARY.matcher(contentType);
@@ -47,16 +49,16 @@ final class Multipart extends InputStream {
         return new Multipart(in, matcher.group(1) == null ? matcher.group(2) : matcher.group(1));
     }
 
-    /** Goes to the next part, over what is left of the one before; whether there is one. */
+    /** Skips the rest of the current part and moves to the next; returns whether there is one. */
     boolean next() throws IOException {
         byte[] over = new byte[BUFFER_BYTES];
         while (inPart && read(over) >= 0) {
-            // What is before the first boundary, or was not wanted.
+            // Skips the preamble, or the unread rest of a part.
         }
         if (stands('-', '-')) {
             return false;
         }
-        // The rest of the boundary's line, then headers, then an empty line.
+        // Skips the rest of the boundary's line, the headers and the empty line.
         for (int taken = 0; takeByte() != '\n' || !stands('\r', '\n'); taken++) {
             if (taken > HEADERS_BYTES_MAX) {
                 throw new DeliveryException(Trouble.UNPARSED, "a part's headers do not end");
@@ -66,7 +68,7 @@ final class Multipart extends InputStream {
         return true;
     }
 
-    /** Whether these two come next; they are taken then. */
+    /** Returns whether these two characters come next, and consumes them if so. */
     private boolean stands(char first, char second) throws IOException {
         need(2);
         if (buffer[start] == first && buffer[start + 1] == second) {
@@ -76,7 +78,7 @@ final class Multipart extends InputStream {
         return false;
     }
 
-    /** Some of the part's bytes; -1 at its end. */
+    /** Reads some of the part's bytes; returns -1 at its end. */
     @Override
     public int read(byte[] into, int offset, int most) throws IOException {
         if (!inPart) {
@@ -101,7 +103,7 @@ final class Multipart extends InputStream {
         return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
     }
 
-    /** Where the next delimiter begins, or may. */
+    /** Returns where the next delimiter begins or may begin. */
     private int find() {
         int last = end - delimiter.length;
         for (int at = start; at <= last; at++) {

@@ -28,10 +28,10 @@ import tools.jackson.databind.MappingIterator;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An Orthanc, of which only reading requests are made: DICOMweb's search (QIDO-RS) and retrieval (WADO-RS), and Orthanc's own for
- * what those do not tell (ADR 0039). Of its answers only UIDs, ids, sizes and states are read: no name, no birth date, no PatientID.
- * NB: Orthanc's ids are digests of a PatientID without a key, and whoever knows the UIDs can try: they are in no message.
- * Safe for several threads.
+ * An Orthanc, to which only reading requests are sent: DICOMweb's search (QIDO-RS) and retrieval (WADO-RS), and
+ * Orthanc's own API for what those lack (ADR 0039). Only UIDs, ids, sizes and states are read from its answers: no
+ * name, no birth date, no PatientID. NB: Orthanc's ids are unkeyed digests of a PatientID and can be reversed by trial
+ * by anyone who knows the UIDs, so no message contains them. Safe for use by several threads.
  */
 public final class Orthanc implements AutoCloseable {
 
@@ -47,13 +47,13 @@ public final class Orthanc implements AutoCloseable {
 
     static final int INSTANCES_MAX = 1_000_000;
 
-    /** An instance of DICOM's Part 10 with explicit lengths is not longer, but for its encapsulated pixels. */
+    /** A DICOM Part 10 instance with explicit lengths is not longer, except for encapsulated pixels. */
     private static final long INSTANCE_BYTES_MAX = 1L << 36;
 
-    /** What a series' or a page's list may be long, as it is read piece by piece. */
+    /** The limit of the list of a series or page, which is read entry by entry. */
     private static final long LIST_BYTES_MAX = 1L << 30;
 
-    /** What is read whole: a study or a series with the ids of what is in it. */
+    /** The limit of answers read as a whole: a study or series with the ids of its content. */
     private static final int JSON_BYTES_MAX = 32 << 20;
 
     /** Studies in one answer to a search. */
@@ -61,7 +61,7 @@ public final class Orthanc implements AutoCloseable {
 
     private static final int PAGES_MAX = 5_000;
 
-    /** While scanners send, a study may come between the search and the count. */
+    /** Tries of a search: while scanners send, a study may arrive between the search and the count. */
     private static final int SEARCHES_MAX = 3;
 
     private static final int CHANGES = 1_000;
@@ -73,11 +73,12 @@ public final class Orthanc implements AutoCloseable {
     private final Http http;
 
     /**
-     * What a search tells of a study.
+     * What a search returns about a study.
      *
-     * @param studyUid for comparing: it may be any text
-     * @param day as it stands there
-     * @param description free text, which may have anything in it: for comparing with what somebody expects, not for keeping
+     * @param studyUid for comparison: it may be any text
+     * @param day as written there
+     * @param description free text that may contain anything: for comparison with what somebody expects, not for
+     * storing
      */
     public record Found(String studyUid, String day, List<String> modalities, String description, int instances) {}
 
@@ -87,20 +88,20 @@ public final class Orthanc implements AutoCloseable {
     /** A series in Orthanc. */
     record Series(String id, String studyId, String seriesUid, Set<String> instances) {}
 
-    /** Something that happened in Orthanc. */
+    /** A change in Orthanc. */
     record Change(Kind kind, String id) {}
 
-    /** What it happened to. */
+    /** What changed. */
     enum Kind {
         STUDY,
         SERIES,
         INSTANCE
     }
 
-    /** What happened since, in order; {@code last} is the number of the last of them. */
+    /** The changes since then, in order; {@code last} is the number of the last one. */
     record Feed(List<Change> changes, long last, boolean done) {}
 
-    /** Takes an instance's file; each try begins anew. */
+    /** Receives an instance's file, from the start in each try. */
     @FunctionalInterface
     interface Taker {
         void take(InputStream file) throws IOException;
@@ -110,7 +111,7 @@ public final class Orthanc implements AutoCloseable {
         this.http = new Http(server, new Asking(limits, pause, clock));
     }
 
-    /** Whether nothing else can be had either. */
+    /** Returns whether this trouble prevents every other request too. */
     public static boolean endsAll(Trouble trouble) {
         return trouble == Trouble.REFUSED || trouble == Trouble.UNREACHABLE || trouble == Trouble.SPOOL;
     }
@@ -120,7 +121,7 @@ public final class Orthanc implements AutoCloseable {
         http.close();
     }
 
-    /** StudyInstanceUIDs of all studies. */
+    /** Returns the StudyInstanceUIDs of all studies. */
     public Set<String> studyUids() throws IOException, InterruptedException {
         Set<String> uids = new HashSet<>();
         allStudies().forEach(study -> uids.add(study.studyUid()));
@@ -128,9 +129,10 @@ public final class Orthanc implements AutoCloseable {
     }
 
     /**
-     * All studies, by QIDO-RS, one with two patients perhaps twice, if they are as many as Orthanc counts: else what a search leaves out would be taken for gone.
+     * Lists all studies by QIDO-RS; one with two patients may be listed twice. The list must have as many studies as
+     * Orthanc counts: otherwise studies omitted by the search would be taken for gone.
      *
-     * @throws DeliveryException when they cannot be listed, or are fewer
+     * @throws DeliveryException if they cannot be listed, or there are fewer than counted
      */
     public List<Found> allStudies() throws IOException, InterruptedException {
         for (int search = 1; ; search++) {
@@ -161,7 +163,7 @@ public final class Orthanc implements AutoCloseable {
                     DICOM_JSON,
                     Orthanc::found);
             studies.addAll(found);
-            // A short page may be the server's own limit.
+            // A short page may be due to the server's own limit.
             if (found.isEmpty()) {
                 return studies;
             }
@@ -187,26 +189,26 @@ public final class Orthanc implements AutoCloseable {
                 value(study, NUMBER_OF_INSTANCES).asInt(0));
     }
 
-    /** How many studies Orthanc counts; one with two patients is two. */
+    /** Returns how many studies Orthanc counts; one with two patients counts as two. */
     private int countStudies() throws IOException, InterruptedException {
         return tree("the statistics", "/statistics").path("CountStudies").asInt(0);
     }
 
-    /** How many instances a study has, by QIDO-RS; of all its patients. */
+    /** Returns how many instances a study has by QIDO-RS, for all its patients. */
     int count(String studyUid) throws IOException, InterruptedException {
         List<Integer> counts = list(
                 "the count of instances",
                 "%s/studies?StudyInstanceUID=%s&includefield=%s"
                         .formatted(DICOMWEB, segment(studyUid), NUMBER_OF_INSTANCES),
                 DICOM_JSON,
-                // NB: as a search, a UID with a wildcard in it finds others too.
+                // NB: a UID with a wildcard also finds other studies.
                 study -> value(study, STUDY_INSTANCE_UID).asString("").equals(studyUid)
                         ? value(study, NUMBER_OF_INSTANCES).asInt(0)
                         : 0);
         return counts.stream().mapToInt(Integer::intValue).sum();
     }
 
-    /** Ids of what Orthanc has of a study. */
+    /** Returns the ids of Orthanc's studies with this UID. */
     List<String> lookUp(String studyUid) throws IOException, InterruptedException {
         Http.Question question =
                 new Http.Question("the look-up of a study", "/tools/lookup", JSON_TYPE, studyUid, JSON_BYTES_MAX);
@@ -237,7 +239,7 @@ public final class Orthanc implements AutoCloseable {
                 Set.copyOf(ids(series.path("Instances"))));
     }
 
-    /** The id of the series that an instance is of. */
+    /** Returns the id of an instance's series. */
     String seriesOf(String instance) throws IOException, InterruptedException {
         return id(tree("an instance", "/instances/" + instance).path("ParentSeries"));
     }
@@ -260,7 +262,7 @@ public final class Orthanc implements AutoCloseable {
         return new Instance(id(told.path("ID")), mark, series.id(), studyUid, series.seriesUid(), sopUid, size);
     }
 
-    /** What an instance's file says before its pixels; no more of it than that comes. Nothing where it says nothing. */
+    /** Reads an instance's header; the transfer ends before the pixels. Empty if the file is not DICOM. */
     Header header(Instance instance) throws IOException, InterruptedException {
         String path = "/instances/%s/file".formatted(instance.id());
         return switch (retrieve(instance, path, "*/*", (answer, body) -> new HeaderReader().read(body))) {
@@ -270,7 +272,7 @@ public final class Orthanc implements AutoCloseable {
         };
     }
 
-    /** What Orthanc noted of an instance when it came; empty where it noted nothing. */
+    /** Returns Orthanc's metadata of an instance; empty if there is none. */
     String noted(Instance instance, String name) throws IOException, InterruptedException {
         Http.Question question = new Http.Question(
                 "what is noted of " + instance.name(),
@@ -299,7 +301,7 @@ public final class Orthanc implements AutoCloseable {
                 case "NewSeries" -> changes.add(new Change(Kind.SERIES, id));
                 case "NewInstance" -> changes.add(new Change(Kind.INSTANCE, id));
                 default -> {
-                    // Patients, what is deleted, and what follows from the others.
+                    // Changes of patients, deletions, and consequences of the other changes.
                 }
             }
         }
@@ -309,7 +311,7 @@ public final class Orthanc implements AutoCloseable {
         return feed(changes, feed);
     }
 
-    /** The number of the newest change. */
+    /** Returns the number of the newest change. */
     long newestChange() throws IOException, InterruptedException {
         return feed(List.of(), tree("the newest change", "/changes?last")).last();
     }
@@ -321,7 +323,7 @@ public final class Orthanc implements AutoCloseable {
         return new Feed(changes, feed.path("Last").asLong(), feed.path("Done").asBoolean());
     }
 
-    /** The MD5 that Orthanc keeps of an instance's file, in hexadecimal digits. */
+    /** Returns the MD5 that Orthanc stores of an instance's file, in hexadecimal digits. */
     String md5(Instance instance) throws IOException, InterruptedException {
         Http.Question question = new Http.Question(
                 "the MD5 of " + instance.name(),
@@ -334,9 +336,9 @@ public final class Orthanc implements AutoCloseable {
     }
 
     /**
-     * An instance's file, as it is kept.
+     * Retrieves an instance's file as stored.
      *
-     * @param alone whether no other instance of the study has its UID: by DICOMweb nobody could tell them apart
+     * @param alone whether no other instance of the study has its UID; DICOMweb cannot tell such instances apart
      */
     void retrieve(Instance instance, boolean alone, Taker taker) throws IOException, InterruptedException {
         if (alone && instance.hasPlainUids()) {
@@ -374,7 +376,7 @@ public final class Orthanc implements AutoCloseable {
         T of(JsonNode entry) throws IOException;
     }
 
-    /** A list, entry by entry: all of it as JSON would be many times what is kept of it. */
+    /** Reads a list entry by entry: as one JSON tree it would take many times the memory of what is kept. */
     private <T> List<T> list(String what, String path, String accept, Entry<T> entry)
             throws IOException, InterruptedException {
         Http.Question question = new Http.Question(what, path, accept, null, LIST_BYTES_MAX);
@@ -408,7 +410,7 @@ public final class Orthanc implements AutoCloseable {
         });
     }
 
-    /** NB: not the cause, whose message quotes what was read. */
+    /** NB: without the cause, whose message quotes the answer. */
     private static IOException unparsed(String what, JacksonException e) {
         return e.getCause() instanceof HttpFailure failure
                 ? failure

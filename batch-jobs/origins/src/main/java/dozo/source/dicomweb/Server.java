@@ -13,8 +13,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an Orthanc answers, and who we are to it. A password goes over TLS, or over loopback. No text of this class has the password
- * in it.
+ * The address of an Orthanc and our login there. A password is sent only over TLS or loopback. No text of this class
+ * contains the password.
  */
 public final class Server {
 
@@ -31,19 +31,19 @@ public final class Server {
     }
 
     /**
-     * A server that lets everybody in who reaches it.
+     * Returns a server without authentication.
      *
-     * @throws Malformed if it is no address; the message says what would be
+     * @throws Malformed if the address is not valid; the message says what was expected
      */
     public static Server at(String address) {
         return new Server(base(address), null);
     }
 
     /**
-     * A server that asks for a name and a password.
+     * Returns a server that requires a name and a password.
      *
-     * @param login the file in which they stand, as {@code NAME:PASSWORD}; white space around them is left out
-     * @throws Malformed if it is no address, or the file has something else in it, of which the message says nothing
+     * @param login the file that contains them as {@code NAME:PASSWORD}; white space around them is ignored
+     * @throws Malformed if the address or the file's content is not valid; the message does not quote the file
      */
     public static Server at(String address, Path login) throws IOException {
         URI base = base(address);

@@ -27,9 +27,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * A spool for studies, each in a folder named by {@link #folder}: {@code tree/SERIES/INSTANCE.dcm} for each instance, as Orthanc keeps
- * it, and {@code tree/SERIES/INSTANCE~DIGEST.dcm} for another content under the same UID. Nothing in a tree is ever overwritten. Only
- * our own user may read a study's folder.
+ * A spool for studies, each in a folder named by {@link #folder}. Each instance is in {@code tree/SERIES/INSTANCE.dcm},
+ * as Orthanc stores it; other content under the same UID is in {@code tree/SERIES/INSTANCE~DIGEST.dcm}. Nothing in a
+ * tree is ever overwritten. Only our own user may read a study's folder.
  */
 public final class Spool {
 
@@ -38,7 +38,7 @@ public final class Spool {
     private final Path spool;
     private final int atOnce;
 
-    /** @param atOnce how many instances of a study are downloaded side by side */
+    /** @param atOnce how many instances of a study are downloaded in parallel */
     public Spool(Orthanc orthanc, PseudonymousCode codes, Path spool, int atOnce) {
         this.orthanc = orthanc;
         this.codes = codes;
@@ -46,26 +46,26 @@ public final class Spool {
         this.atOnce = atOnce;
     }
 
-    /** The name of a study's folder: the first 32 hexadecimal digits of its UID's SHA-256. */
+    /** Returns the name of a study's folder: the first 32 hexadecimal digits of its UID's SHA-256. */
     public static String folder(String studyUid) {
         return Uid.code(studyUid);
     }
 
-    /** The folder that is the study's experiment. */
+    /** Returns the folder that is the study's experiment. */
     public Path tree(String studyUid) {
         return tree(spool, folder(studyUid));
     }
 
-    /** The folder that is the experiment of the study with this folder's name. */
+    /** Returns the folder that is the experiment of the study with this folder name. */
     public static Path tree(Path spool, String folder) {
         return ItemFolder.tree(spool.resolve(folder));
     }
 
     /**
-     * Brings what is not here yet, and compares what Orthanc lists with what is here.
+     * Downloads what is not here yet, and compares what Orthanc lists with what is here.
      *
-     * @throws DeliveryException when Orthanc cannot be reached or does not let us in, or the spool cannot be read or written: what
-     *     came by then stays
+     * @throws DeliveryException if Orthanc cannot be reached or rejects the login, or the spool cannot be read or
+     * written; what has arrived by then is kept
      */
     public Reconciliation deliver(String studyUid) throws IOException, InterruptedException {
         String shown = Uid.shown(studyUid);
@@ -142,10 +142,10 @@ public final class Spool {
     }
 
     /**
-     * What the record keeps of an instance.
+     * The note on an instance in the record of delivered files.
      *
      * @param patient its code
-     * @param kind {@code FIRST} with its UID, or the conflict with the first
+     * @param kind {@code FIRST} for the first instance with its UID, else its conflict with the first
      */
     private record Note(String content, String patient, String kind) {
 
@@ -185,7 +185,7 @@ public final class Spool {
             return () -> name(came, part);
         }
 
-        /** Gives an instance its final name, which nothing else has. */
+        /** Gives an instance a final name that no other content has. */
         private Delivered.Entry name(Download.Came came, Part part) throws IOException {
             Instance instance = came.instance();
             FilePath path = SpoolName.of(instance);
@@ -231,7 +231,7 @@ public final class Spool {
         }
     }
 
-    /** NB: without pixels, or with such that cannot be found, they are not the same. */
+    /** NB: returns false if there are no pixels or they cannot be found. */
     private static boolean hasSamePixels(Path one, Path other) throws IOException {
         HeaderReader reader = new HeaderReader();
         Optional<Digest> pixels = reader.pixels(one);

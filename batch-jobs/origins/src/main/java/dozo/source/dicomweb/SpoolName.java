@@ -3,7 +3,7 @@ package dozo.source.dicomweb;
 import dozo.file.Digest;
 import dozo.file.FilePath;
 
-/** Paths in a study's tree: the UIDs where they are UIDs, and codes of them where they are anything else. */
+/** Paths in a study's tree, made of the UIDs if they are valid, else of codes for them. */
 final class SpoolName {
 
     private static final int DIGEST_LENGTH = 16;
@@ -14,7 +14,7 @@ final class SpoolName {
         return FilePath.of("%s/%s.dcm".formatted(Uid.shown(instance.seriesUid()), Uid.shown(instance.sopUid())));
     }
 
-    /** Of one whose UID is already that of another content. */
+    /** Returns the path of an instance whose UID already belongs to other content. */
     static FilePath twin(Instance instance, Digest content) {
         return FilePath.of("%s/%s~%s.dcm"
                 .formatted(

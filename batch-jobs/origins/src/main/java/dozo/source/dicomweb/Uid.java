@@ -4,7 +4,10 @@ import dozo.file.Digest;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
-/** UIDs as they may be shown and become names: digits and dots stand as they are, anything else may be a name that somebody typed. */
+/**
+ * UIDs in a form that may be shown and used in names: digits and dots stay as they are; other text might be a name that
+ * somebody typed.
+ */
 public final class Uid {
 
     private static final Pattern PLAIN = Pattern.compile("[0-9]+(\\.[0-9]+)*");
@@ -13,17 +16,20 @@ public final class Uid {
 
     private Uid() {}
 
-    /** Whether nothing but a UID is in it. NB: a part that begins with 0 breaks the standard's rules and no path. */
+    /**
+     * Returns whether the text is only a UID. NB: a component with a leading 0 breaks the standard's rules, but is
+     * harmless in a path.
+     */
     public static boolean isPlain(String text) {
         return text.length() <= LENGTH_MAX && PLAIN.matcher(text).matches();
     }
 
-    /** The UID, or a code that stands for what is none. */
+    /** Returns the UID, or a code for text that is not one. */
     public static String shown(String text) {
         return isPlain(text) ? text : "x" + code(text);
     }
 
-    /** 128 bits of its SHA-256 in hexadecimal digits. */
+    /** Returns 128 bits of the text's SHA-256 in hexadecimal digits. */
     static String code(String text) {
         return Digest.ofContent(text.getBytes(StandardCharsets.UTF_8))
                 .toString()

@@ -1,4 +1,4 @@
-/** Reads an Orthanc by DICOMweb: learns which studies are stable, and brings their instances into a folder, each under its own bytes. */
+/** Reads an Orthanc by DICOMweb: finds stable studies and delivers their instances, byte for byte, into a folder. */
 @NullMarked
 @NamedInterface("dicomweb")
 package dozo.source.dicomweb;

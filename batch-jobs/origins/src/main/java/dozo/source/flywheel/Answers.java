@@ -15,10 +15,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** What is read out of Flywheel's answers; nothing else of them is kept, subjects' names and days of birth least of all. */
+/** Extracts values from Flywheel's answers. Nothing else is kept, least of all subjects' names and birth dates. */
 final class Answers {
 
-    /** No id leads anywhere when it becomes part of a path. */
+    /** Ids that are safe as part of a path. */
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
 
     private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
@@ -26,7 +26,7 @@ final class Answers {
 
     private Answers() {}
 
-    /** A list's entries: a bare array, or the results of a page. */
+    /** Returns a list's entries: a bare array, or the results of a page. */
     static List<JsonNode> entries(String path, JsonNode answer) throws DeliveryException {
         JsonNode array = answer.isArray() ? answer : answer.path("results");
         if (!array.isArray()) {
@@ -50,7 +50,7 @@ final class Answers {
                 time(node.path("modified")));
     }
 
-    /** The files of a container that was asked for by itself; lists may leave them out. */
+    /** Returns the files of a container that was requested by its id; lists may omit files. */
     static List<HeldFile> files(Container container, JsonNode node) throws DeliveryException {
         List<HeldFile> files = new ArrayList<>();
         for (JsonNode entry : node.path("files")) {
@@ -83,7 +83,7 @@ final class Answers {
         return MODALITY.matcher(text).matches() ? text : null;
     }
 
-    /** Text as it is shown to people. */
+    /** Returns the text as it is shown to people. */
     static String shown(String text) {
         return FilePath.render(text.getBytes(StandardCharsets.UTF_8));
     }
@@ -115,7 +115,10 @@ final class Answers {
         }
     }
 
-    /** The day of a scan where it was; by the offset that is written where no zone is told that is known here. */
+    /**
+     * Returns the day of a scan in its own time zone, or by the written offset if no zone is stated; null if the time
+     * or the zone is not known here.
+     */
     private static @Nullable LocalDate day(JsonNode node) {
         try {
             OffsetDateTime at = OffsetDateTime.parse(node.path("timestamp").asString(""));

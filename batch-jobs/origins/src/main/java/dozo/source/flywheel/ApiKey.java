@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * A user's API key with the address that it is for: {@code HOST:KEY} or {@code HOST:PORT:KEY}, as Flywheel shows it in a user's
- * profile. The part {@code __force_insecure} asks for plain HTTP, which is for loopback alone. No message and no text of this
- * class has the key in it.
+ * A user's API key with its server's address: {@code HOST:KEY} or {@code HOST:PORT:KEY}, as Flywheel shows it in a
+ * user's profile. The part {@code __force_insecure} requests plain HTTP, which is allowed only on loopback. No message
+ * and no text of this class contains the key.
  */
 public final class ApiKey {
 
@@ -27,7 +27,7 @@ public final class ApiKey {
     private static final int FILE_BYTES_MAX = 4_096;
     private static final int PORT_DEFAULT = 443;
 
-    /** Keys of a newer kind are this long, and go under another word; only their length tells. */
+    /** Keys of a newer kind have this length and use another authorization scheme; they differ only in length. */
     private static final int BEARER_LENGTH = 57;
 
     private final URI base;
@@ -39,9 +39,9 @@ public final class ApiKey {
     }
 
     /**
-     * The key in a file, which holds nothing else but white space around it.
+     * Reads the key from a file that contains nothing else except white space around it.
      *
-     * @throws IllegalArgumentException if it is no key; the message says what is wrong and not what was read
+     * @throws IllegalArgumentException if it is not a key; the message says what is wrong but does not quote the file
      */
     public static ApiKey inFile(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
@@ -54,9 +54,9 @@ public final class ApiKey {
     }
 
     /**
-     * The key in a variable of the environment.
+     * Reads the key from an environment variable.
      *
-     * @throws IllegalArgumentException if it is not there, or is no key
+     * @throws IllegalArgumentException if the variable is missing or is not a key
      */
     public static ApiKey inEnvironment(Map<String, String> environment, String variable) {
         String text = environment.get(variable);
@@ -97,15 +97,16 @@ public final class ApiKey {
         return Integer.parseInt(text);
     }
 
-    /** The API's address, without a slash at its end. */
+    /** Returns the API's address, without a slash at its end. */
     public URI base() {
         return base;
     }
 
     /**
-     * Returns this key for an address of plain HTTP, which is possible on loopback only; nothing leaves the machine there.
+     * Returns this key for an address of plain HTTP, which is possible only on loopback, where nothing leaves the
+     * machine.
      *
-     * @return empty when the address is not plain HTTP on loopback, or has another host or port than the key
+     * @return empty if the address is not plain HTTP on loopback, or has another host or port than the key
      */
     public Optional<ApiKey> overPlainHttp(URI address) {
         boolean same = "http".equals(address.getScheme())
@@ -121,7 +122,7 @@ public final class ApiKey {
         return (secret.length() == BEARER_LENGTH ? "Bearer " : "scitran-user ") + secret;
     }
 
-    /** A text from elsewhere, without the key should it be in it. */
+    /** Removes the key from a text, should it occur there. */
     String without(String text) {
         return text.replace(secret, "…");
     }

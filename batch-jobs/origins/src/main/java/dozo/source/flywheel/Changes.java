@@ -18,25 +18,26 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Which sessions there are, and in which something changed since the last time. All sessions are listed, 250 a request; of what is
- * in them only what Flywheel says was modified. Memory grows with the sessions: a few hundred bytes each.
+ * Lists all sessions and finds those that changed since the last look. All sessions are listed, 250 per request; of
+ * their content, only what Flywheel reports as modified. Memory grows with the sessions: a few hundred bytes each.
  */
 public final class Changes {
 
-    /** How far back is looked again: what was written at the same time as it was listed may have been missed. */
+    /** How far a look overlaps with the last one: changes written while it listed may have been missed. */
     public static final Duration OVERLAP = Duration.ofMinutes(10);
 
     private final Flywheel flywheel;
     private final Lists lists;
 
     /**
-     * What a look found.
+     * The result of a look.
      *
-     * @param sessions all, by id, that the key's user may see. NB: one that is not among them may be deleted, moved, or hidden
-     * @param changed ids of those in which something is new
-     * @param newest what the next look begins with; null as long as Flywheel has told no time
-     * @param missing what could not be asked for: as long as it is not empty, {@code changed} may lack some
-     * @param remarks sessions with another's label
+     * @param sessions all sessions that the key's user may see, by id. NB: one that is not listed may be deleted,
+     * moved, or hidden
+     * @param changed ids of sessions with changes
+     * @param newest where the next look starts; null as long as Flywheel has stated no time
+     * @param missing failed requests; if there are any, {@code changed} may be incomplete
+     * @param remarks sessions with the same label as another
      */
     public record Seen(
             Map<String, Container> sessions,
@@ -66,10 +67,10 @@ public final class Changes {
     }
 
     /**
-     * Looks.
+     * Looks for changes.
      *
-     * @param newest what the last look gave; null: everything counts as changed
-     * @throws DeliveryException when the sessions cannot be listed
+     * @param newest the value from the last look; null if everything counts as changed
+     * @throws DeliveryException if the sessions cannot be listed
      */
     public Seen since(@Nullable Instant newest) throws IOException, InterruptedException {
         Instant began = flywheel.clock().instant();
@@ -81,7 +82,7 @@ public final class Changes {
             below("/analyses", from, look);
             below("/files", from, look);
         }
-        // A time ahead of ours would hide all changes until then.
+        // A time ahead of our clock would hide all changes until then.
         Instant next = look.newest == null || look.newest.isAfter(began) ? began : look.newest;
         boolean nothingTold = look.newest == null || !look.missing.isEmpty();
         return new Seen(look.sessions, look.changed, nothingTold ? newest : next, look.missing, look.remarks);
@@ -92,7 +93,7 @@ public final class Changes {
         look.sessions.put(session.id(), session);
         look.see(session.modified());
         Instant modified = session.modified();
-        // What does not say when it was changed may have been.
+        // A session without a modification time may have changed.
         if (from == null || modified == null || modified.isAfter(from)) {
             look.changed.add(session.id());
         }

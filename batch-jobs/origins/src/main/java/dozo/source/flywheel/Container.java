@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A session, acquisition or analysis.
  *
- * @param id what it is; 24 hexadecimal digits
- * @param label what people call it: any text, and others beside it may have the same
- * @param project the id of the project that it is in
- * @param day on which a session's scan was, by the calendar where it was; null if that is not told
- * @param modified when Flywheel's record of it was changed, by Flywheel's clock; null if it does not say
+ * @param id Flywheel's own, 24 hexadecimal digits
+ * @param label its name for people: any text, not necessarily unique
+ * @param project the id of its project
+ * @param day of a session's scan, in the scan's time zone; null if not stated
+ * @param modified when Flywheel's record of it was changed, by Flywheel's clock; null if not stated
  */
 public record Container(
         Level level,
@@ -25,7 +25,7 @@ public record Container(
         @Nullable LocalDate day,
         @Nullable Instant modified) {
 
-    /** For people: its level and label, without control characters. */
+    /** Returns its level and label for people, without control characters. */
     String shown() {
         return "%s %s".formatted(level.name().toLowerCase(Locale.ROOT), Answers.shown(label));
     }

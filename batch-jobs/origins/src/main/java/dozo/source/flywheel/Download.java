@@ -14,12 +14,12 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One file on its way into the spool. It is here when its size and hash are as Flywheel lists them. What a failed try left is gone on
- * with, if the server gives exactly the rest.
+ * The download of one file into the spool. It succeeds if size and hash are as Flywheel lists them. The part left by a
+ * failed try is continued if the server returns exactly the rest.
  */
 final class Download {
 
-    /** What is known to have no size has to end somewhere. */
+    /** The limit for files of unknown size. */
     private static final long SIZE_UNKNOWN_BYTES_MAX = 1L << 44;
 
     private final Flywheel flywheel;
@@ -36,13 +36,13 @@ final class Download {
     }
 
     /**
-     * Brings the bytes, and says how many they are.
+     * Downloads the bytes and returns how many there are.
      *
-     * @throws DeliveryException when they did not come, or not as they are listed, after all tries
+     * @throws DeliveryException if the download fails, or its bytes differ from the listed ones, after all tries
      */
     long come() throws IOException, InterruptedException {
         if (hash == null) {
-            // What a crash left may be other bytes than those that came, and nothing would tell.
+            // A part left by a crash may have wrong bytes; without a hash this could not be detected.
             part.discard();
         }
         return flywheel.persist(this::attempt);
@@ -57,7 +57,7 @@ final class Download {
                     file.path() + query, resumes ? "bytes=%d-".formatted(had) : null, answer -> take(answer, had));
         } catch (DeliveryException e) {
             if (resumes && e.trouble() == Trouble.REJECTED) {
-                // The server does not know this rest: the next try asks for all of it.
+                // The server rejects this range: the next try requests the whole file.
                 part.discard();
                 throw new DeliveryException(Trouble.TRUNCATED, String.valueOf(e.getMessage()), e);
             }
@@ -95,7 +95,7 @@ final class Download {
         return bytes;
     }
 
-    /** Whether a file that is there already has these bytes; never without a hash. */
+    /** Returns whether an existing file has these bytes; always false without a hash. */
     static boolean isAt(Path end, HeldFile file) throws IOException {
         TheirHash hash = TheirHash.of(file.hash()).orElse(null);
         return hash != null

@@ -24,12 +24,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A Flywheel's API, of which only reading requests are sent. Every answer has a limit in size and time, and what may pass is tried
- * again a few times. The key goes to the host that it is for and to no other. Safe for several threads.
+ * A Flywheel's API, to which only reading requests are sent. Every answer has a limit in size and time, and temporary
+ * failures are retried a few times. The key is sent only to its own host. Safe for use by several threads.
  */
 public final class Flywheel implements AutoCloseable {
 
-    /** No answer in JSON is longer: 250 containers with everything that people wrote into them. */
+    /** The limit of a JSON answer: 250 containers with everything that people wrote into them. */
     static final int JSON_BYTES_MAX = 32 << 20;
 
     private static final int ERROR_BYTES_MAX = 64 << 10;
@@ -43,18 +43,16 @@ public final class Flywheel implements AutoCloseable {
     private final Asking asking;
     private final AtomicLong requests = new AtomicLong();
 
-    /** Takes a good answer. */
+    /** Receives a successful answer. */
     @FunctionalInterface
     interface Receiver {
         void take(Answer answer) throws IOException;
     }
 
-    /** @param error the beginning of what was said, where it was no good answer */
+    /** @param error the beginning of an error answer's body */
     private record Reply(Answer answer, String error) {}
 
-    /**
-     * @param storageHosts where downloads may be sent on to, over TLS and without the key; usually none
-     */
+    /** @param storageHosts hosts to which downloads may be redirected, over TLS and without the key; usually none */
     public Flywheel(ApiKey key, Limits limits, Set<String> storageHosts, Pause pause, InstantSource clock) {
         this.key = key;
         this.storageHosts = Set.copyOf(storageHosts);
@@ -62,12 +60,15 @@ public final class Flywheel implements AutoCloseable {
         this.asking = new Asking(limits, pause, clock);
     }
 
-    /** Whether nothing else can be had either. NB: a host that downloads come from may be out of reach while Flywheel answers. */
+    /**
+     * Returns whether this trouble prevents every other request too. NB: a storage host may be unreachable while
+     * Flywheel answers.
+     */
     static boolean endsAll(Trouble trouble) {
         return trouble == Trouble.KEY_REFUSED || trouble == Trouble.SPOOL;
     }
 
-    /** How many requests were sent. */
+    /** Returns how many requests were sent. */
     public long requests() {
         return requests.get();
     }
@@ -77,7 +78,7 @@ public final class Flywheel implements AutoCloseable {
         asking.close();
     }
 
-    /** Whether it answers at all, asked once: else nothing of it can be had now. */
+    /** Returns whether Flywheel answers at all. Sends one request, without a retry. */
     public boolean answers() throws InterruptedException {
         try {
             exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
@@ -91,15 +92,15 @@ public final class Flywheel implements AutoCloseable {
         return clock;
     }
 
-    /** A path's segment, whatever is in it. */
+    /** Encodes any text as a segment of a path. */
     static String segment(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     /**
-     * What is at this path below {@code /api}.
+     * Returns the JSON at this path below {@code /api}.
      *
-     * @throws DeliveryException when it cannot be had, after all tries
+     * @throws DeliveryException if it cannot be read, after all tries
      */
     JsonNode get(String path) throws IOException, InterruptedException {
         return persist(() -> {
@@ -113,7 +114,10 @@ public final class Flywheel implements AutoCloseable {
         });
     }
 
-    /** Tries as {@link Asking} does. A key that is refused is checked, and tried once more: it may be good for all else. */
+    /**
+     * Retries as {@link Asking} does. If the key is refused, it is checked and the attempt is made once more: the key
+     * may be valid for everything else.
+     */
     <T> T persist(Asking.Attempt<T> attempt) throws IOException, InterruptedException {
         return asking.persist(() -> {
             try {
@@ -129,7 +133,7 @@ public final class Flywheel implements AutoCloseable {
         });
     }
 
-    /** Whether the key is accepted at all. */
+    /** Throws if the key is not accepted at all. */
     private void checkKey() throws IOException, InterruptedException {
         try {
             exchange("/auth/status", null, answer -> whole(answer, JSON_BYTES_MAX));
@@ -141,7 +145,7 @@ public final class Flywheel implements AutoCloseable {
     }
 
     /**
-     * One request, without a second try.
+     * Sends one request, without a retry.
      *
      * @param range a Range header's value, or null
      */
@@ -208,7 +212,7 @@ public final class Flywheel implements AutoCloseable {
         return asking.refusal(message.strip(), told.answer());
     }
 
-    /** What the server says; a proxy before it may say it in HTML, which is left out. */
+    /** Returns the server's message; HTML from a proxy before it is left out. */
     private String message(String body) {
         try {
             String text = key.without(JSON.readTree(body).path("message").asString(""));
@@ -219,7 +223,10 @@ public final class Flywheel implements AutoCloseable {
         }
     }
 
-    /** Where an answer may send us on to: the same host, or a named one over TLS. NB: a signed address is itself a secret. */
+    /**
+     * Returns the target of a redirect: the same host, or an allowed one over TLS. NB: a signed address is itself a
+     * secret.
+     */
     private URI redirected(String path, URI from, Answer answer) throws DeliveryException {
         URI to;
         try {

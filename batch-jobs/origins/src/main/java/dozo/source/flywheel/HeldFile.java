@@ -9,15 +9,15 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file as Flywheel tells of it.
+ * A file as Flywheel lists it.
  *
- * @param container what it hangs under
+ * @param container the container that holds it
  * @param id constant over its versions
- * @param name unique within its container, if Flywheel keeps its word
+ * @param name unique within its container, according to Flywheel
  * @param version counts from 1
- * @param sizeBytes -1: it does not say
- * @param hash as it is written there, null if there is none
- * @param modality null if none is told, or none that is a code
+ * @param sizeBytes -1 if not stated
+ * @param hash as written there; null if there is none
+ * @param modality null if not stated, or not a code
  */
 public record HeldFile(
         Container container,
@@ -36,7 +36,7 @@ public record HeldFile(
         return mark(version, hash);
     }
 
-    /** The version, and a digest of the hash, which may be any text. */
+    /** Returns the version with a digest of the hash, which may be any text. */
     static String mark(long version, @Nullable String hash) {
         return hash == null
                 ? String.valueOf(version)
@@ -55,7 +55,7 @@ public record HeldFile(
         return new Item(container.shown() + "/" + Answers.shown(name), id, trouble, message);
     }
 
-    /** The path of its bytes below {@code /api}. */
+    /** Returns the path of its bytes below {@code /api}. */
     String path() {
         return "/%s/%s/files/%s".formatted(container.level().plural(), container.id(), Flywheel.segment(name));
     }

@@ -2,13 +2,13 @@ package dozo.source.flywheel;
 
 import java.util.Locale;
 
-/** Where files hang in a Flywheel, from a session downwards. */
+/** The levels of Flywheel's hierarchy that hold files, from a session downwards. */
 public enum Level {
     SESSION,
     ACQUISITION,
     ANALYSIS;
 
-    /** Its word in a request's path. */
+    /** Returns its name in a request's path. */
     String plural() {
         return this == ANALYSIS ? "analyses" : name().toLowerCase(Locale.ROOT) + "s";
     }

@@ -8,18 +8,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Flywheel tells of a session's content.
+ * What Flywheel lists of a session's content.
  *
- * @param session null when nothing of it can be read
- * @param missing what cannot be read, each with its reason: nobody knows what files it has
+ * @param session null if nothing of it can be read
+ * @param missing containers that cannot be read, each with its reason; their files are unknown
  */
 public record ListedSession(@Nullable Container session, List<HeldFile> files, List<Item> missing, List<Item> remarks) {
 
     /**
-     * Asks, and brings nothing.
+     * Reads the session's lists without downloading files.
      *
-     * @throws DeliveryException when the key is not accepted any more
-     * @throws IllegalArgumentException if it is no id
+     * @throws DeliveryException if the key is no longer accepted
+     * @throws IllegalArgumentException if {@code session} is not an id
      */
     public static ListedSession of(Flywheel flywheel, String session) throws IOException, InterruptedException {
         Answers.checkId(session);
@@ -33,12 +33,12 @@ public record ListedSession(@Nullable Container session, List<HeldFile> files, L
         }
     }
 
-    /** Of the files whose sizes are told. */
+    /** Returns the sum of the stated sizes. */
     public long bytes() {
         return files.stream().mapToLong(file -> Math.max(0, file.sizeBytes())).sum();
     }
 
-    /** The first that is told of a file. */
+    /** Returns the first modality stated for a file. */
     public @Nullable String modality() {
         return files.stream()
                 .map(HeldFile::modality)

@@ -8,17 +8,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
-/** Flywheel's lists, page by page, each page from behind the last one's last id: what comes or goes meanwhile shifts nothing. */
+/**
+ * Reads Flywheel's lists page by page. Each page starts after the last id of the page before, so additions and
+ * deletions meanwhile shift nothing.
+ */
 final class Lists {
 
-    /** What Flywheel's own client asks for. */
+    /** The page size of Flywheel's own client. */
     private static final int PAGE = 250;
 
     private static final int PAGES_MAX = 1_000_000;
 
     private final Flywheel flywheel;
 
-    /** Takes an entry of a list. */
+    /** Receives an entry of a list. */
     @FunctionalInterface
     interface Taker {
         void take(JsonNode entry) throws IOException, InterruptedException;
@@ -29,9 +32,9 @@ final class Lists {
     }
 
     /**
-     * Hands on every entry; to the end, which is an empty page: a short one may be the server's own limit.
+     * Passes on every entry. The list ends with an empty page: a short one may be due to the server's own limit.
      *
-     * @param filter as Flywheel writes it, or null
+     * @param filter in Flywheel's syntax, or null
      */
     void all(String path, @Nullable String filter, Taker taker) throws IOException, InterruptedException {
         String query = "?limit=" + PAGE + (filter == null ? "" : "&filter=" + Flywheel.segment(filter));

@@ -12,8 +12,9 @@ import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What Flywheel tells of one session: its own files, its acquisitions' and those of analyses of both. Every container is asked for by
- * itself, as lists may leave files out. What cannot be had is an item, and the rest is read.
+ * Reads what Flywheel lists of one session: its own files, those of its acquisitions, and those of the analyses of
+ * both. Every container is requested by its id, because lists may omit files. A container that cannot be read becomes
+ * an item, and the rest is read.
  */
 final class SessionContents {
 
@@ -30,9 +31,9 @@ final class SessionContents {
     }
 
     /**
-     * Reads all of it.
+     * Reads the whole session.
      *
-     * @throws DeliveryException when nothing of the session can be read
+     * @throws DeliveryException if nothing of the session can be read
      */
     ListedSession read(String session) throws IOException, InterruptedException {
         JsonNode node = flywheel.get("/sessions/" + session);

@@ -25,32 +25,32 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A spool for sessions. Nothing is written outside of it, whatever names and labels say. A file keeps its first path: renaming a label
- * or a file in Flywheel moves nothing here. A new version replaces the old one. If the record of a session is lost, its files are
- * compared with Flywheel's hashes.
+ * A spool for sessions. Nothing is written outside it, whatever names and labels contain. A file keeps its first path:
+ * renaming a label or a file in Flywheel moves nothing here. A new version replaces the old one. If the record of a
+ * session is lost, its files are compared with Flywheel's hashes.
  */
 public final class Spool {
 
-    /** A line of the record has nothing of our own. */
+    /** The note in each line of the record; Flywheel needs none. */
     private static final String NOTE = "-";
 
     private final Flywheel flywheel;
     private final Path folder;
     private final int atOnce;
 
-    /** @param atOnce how many files of a session are downloaded side by side */
+    /** @param atOnce how many files of a session are downloaded in parallel */
     public Spool(Flywheel flywheel, Path folder, int atOnce) {
         this.flywheel = flywheel;
         this.folder = folder;
         this.atOnce = atOnce;
     }
 
-    /** The folder that is the session's experiment. */
+    /** Returns the folder that is the session's experiment. */
     public Path tree(String session) {
         return tree(folder, session);
     }
 
-    /** The folder that is the session's experiment, in a spool. */
+    /** Returns the folder in a spool that is the session's experiment. */
     public static Path tree(Path spool, String session) {
         return ItemFolder.tree(home(spool, session));
     }
@@ -60,10 +60,10 @@ public final class Spool {
     }
 
     /**
-     * Brings what is not here yet, and compares what Flywheel lists with what is here.
+     * Downloads what is not here yet, and compares what Flywheel lists with what is here.
      *
-     * @throws DeliveryException when Flywheel does not accept the key any more, or the spool cannot be read or written
-     * @throws IllegalArgumentException if it is no id
+     * @throws DeliveryException if Flywheel no longer accepts the key, or the spool cannot be read or written
+     * @throws IllegalArgumentException if {@code session} is not an id
      */
     public Reconciliation deliver(String session) throws IOException, InterruptedException {
         ListedSession told = ListedSession.of(flywheel, session);
@@ -95,7 +95,7 @@ public final class Spool {
         }
     }
 
-    /** The record as it was until November 2026. One that cannot be read is as good as none. */
+    /** Imports the record in its format before November 2026. An unreadable record counts as none. */
     private static void takeOver(Path record, Delivered delivered) throws IOException {
         if (!delivered.places().isEmpty() || !Files.isRegularFile(record, LinkOption.NOFOLLOW_LINKS)) {
             return;
@@ -114,7 +114,7 @@ public final class Spool {
                         FilePath.of(told.path("path").asString())));
             }
         } catch (JacksonException | IllegalArgumentException e) {
-            // What lies there is compared with Flywheel's hashes.
+            // The files are then compared with Flywheel's hashes.
         }
     }
 
@@ -168,7 +168,7 @@ public final class Spool {
         @Override
         public Arrived fetch(HeldFile file, Part part) throws IOException, InterruptedException {
             FilePath path = Objects.requireNonNull(paths.get(file.id()));
-            // Killed between a file's name and its being written down, the last time.
+            // The last delivery was killed after naming the file and before recording it.
             if (Download.isAt(home.at(path), file)) {
                 part.discard();
                 return () -> place(file, file.sizeBytes(), path);

@@ -5,9 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * Names of files and folders in the spool, made of names and labels that may be any text. What a file system or a reader of lists
- * would stumble over is written as {@code ~} and two hexadecimal digits for each byte of its UTF-8; what is cut off ends in
- * {@code ~~} and the id. All else stays as it is.
+ * Names of files and folders in the spool, made from names and labels that may be any text. Characters that a file
+ * system or a reader of lists may not handle are written as {@code ~} and two hexadecimal digits for each byte of their
+ * UTF-8. Shortened names end in {@code ~~} and the id. All other characters stay as they are.
  */
 final class SpoolName {
 
@@ -19,24 +19,24 @@ final class SpoolName {
 
     private SpoolName() {}
 
-    /** A container's: its label can be that of another one, so its id is always in it. */
+    /** Returns a container's folder name. It always contains the id, because labels are not unique. */
     static String folder(String label, String id) {
         return cut(escaped(label), LABEL_BYTES_MAX) + "~~" + id;
     }
 
-    /** The id in a container's folder; all of the name if there is none. */
+    /** Returns the id in a container's folder name, or the whole name if there is none. */
     static String idOf(FilePath folder) {
         String name = new String(folder.name(), StandardCharsets.UTF_8);
         return name.substring(name.lastIndexOf("~~") + 2);
     }
 
-    /** A file's own name as long as that is short enough. */
+    /** Returns a file's own name, shortened if it is too long. */
     static String file(String name, String id) {
         String escaped = escaped(name);
         return bytes(escaped) <= BYTES_MAX ? escaped : cut(escaped, BYTES_MAX - bytes(id) - 2) + "~~" + id;
     }
 
-    /** A file's whose name is also that of another one beside it. */
+    /** Returns the name of a file whose own name is already taken by a sibling. */
     static String twin(String name, String id) {
         return cut(escaped(name), BYTES_MAX - bytes(id) - 2) + "~~" + id;
     }
@@ -75,7 +75,7 @@ final class SpoolName {
 
     private static void escape(int point, StringBuilder escaped) {
         if (Character.getType(point) == Character.SURROGATE) {
-            // Half of a pair has no UTF-8.
+            // An unpaired surrogate has no UTF-8.
             escaped.append("~u").append(HEX.toHexDigits((char) point));
             return;
         }

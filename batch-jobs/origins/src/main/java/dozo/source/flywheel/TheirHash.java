@@ -13,7 +13,7 @@ record TheirHash(String algorithm, String hex) {
 
     private static final Pattern FORM = Pattern.compile("v0-sha(256|384|512)-([0-9a-f]{64,128})");
 
-    /** Nothing when there is none, or when its form is unknown: it is no proof of anything then. */
+    /** Parses a hash; empty if there is none, or if its form is unknown: it then proves nothing. */
     static Optional<TheirHash> of(@Nullable String text) {
         Matcher matcher = FORM.matcher(text == null ? "" : text);
         if (!matcher.matches()) {

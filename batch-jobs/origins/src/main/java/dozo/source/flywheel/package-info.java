@@ -1,4 +1,4 @@
-/** Reads a Flywheel: learns what changed, and brings a session's files into a folder, each checked by its size and hash. */
+/** Reads a Flywheel: finds changes and delivers a session's files into a folder, each checked by its size and hash. */
 @NullMarked
 @NamedInterface("flywheel")
 package dozo.source.flywheel;

@@ -10,7 +10,7 @@ import org.apache.hc.core5.http.ClassicHttpResponse;
 import org.apache.hc.core5.http.Header;
 import org.jspecify.annotations.Nullable;
 
-/** What a server answered. The status and the headers can still be asked for when the body has been read. */
+/** A server's answer. Status and headers remain available after the body has been read. */
 public final class Answer {
 
     private final HttpUriRequestBase request;
@@ -30,15 +30,16 @@ public final class Answer {
         return response.getCode();
     }
 
-    /** The first header of this name. */
+    /** Returns the first header of this name. */
     public Optional<String> header(String name) {
         return Optional.ofNullable(response.getFirstHeader(name)).map(Header::getValue);
     }
 
     /**
-     * The body, once; its reads throw an {@link HttpFailure} when it stops, ends too early, or is longer than this.
+     * Returns the body; to be called once. Its reads throw an {@link HttpFailure} if it stalls, ends too early, or is
+     * longer than the limit.
      *
-     * @param bytesMax what is taken of it
+     * @param bytesMax the longest body that is read
      */
     public InputStream body(long bytesMax) throws IOException {
         InputStream in = response.getEntity() == null
@@ -48,7 +49,7 @@ public final class Answer {
         return body;
     }
 
-    /** What was wanted has been read: the next request goes over the same connection if there is little behind it. */
+    /** Ends the use of the answer; the connection is reused if little of the body is left. */
     void finish() throws IOException {
         if (body != null) {
             body.finish();

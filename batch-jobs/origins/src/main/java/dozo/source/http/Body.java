@@ -8,13 +8,16 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** An answer's body. It has a limit, and has to go on: the client's own limit of time is for a single read, which a drop satisfies. */
+/**
+ * An answer's body, with limits on size and stalling. The client's own time limit applies to a single read, which one
+ * byte satisfies.
+ */
 final class Body extends InputStream {
 
-    /** What has to arrive within each time that is allowed for stalling; less is no way to read gigabytes. */
+    /** The least number of bytes that must arrive in each stall interval; gigabytes cannot be read at a lower rate. */
     private static final long PROGRESS_BYTES_MIN = 1_024;
 
-    /** More than that is cheaper not to read, and to ask on a new connection. */
+    /** The most that is read to reuse a connection; with more left, a new connection is cheaper. */
     private static final int REST_BYTES_MAX = 8_192;
 
     private final InputStream in;
@@ -28,7 +31,7 @@ final class Body extends InputStream {
     private volatile boolean stalled;
     private boolean over;
 
-    /** @param abort ends a read that another thread waits in */
+    /** @param abort cancels a read in which another thread is blocked */
     Body(InputStream in, long bytesMax, Duration stall, ScheduledExecutorService watch, Runnable abort) {
         this.in = in;
         this.bytesMax = bytesMax;
@@ -82,7 +85,7 @@ final class Body extends InputStream {
         return new HttpFailure(Kind.DROPPED, "the connection ended behind %d bytes of the answer".formatted(bytes));
     }
 
-    /** NB: only while somebody waits for bytes: a slow disk of ours is no silence of the server. */
+    /** NB: counts only while a read is blocked, so that a slow local disk is not taken for a stall of the server. */
     private void look() {
         long now = bytes;
         if (waits && now - bytesSeen < PROGRESS_BYTES_MIN) {
@@ -92,14 +95,14 @@ final class Body extends InputStream {
         bytesSeen = now;
     }
 
-    /** Reads what little is left behind what was wanted. */
+    /** Reads a short rest of the body, so that the connection can be reused. */
     void finish() throws IOException {
         if (!over) {
             over = in.readNBytes(REST_BYTES_MAX).length < REST_BYTES_MAX;
         }
     }
 
-    /** NB: leaves the connection alone: closing the client's stream would read all the rest of it. */
+    /** NB: does not close the client's stream, which would read the whole rest. */
     @Override
     public void close() {
         watching.cancel(false);

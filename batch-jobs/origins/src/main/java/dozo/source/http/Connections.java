@@ -32,12 +32,12 @@ import org.apache.hc.core5.util.Timeout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to servers that are read from (ADR 0044): HTTP/1.1, no redirect followed, no cookie kept, nothing decoded, nothing tried
- * twice. An answer's bytes go from the socket into the reader's own array, by the thread that reads. Safe for several threads.
+ * Connections to servers for reading (ADR 0044): HTTP/1.1, without redirects, cookies, decoding or retries. The reading
+ * thread copies an answer's bytes from the socket into the caller's array. Safe for use by several threads.
  */
 public final class Connections implements AutoCloseable {
 
-    /** At once, to all servers together; whoever needs another one waits for it. */
+    /** The limit for all servers together; further requests wait. */
     private static final int CONNECTIONS_MAX = 256;
 
     private final Duration stall;
@@ -47,9 +47,9 @@ public final class Connections implements AutoCloseable {
     private final CloseableHttpClient http;
 
     /**
-     * What is asked.
+     * A request.
      *
-     * @param posted null: it is a GET
+     * @param posted the body of a POST; null for a GET
      */
     public record Request(
             URI uri, Map<String, String> headers, @Nullable String posted) {}
@@ -61,9 +61,9 @@ public final class Connections implements AutoCloseable {
     }
 
     /**
-     * @param connect for a connection
-     * @param beginning for the beginning of an answer
-     * @param stall within each such time some of the answer's body has to arrive
+     * @param connect limit for establishing a connection
+     * @param beginning limit until an answer begins
+     * @param stall interval in which some of the answer's body must arrive
      */
     public Connections(Duration connect, Duration beginning, Duration stall) {
         this.stall = stall;
@@ -98,16 +98,16 @@ public final class Connections implements AutoCloseable {
     }
 
     /**
-     * Asks once. When it comes back, nothing reads any more.
+     * Sends one request, without a retry. Nothing reads from the connection after this method returns.
      *
-     * @throws HttpFailure when there is no answer, or not all of one
-     * @throws IOException what the reading throws
-     * @throws InterruptedException the connection is ended then
+     * @throws HttpFailure if there is no answer, or only part of one
+     * @throws IOException if {@code reading} throws one
+     * @throws InterruptedException if interrupted; the connection is closed
      */
     public <T> T exchange(Request asked, Reading<T> reading) throws IOException, InterruptedException {
         HttpUriRequestBase request = request(asked);
         CompletableFuture<T> read = new CompletableFuture<>();
-        // NB: on a thread of its own, because a wait for a socket hears of no interruption, and its caller has to.
+        // NB: on a separate thread, because a blocking socket read ignores interruption and the caller must not.
         threads.execute(() -> read(request, reading, read));
         try {
             return read.get();
@@ -132,7 +132,7 @@ public final class Connections implements AutoCloseable {
         return request;
     }
 
-    // What is thrown, an Error too, has to reach whoever waits.
+    // Everything thrown, including an Error, must reach the waiting caller.
     @SuppressWarnings("CatchingUnchecked")
     private <T> void read(HttpUriRequestBase request, Reading<T> reading, CompletableFuture<T> read) {
         try (ClassicHttpResponse response = open(request)) {
@@ -153,7 +153,7 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    /** NB: the cause is told by its kind alone: its text may have the request's path in it. */
+    /** NB: names only the cause's class, because its text may contain the request's path. */
     private static HttpFailure failure(IOException cause) {
         String kind = cause.getClass().getSimpleName();
         return switch (cause) {

@@ -2,22 +2,24 @@ package dozo.source.http;
 
 import java.io.IOException;
 
-/** No answer, or not all of one. The message has nothing in it of the request or of what the server said: that could be a secret. */
+/**
+ * A missing or incomplete answer. The message contains nothing of the request or of the server's text, which could be
+ * secret.
+ */
 public final class HttpFailure extends IOException {
 
     private static final long serialVersionUID = 1L;
 
     private final Kind kind;
 
-    /** What happened. */
     public enum Kind {
-        /** No connection came about. */
+        /** No connection could be established. */
         UNREACHABLE,
-        /** The answer did not begin in time, or stopped coming. */
+        /** The answer did not begin in time, or stalled. */
         STALLED,
-        /** The connection ended before the answer did. */
+        /** The connection ended before the answer was complete. */
         DROPPED,
-        /** The answer is longer than what is taken. */
+        /** The answer is longer than its limit. */
         TOO_LARGE
     }
 

@@ -1,4 +1,4 @@
-/** One HTTP client for all that is read from servers: blocking, limited in time and size, and trying nothing twice. */
+/** One blocking HTTP client for reading from servers, limited in time and size, without retries. */
 @NullMarked
 package dozo.source.http;
 

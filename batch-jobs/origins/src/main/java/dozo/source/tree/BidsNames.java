@@ -15,8 +15,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The names in a BIDS subject's or session's folder, and whether they belong together: what a {@code scans.tsv} names is there, and what
- * is wanted beside an image or a recording is, in its folder or in one above it (the inheritance of BIDS).
+ * The names in a BIDS subject's or session's folder, and checks that they belong together: everything named in a
+ * {@code scans.tsv} exists, and every image or recording has its sidecars, in its folder or in one above it (the
+ * inheritance principle of BIDS).
  */
 final class BidsNames {
 
@@ -26,7 +27,7 @@ final class BidsNames {
     private static final Set<String> IMAGES =
             Set.of(".nii", ".nii.gz", ".fif", ".ds", ".sqd", ".con", ".edf", ".bdf", ".vhdr", ".set", ".snirf");
 
-    /** Without a sidecar these say too little, by the standard. All others need one where their like have one here. */
+    /** The standard requires a sidecar for these. All other images need one only if any of them has one here. */
     private static final Set<String> WITH_SIDECAR =
             Set.of("bold", "dwi", "asl", "pet", "meg", "eeg", "ieeg", "nirs", "epi", "phasediff");
 
@@ -56,10 +57,10 @@ final class BidsNames {
         }
     }
 
-    /** A file that says something of others: of those in its folder and below it. */
+    /** A file that describes others, in its folder and below it. */
     private record Sidecar(FilePath folder, Name name) {}
 
-    /** What else a folder and those above it hold that images may need. */
+    /** The sidecars in a folder and in those above it. */
     private record Sidecars(List<Sidecar> sidecars, boolean byCustom) {
 
         boolean isThere(FilePath image, Name name, String extension) {
@@ -134,13 +135,13 @@ final class BidsNames {
         }
     }
 
-    /** What the lists of scans name; what of it is not there is missing. */
+    /** Returns the scans that {@code scans.tsv} files name; adds those that do not exist to {@code missing}. */
     private Set<FilePath> scans(Contents contents, List<Reason> missing) throws IOException {
         Set<FilePath> named = new HashSet<>();
         for (FilePath path : names) {
             if (name(path).endsWith("scans.tsv")) {
                 String text = new String(contents.begin(path, SCANS_BYTES_MAX), StandardCharsets.UTF_8);
-                // Spreadsheets begin it with a byte order mark.
+                // Spreadsheet programs write a byte order mark at the start.
                 scans(path, text.startsWith("\uFEFF") ? text.substring(1) : text, named, missing);
             }
         }
@@ -175,7 +176,7 @@ final class BidsNames {
 
     private static boolean isImage(String name) {
         Name parsed = Name.of(name);
-        // What a MEG's calibration is kept in has a recording's name by the standard, and is none.
+        // By the standard, a MEG's calibration files are named like recordings, but are not recordings.
         boolean calibrates = parsed.suffix().equals("meg")
                 && CALIBRATION.contains(parsed.entities().getOrDefault("acq", ""));
         return name.startsWith("sub-") && IMAGES.contains(parsed.extension()) && !calibrates;

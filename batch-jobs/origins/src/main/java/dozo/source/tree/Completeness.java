@@ -9,28 +9,30 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether all of an experiment is there: by what is seen now, what was seen before, the rules and the clock, and by nothing else.
+ * Decides whether an experiment is complete, from the current look, the last look, the rules and the clock alone.
  *
- * <p>Never as long as any evidence says that something is missing, a name is temporary, something cannot be read, or something changed
- * within the quiet period. Then when some evidence says that all is there. Time alone counts only where none says anything.
+ * <p>An experiment is not complete while any evidence says that something is missing, a name is temporary, something
+ * cannot be read, or something changed within the quiet period. Otherwise it is complete if some evidence says that
+ * everything is there. Time alone counts only if no evidence says anything.
  */
 public final class Completeness {
 
     private Completeness() {}
 
     /**
-     * What was seen, to be kept until the next look.
+     * The result of a look, kept until the next look.
      *
-     * @param since nothing has changed since then, as far as is known
-     * @param at when it was looked at
+     * @param since nothing is known to have changed since then
+     * @param at when the look was made
      */
     public record Seen(long files, long bytes, long digest, Instant since, Instant at) {}
 
     /**
-     * What is to be thought of it.
+     * The verdict.
      *
-     * @param reasons why it is not complete; none: it is
-     * @param wrong whether a person should look: it was said to be complete and is not, cannot be read, or will hardly be any more
+     * @param reasons why the experiment is not complete; empty if it is
+     * @param wrong whether a person should look: it is marked as complete but is not, cannot be read, or has not become
+     * complete in time
      */
     public record Verdict(Seen seen, List<Reason> reasons, boolean wrong) {
 
@@ -39,7 +41,7 @@ public final class Completeness {
         }
     }
 
-    /** Judges. */
+    /** Returns the verdict for what was observed now. */
     public static Verdict judge(Observed now, @Nullable Seen before, Rules rules, Instant at) {
         Seen seen = new Seen(now.files(), now.bytes(), now.digest(), since(now, before, at), at);
         Duration still = Duration.between(seen.since(), at);
@@ -100,8 +102,8 @@ public final class Completeness {
     }
 
     /**
-     * Since when nothing changed. The file system's clock is believed where it fits to ours: between two looks if there is a
-     * difference, before this one if there is none.
+     * Returns since when nothing has changed. The file system's clock is trusted if it agrees with ours: the newest
+     * time must be between the two looks if there is a difference, else before this look.
      */
     private static Instant since(Observed now, @Nullable Seen before, Instant at) {
         Instant newest = now.newest() == null || now.newest().isAfter(at) ? Instant.MIN : now.newest();

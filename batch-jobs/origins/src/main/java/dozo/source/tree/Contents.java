@@ -6,17 +6,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** What is asked of files of an experiment's folder beyond their names, sizes and times. */
+/** What the rules need to know about files of an experiment's folder, beyond names, sizes and times. */
 public interface Contents {
 
     /**
-     * What one DICOM file says of the series that it is of.
+     * What one DICOM file says about its series.
      *
      * @param series its UID
-     * @param number what people know the series by
-     * @param acquisition which of the series; 0 where it does not say
-     * @param images in this file
-     * @param isImage whether it has pixels: reports and the like have none, and nobody tells how many there are
+     * @param number the series' name for people
+     * @param acquisition which acquisition of the series; 0 if the file does not say
+     * @param images how many are in this file
+     * @param isImage whether it has pixels; reports and similar files have none, and their number is not stated
+     * anywhere
      * @param seriesFiles how many files the series has
      * @param acquisitionImages how many images the acquisition has
      */
@@ -29,15 +30,18 @@ public interface Contents {
             OptionalInt seriesFiles,
             OptionalInt acquisitionImages) {}
 
-    /** What a file says of its series; empty: it is no DICOM file, or names no series. */
+    /** Returns what a file says about its series; empty if it is not a DICOM file, or names no series. */
     Optional<Image> image(FilePath file) throws IOException;
 
-    /** A file's first bytes, at most so many. */
+    /** Returns a file's first bytes, at most this many. */
     byte[] begin(FilePath file, int bytes) throws IOException;
 
-    /** Whether a link leads to something. */
+    /** Returns whether a link's target exists. */
     boolean leads(FilePath link);
 
-    /** Names of files ending with {@code .json}, {@code .bval} or {@code .bvec} in the folders above, which are for what is below them. */
+    /**
+     * Returns the names of files that end with {@code .json}, {@code .bval} or {@code .bvec} in the folders above; they
+     * also describe files below.
+     */
     List<String> above() throws IOException;
 }

@@ -5,12 +5,12 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What says of an experiment's folder that all of it is there, or that something is not. */
+/** Evidence that an experiment's folder is complete, or that something is missing. */
 public sealed interface Evidence {
 
     int COUNT_MAX = 1_000_000;
 
-    /** A file that is put there when everything else is. */
+    /** A file that is created after everything else is there. */
     record Marker(Glob name) implements Evidence {
         @Override
         public String toString() {
@@ -18,7 +18,7 @@ public sealed interface Evidence {
         }
     }
 
-    /** At least so many files or folders with such a path. */
+    /** At least this many files or folders match this path. */
     record Expected(int count, Glob name) implements Evidence {
         @Override
         public String toString() {
@@ -27,9 +27,9 @@ public sealed interface Evidence {
     }
 
     /**
-     * Each series has as many images as its files say that it has.
+     * Each series has as many images as its files say.
      *
-     * @param series at least so many of images there are; 0: nobody knows how many there will be
+     * @param series the least number of series with images; 0 if not known
      */
     record DicomCounts(int series) implements Evidence {
         @Override
@@ -38,7 +38,9 @@ public sealed interface Evidence {
         }
     }
 
-    /** Each image and recording has the files beside it that BIDS wants, and whatever a {@code scans.tsv} names is there. */
+    /**
+     * Each image and recording has the sidecars that BIDS requires, and everything named in a {@code scans.tsv} exists.
+     */
     record BidsFiles() implements Evidence {
         @Override
         public String toString() {
@@ -50,9 +52,9 @@ public sealed interface Evidence {
             "(?:marker (?<marker>.+)|expect (?<count>[0-9]{1,7}) (?<name>.+)|dicom(?: (?<series>[0-9]{1,7}))?|bids)");
 
     /**
-     * The evidence that a text says; empty: it says none.
+     * Parses a piece of evidence; empty if the text is none.
      *
-     * @throws Malformed when it says some, and not rightly
+     * @throws Malformed if a value in it is not valid
      */
     static Optional<Evidence> of(String text) {
         Matcher matcher = WRITTEN.matcher(text);

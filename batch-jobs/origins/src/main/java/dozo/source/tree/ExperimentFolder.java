@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** An experiment's folder on this machine. It is only read; no link is followed but to see whether something is behind it. */
+/** An experiment's folder on this machine, read only. Links are followed only to check whether their target exists. */
 public final class ExperimentFolder implements Contents {
 
     private static final int ABOVE_MAX = 10_000;
@@ -29,9 +29,9 @@ public final class ExperimentFolder implements Contents {
     private final ThreadLocal<HeaderReader> readers = ThreadLocal.withInitial(HeaderReader::new);
 
     /**
-     * A folder.
+     * Creates a folder of a tree.
      *
-     * @param root of the tree, without links
+     * @param root of the tree; contains no links
      */
     public ExperimentFolder(Path root, FilePath path) {
         this.root = root;
@@ -40,9 +40,9 @@ public final class ExperimentFolder implements Contents {
     }
 
     /**
-     * Walks it, and reads what the rules need to know.
+     * Walks the folder and reads what the rules need.
      *
-     * @throws IOException when the folder cannot be walked
+     * @throws IOException if the folder cannot be walked
      */
     public Observed look(Rules rules, Instant at) throws IOException, InterruptedException {
         Sighting sighting = new Sighting(rules, at, this);

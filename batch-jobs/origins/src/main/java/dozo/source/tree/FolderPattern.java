@@ -18,11 +18,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which folders below a root are experiments, and what their names say: {@code {project}/{date:yyyyMMdd}_{label}}. One step for each
- * {@code /}, so a capture never matches one. Names are bytes: text of a pattern is its UTF-8, a capture takes whatever bytes there are.
+ * A pattern for the folders below a root that are experiments, and for the fields in their names:
+ * {@code {project}/{date:yyyyMMdd}_{label}}. It has one step per folder level, so a capture never contains {@code /}.
+ * Names are bytes: text in a pattern stands for its UTF-8, and a capture matches any bytes.
  *
- * <p>Matching takes time in proportion to the name: a capture ends at the first place where the text behind it stands, one that only
- * text follows, at the last. Names that begin with a dot are matched by a pattern that says the dot, and by no other.
+ * <p>Matching takes time in proportion to the name's length. A capture ends at the first occurrence of the text after
+ * it; if that text ends the name, at the last one. Names that begin with a dot are matched only by patterns that begin
+ * with a dot.
  */
 public final class FolderPattern {
 
@@ -34,21 +36,21 @@ public final class FolderPattern {
     private final String text;
     private final List<List<Part>> steps;
 
-    /** What a part of a name says. */
+    /** The meaning of a part of a name. */
     public enum Field {
         /** The origin's own project. */
         PROJECT,
         /** The day of the acquisition. */
         DATE,
-        /** What people called it; the proposed title. */
+        /** A name given by people; becomes the proposed title. */
         LABEL,
-        /** Which visit; in the proposed title too. */
+        /** The visit; becomes part of the proposed title. */
         SESSION,
-        /** Whose it is: matched, and never kept. */
+        /** The subject: matched, but never stored. */
         SUBJECT,
         /** A scanner's code. */
         SCANNER,
-        /** As DICOM codes it. */
+        /** As a DICOM code. */
         MODALITY;
 
         String word() {
@@ -57,16 +59,16 @@ public final class FolderPattern {
     }
 
     private sealed interface Part {
-        /** @param latin a character for each byte */
+        /** @param latin one character per byte */
         record Text(String latin) implements Part {}
 
-        /** @param field null: any bytes, none too, and nothing is learnt */
+        /** @param field null if the matched bytes, possibly none, are ignored */
         record Capture(@Nullable Field field) implements Part {}
 
         record Day(DayForm form) implements Part {}
     }
 
-    /** How a day is written; the length is fixed. */
+    /** The format of a day; its length is fixed. */
     private enum DayForm {
         PLAIN("yyyyMMdd", "(?<y>[0-9]{4})(?<m>[0-9]{2})(?<d>[0-9]{2})", 0),
         DASHES("yyyy-MM-dd", "(?<y>[0-9]{4})-(?<m>[0-9]{2})-(?<d>[0-9]{2})", 0),
@@ -113,7 +115,7 @@ public final class FolderPattern {
         }
     }
 
-    /** What was learnt of a path; the bytes as they stand there. */
+    /** The values captured from a path, as raw bytes. */
     public record Captured(
             Map<Field, byte[]> values, @Nullable LocalDate day) {
 
@@ -141,9 +143,9 @@ public final class FolderPattern {
     }
 
     /**
-     * The pattern that a text says.
+     * Parses a pattern.
      *
-     * @throws Malformed when it says none; the message says what is accepted
+     * @throws Malformed if the text is not a pattern; the message says what was expected
      */
     public static FolderPattern of(String text) {
         if (text.isEmpty() || text.length() > LENGTH_MAX) {
@@ -224,12 +226,15 @@ public final class FolderPattern {
         return new Part.Capture(field);
     }
 
-    /** How many folders deep its folders lie. */
+    /** Returns how many levels below the root the pattern's folders are. */
     int depth() {
         return steps.size();
     }
 
-    /** What the name says at this step of the way, beside what is known; empty: it does not match. */
+    /**
+     * Matches a name at a step; returns the known values with those captured from the name, or empty if it does not
+     * match.
+     */
     Optional<Captured> match(int step, byte[] bytes, Captured known) {
         List<Part> parts = steps.get(step);
         String name = new String(bytes, StandardCharsets.ISO_8859_1);
@@ -266,7 +271,7 @@ public final class FolderPattern {
         return at == name.length() ? Optional.of(known.and(new Captured(values, day))) : Optional.empty();
     }
 
-    /** Where a part ends that begins here; negative: it does not fit. */
+    /** Returns where a part that starts here ends; negative if it does not match. */
     private static int end(List<Part> parts, int i, String name, int at) {
         return switch (parts.get(i)) {
             case Part.Text(String latin) -> name.startsWith(latin, at) ? at + latin.length() : -1;
@@ -299,7 +304,7 @@ public final class FolderPattern {
         return text.hashCode();
     }
 
-    /** As it was written. */
+    /** Returns the pattern's text. */
     @Override
     public String toString() {
         return text;

@@ -27,12 +27,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for the folders that patterns claim. Lists folders down to the deepest pattern and no deeper, and of those only what a pattern
- * leads into: what lies in an experiment is not looked at. No link is followed, also none that somebody puts there meanwhile.
+ * Searches for the folders that patterns claim. It lists folders only down to the depth of the deepest pattern, and
+ * only those that a pattern leads into; the content of experiments is not listed. No link is followed, not even one
+ * created during the search.
  */
 public final class FolderSearch {
 
-    /** So many names are looked at; a tree with more of them above its experiments has the wrong patterns. */
+    /** The most names that are looked at. A tree with more names above its experiments has unsuitable patterns. */
     public static final int NAMES_MAX = 1_000_000;
 
     private static final int UNMATCHED_NAMED_MAX = 3;
@@ -53,23 +54,23 @@ public final class FolderSearch {
     private boolean tellsBirth;
     private int names;
 
-    /** What may be wrong with a folder. */
+    /** A problem with a folder. */
     public enum Reason {
-        /** It cannot be listed: what lies below it is not known. */
+        /** It cannot be listed; its content is unknown. */
         UNREADABLE(true),
-        /** A link that leads to something; it has a name that a pattern claims, and is not followed. */
+        /** A link with an existing target and a name that a pattern claims; not followed. */
         LINK(false),
-        /** A link that leads to nothing. */
+        /** A link whose target does not exist. */
         DANGLING(true),
         /** Two patterns claim it. */
         CLAIMED_TWICE(true),
-        /** It lies in a folder that is claimed too. */
+        /** It is inside a folder that is claimed too. */
         NESTED(true),
-        /** It is a folder that was found under another path: a mount. */
+        /** The same folder was found under another path: a mount. */
         SAME_FOLDER(true),
-        /** A pattern claims no folder. */
+        /** The pattern claims no folder. */
         NOTHING_MATCHES(false),
-        /** Folders beside those that are claimed, which no pattern claims: nothing of them is collected. */
+        /** Folders beside claimed ones that no pattern claims; nothing in them is collected. */
         UNCLAIMED(false);
 
         private final boolean missing;
@@ -78,26 +79,27 @@ public final class FolderSearch {
             this.missing = missing;
         }
 
-        /** Whether something is not collected that should be, as far as anybody can know. */
+        /** Returns whether, as far as can be known, something is not collected that should be. */
         public boolean isMissing() {
             return missing;
         }
     }
 
-    /** Something wrong. */
+    /** A problem with its message. */
     public record Trouble(Reason reason, FilePath path, String message) {}
 
     /**
-     * What was found.
+     * The result of a search.
      *
-     * @param folders what exactly one pattern claims, by path
-     * @param disputed what is claimed and should not be taken by itself: claimed twice, or in or around another one
-     * @param unlisted folders of which it is not known what lies below them
+     * @param folders those that exactly one pattern claims, by path
+     * @param disputed claimed folders that must not be registered automatically: claimed twice, or inside or around
+     * another claimed folder
+     * @param unlisted folders whose content is unknown
      */
     public record Found(
             List<FoundFolder> folders, Set<FilePath> disputed, List<FilePath> unlisted, List<Trouble> troubles) {
 
-        /** Whether it is not known what has this path: then it is not gone. */
+        /** Returns whether it is unknown what has this path; such a path does not count as gone. */
         public boolean isUnknown(FilePath path) {
             return disputed.contains(path) || unlisted.stream().anyMatch(path::startsWith);
         }
@@ -112,10 +114,10 @@ public final class FolderSearch {
     }
 
     /**
-     * What the patterns claim below a root.
+     * Finds the folders that the patterns claim below a root.
      *
-     * @param root without links
-     * @throws IOException when the root cannot be listed, or too many names lie above the experiments
+     * @param root contains no links
+     * @throws IOException if the root cannot be listed, or too many names are above the experiments
      */
     public static Found look(Path root, List<FolderPattern> patterns) throws IOException, InterruptedException {
         return look(root, patterns, NAMES_MAX);
@@ -302,7 +304,10 @@ public final class FolderSearch {
         }
     }
 
-    /** The key's text has the number, and nothing else in Java tells it of an entry of an open folder. */
+    /**
+     * Returns the inode number, parsed from the text of the file key: Java offers no other way for an entry of an open
+     * folder.
+     */
     private static long inode(BasicFileAttributes facts) {
         Matcher matcher = INODE.matcher(String.valueOf(facts.fileKey()));
         if (!matcher.find()) {
@@ -312,8 +317,8 @@ public final class FolderSearch {
     }
 
     /**
-     * NB: where the file system does not tell, Java gives the time of modification in its place. Where one folder has another time, it
-     * does tell; file systems that are mounted below the root are taken to be alike.
+     * NB: if the file system does not record birth times, Java returns the modification time instead. If the two differ
+     * for any folder, the file system does record them; file systems mounted below the root are assumed to be alike.
      */
     private void askBirth(BasicFileAttributes facts) {
         tellsBirth |= !facts.creationTime().equals(facts.lastModifiedTime())

@@ -8,8 +8,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A pattern for paths below an experiment's folder: {@code *} stands for any bytes of a name, none too, {@code ?} for one byte, and a
- * whole step {@code **} for any number of folders. Takes time in proportion to the path.
+ * A pattern for paths below an experiment's folder: {@code *} matches any number of bytes in a name, {@code ?} matches
+ * one byte, and a whole step {@code **} matches any number of folders. Matching takes time in proportion to the path's
+ * length.
  */
 record Glob(String text) {
 
@@ -61,7 +62,7 @@ record Glob(String text) {
         return steps;
     }
 
-    /** Goes back to the last star alone, which is enough: an earlier one could take no more than it. */
+    /** Backtracks only to the last star, which is enough: an earlier one could not match more. */
     private static boolean matches(byte[] name, byte[] wanted) {
         int at = 0;
         int in = 0;

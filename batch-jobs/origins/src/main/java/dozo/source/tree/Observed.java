@@ -5,15 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a look at an experiment's folder found.
+ * The result of a look at an experiment's folder.
  *
- * @param files regular ones
- * @param bytes in them
- * @param digest of all names, sizes and times of modification: another one, and something changed
- * @param newest when something in it changed last, by the file system's own word; null: nothing is in it
- * @param said what each evidence says
- * @param unreadable what cannot be read: nobody knows what it holds
- * @param remarks what is worth a word, and stands in nothing's way
+ * @param files how many regular files there are
+ * @param bytes their total size
+ * @param digest of all names, sizes and modification times; it differs if something changed
+ * @param newest the time of the last change, by the file system's clock; null if the folder is empty
+ * @param said what each piece of evidence says
+ * @param unreadable what cannot be read; its content is unknown
+ * @param remarks what is worth noting but does not prevent completeness
  */
 public record Observed(
         long files,
@@ -24,24 +24,24 @@ public record Observed(
         List<Reason> unreadable,
         List<Reason> remarks) {
 
-    /** What one piece of evidence says of the folder. */
+    /** What one piece of evidence says about the folder. */
     public sealed interface Said {
 
-        /** All that it knows of is there. */
+        /** Everything that it knows of is there. */
         record Done(boolean marked) implements Said {}
 
         /** Something is missing. */
         record Lacking(List<Reason> reasons) implements Said {}
 
-        /** It knows nothing. */
+        /** It says nothing. */
         record Silent() implements Said {}
     }
 
     /**
-     * Why something is not complete, or what is worth a word.
+     * Why something is not complete, or a remark.
      *
-     * @param word in capitals
-     * @param name what it is about
+     * @param word a code in capital letters
+     * @param name of the file, series or folder concerned
      */
     public record Reason(String word, String name, String message) {}
 

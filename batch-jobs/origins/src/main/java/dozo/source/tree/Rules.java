@@ -10,12 +10,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When all of an experiment is there.
+ * The rules for when an experiment is complete.
  *
- * @param quiet so long nothing in the folder may have changed, whatever else is known; 0: it may have just now
- * @param alone so long that it is enough where no evidence says anything; null: it never is
- * @param late after so long without a change, what is not complete will hardly be: a person has to look
- * @param evidence all of it has to agree
+ * @param quiet how long nothing in the folder may have changed, whatever the evidence says; 0 if a change just now is
+ * allowed
+ * @param alone how long without a change is enough if no evidence says anything; null if time alone is never enough
+ * @param late how long without a change before a person must look at an incomplete experiment
+ * @param evidence all of it must agree
  */
 public record Rules(Duration quiet, @Nullable Duration alone, Duration late, List<Evidence> evidence) {
 
@@ -26,7 +27,7 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
     private static final int EVIDENCE_MAX = 20;
     private static final Pattern TIME = Pattern.compile("(quiet|alone|late) ([0-9]{1,4})([mhd])");
 
-    /** What is taken where nobody says anything. */
+    /** The rules for an origin that states none. */
     public static final Rules USUAL =
             new Rules(QUIET, ALONE, LATE, List.of(new Evidence.DicomCounts(0), new Evidence.BidsFiles()));
 
@@ -47,9 +48,9 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
     }
 
     /**
-     * The rules that texts say, one each; none at all: the usual ones.
+     * Parses rules, one per text; an empty list gives the usual ones.
      *
-     * @throws Malformed when one of them is no rule; the message says what is accepted
+     * @throws Malformed if a text is not a rule; the message says what was expected
      */
     public static Rules of(List<String> texts) {
         if (texts.isEmpty()) {
@@ -99,12 +100,12 @@ public record Rules(Duration quiet, @Nullable Duration alone, Duration late, Lis
         return duration;
     }
 
-    /** One of the evidence of a kind. */
+    /** Returns the first piece of evidence of a kind. */
     <E extends Evidence> Optional<E> find(Class<E> kind) {
         return evidence.stream().filter(kind::isInstance).map(kind::cast).findFirst();
     }
 
-    /** In words, each as it can be said. */
+    /** Returns the rules as texts that {@link #of} accepts. */
     public List<String> texts() {
         List<String> texts = new ArrayList<>();
         texts.add("quiet " + text(quiet));

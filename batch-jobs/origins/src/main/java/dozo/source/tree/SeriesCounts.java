@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Counts images by series, beside what the images themselves say of it: files of the series (0020,1209), which few have, and images of the
- * acquisition (0020,1002). Neither is more than a lower bound: some scanners tell the images of one volume.
+ * Counts images by series, and compares the counts with what the images state: the files of the series (0020,1209),
+ * which few images state, and the images of the acquisition (0020,1002). Both are only lower bounds: some scanners
+ * state the images of one volume.
  */
 final class SeriesCounts {
 
@@ -75,7 +76,7 @@ final class SeriesCounts {
                 .add(image);
     }
 
-    /** That each series is whole says nothing of those that are to come; only how many there will be does. */
+    /** Complete series do not show that no more series will come; only a known number of series does. */
     Said said() {
         List<Reason> missing = new ArrayList<>();
         if (series.size() < evidence.series()) {

@@ -27,8 +27,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is told what an experiment's folder holds, in any order and by several threads, and sums up what the rules have to know of it. Memory
- * grows with series and, where BIDS is looked at, with names, up to a limit each: beyond it the evidence says nothing.
+ * Receives the content of an experiment's folder, in any order and from several threads, and sums up what the rules
+ * need. Memory grows with the number of series and, if BIDS is checked, of names, up to a limit each; beyond it the
+ * evidence says nothing.
  */
 public final class Sighting implements Listings {
 
@@ -39,14 +40,14 @@ public final class Sighting implements Listings {
     private static final long FNV_PRIME = 0x100000001b3L;
     private static final long NANOS = 1_000_000_000L;
 
-    /** What rsync calls a file that is on its way: the last six are chance, so nearly all have a digit or a capital. */
+    /** A temporary name of rsync. The last six characters are random, so nearly always one is a digit or a capital. */
     private static final Pattern RSYNC =
             Pattern.compile("\\..+\\.(?=[A-Za-z0-9]*[A-Z0-9])[A-Za-z0-9]{6}", Pattern.DOTALL);
 
     private static final Pattern PART =
             Pattern.compile(".+\\.(part|partial|filepart|crdownload|tmp)", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
-    /** What cannot be DICOM is not opened. */
+    /** Extensions of files that cannot be DICOM; they are not opened. */
     private static final Set<String> OTHERS = Set.of(
             "nii", "gz", "json", "tsv", "bval", "bvec", "fif", "sqd", "con", "dat", "txt", "csv", "log", "md", "h5",
             "mat", "png", "jpg", "mp4", "zip", "tar", "edf", "vhdr", "vmrk", "eeg", "meg4", "res4", "xml", "yaml", "py",
@@ -69,7 +70,7 @@ public final class Sighting implements Listings {
     private long newestNanos = Long.MIN_VALUE;
     private int headers;
 
-    /** The first few of something, and how many there are. */
+    /** The first few names of a kind, and their total number. */
     private static final class Some {
         private final List<String> names = new ArrayList<>();
         private long count;
@@ -89,7 +90,7 @@ public final class Sighting implements Listings {
         }
     }
 
-    /** Begins one at this time by our clock. */
+    /** Creates a sighting that starts at this time by our clock. */
     public Sighting(Rules rules, Instant at, Contents contents) {
         this.rules = rules;
         this.at = at;
@@ -119,7 +120,7 @@ public final class Sighting implements Listings {
         }
     }
 
-    /** One more file, folder or link. */
+    /** Adds a file, folder or link. */
     public void add(FilePath path, Facts facts) {
         boolean isTemporary = facts.kind() == EntryKind.FILE && isTemporary(path);
         Image image = isTemporary ? null : image(path, facts);
@@ -190,7 +191,7 @@ public final class Sighting implements Listings {
         }
     }
 
-    /** All is told: what is to be known of it. */
+    /** Returns the result, after everything has been added. */
     public synchronized Observed observed() throws IOException {
         List<Said> said = new ArrayList<>();
         for (int i = 0; i < matched.length; i++) {
@@ -244,7 +245,7 @@ public final class Sighting implements Listings {
         return OTHERS.contains(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT));
     }
 
-    /** Summed up, so that the order is of no matter. */
+    /** Returns an entry's share of the digest; shares are summed, so their order does not matter. */
     private static long hash(FilePath path, Facts facts) {
         long hash = FNV_BASIS;
         for (byte b : path.bytes()) {

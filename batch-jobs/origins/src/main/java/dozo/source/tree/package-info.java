@@ -1,4 +1,4 @@
-/** Finds experiments among the folders of a file tree, and judges by what lies in one whether all of it is there. */
+/** Finds experiments among the folders of a file tree, and judges by its content whether one is complete. */
 @NullMarked
 @NamedInterface("tree")
 package dozo.source.tree;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Text is what its file says it is, or is shown as a guess; it is never a failure. */
+/** Text is decoded as its file declares, or shown as a guess; it is never a failure. */
 @Tag(Campaign.TAG)
 class CharacterSetTest {
 
@@ -27,7 +27,7 @@ class CharacterSetTest {
         return set(declared).value(latin1.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** The names of the standard's own examples. {@code ~} stands for ESC where there is one. */
+    /** The names in the standard's own examples. {@code ~} stands for ESC. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

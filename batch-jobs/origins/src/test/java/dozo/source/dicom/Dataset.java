@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.Deflater;
 
-/** Writes DICOM for tests, right or wrong as they want it. */
+/** Writes valid and invalid DICOM data for tests. */
 public final class Dataset {
 
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -28,7 +28,7 @@ public final class Dataset {
         return new Dataset(true, true);
     }
 
-    /** Preamble, mark and a group 0002 with this transfer syntax, and then the data set. */
+    /** Returns a file: preamble, "DICM", a group 0002 with this transfer syntax, and the data set. */
     static byte[] file(String transferSyntax, byte[] data) {
         byte[] meta = explicit()
                 .text(0x0002_0002, "UI", "1.2.840.10008.5.1.4.1.1.4\0")
@@ -47,7 +47,7 @@ public final class Dataset {
         return deflated(data, 0);
     }
 
-    /** With so many megabytes of zeros behind the data. */
+    /** Deflates the data with so many megabytes of zeros after it. */
     static byte[] deflated(byte[] data, int megabytes) {
         Deflater deflater = new Deflater(9, true);
         ByteArrayOutputStream deflated = new ByteArrayOutputStream();
@@ -74,7 +74,7 @@ public final class Dataset {
         return head(tag, vr, value.length).raw(value);
     }
 
-    /** The start of an element that claims this length; -1 is the undefined one. */
+    /** Writes the head of an element that states this length; -1 means undefined. */
     Dataset head(int tag, String vr, long length) {
         number(tag >>> 16, 2).number(tag & 0xFFFF, 2);
         if (!explicit || tag >>> 16 == 0xFFFE) {

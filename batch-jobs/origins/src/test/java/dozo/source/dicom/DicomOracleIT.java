@@ -22,23 +22,23 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every tag of every real file reads as dcmtk reads it, or the difference has a name here. */
+/** Every tag of every real file has the same value as with dcmtk, or the difference is listed here. */
 class DicomOracleIT {
 
-    /** The corpus's own list has 361: one is the UID that is cut off after "2.", which we leave out. */
+    /** The corpus's own list has 361: one of them is the UID cut off after "2.", which we leave out. */
     private static final int INSTANCES = 360;
 
     private static final int LIMIT_SECONDS = 30;
     private static final int OUTPUT_BYTES_MAX = 32 << 20;
 
-    /** Read otherwise than by dcmtk, and why that is meant. */
+    /** Intended differences from dcmtk, with the reason. */
     private static final Map<String, String> EXPLAINED = Map.of(
             "made_japanese/declared_ir100_bytes_are_shift_jis.dcm",
             "Latin-1 is named and Shift-JIS is written: dcm2json shows the one, we the other",
             "made_conflicts_and_broken/truncated_in_header.dcm",
             "cut off in a value: dcmdump fills it up with what lay in its memory, we leave it out");
 
-    /** Files of which dcmtk says nothing at all, and what we say. */
+    /** Files for which dcmtk prints nothing, with our result. */
     private static final Map<String, String> ONLY_OURS = Map.of(
             "made_conflicts_and_broken/preamble_only.dcm",
             "damaged: nothing follows the mark",
@@ -106,7 +106,7 @@ class DicomOracleIT {
         return texts;
     }
 
-    /** Files packed by gzip, as they come out of archives, are looked at unpacked. */
+    /** Unpacks a gzip file, as found in archives. */
     private Path unpacked(Path file) throws IOException {
         if (!file.toString().endsWith(".gz")) {
             return file;
@@ -138,7 +138,7 @@ class DicomOracleIT {
                             .json());
             return;
         }
-        // It knows no ISO 2022, and nothing of a damaged file: then the bytes are compared, by the other program.
+        // dcm2json does not support ISO 2022 or damaged files: then the bytes are compared, with dcmdump.
         Output dump = run(List.of("dcmdump", "-q", "+E", "+L", file.toString()));
         List<String> lines =
                 new String(dump.bytes(), StandardCharsets.ISO_8859_1).lines().toList();
@@ -154,7 +154,7 @@ class DicomOracleIT {
             Map<String, Map<String, Object>> set = tag.inRequest() ? request(theirs) : theirs;
             Map<String, Object> element = set.get("%08X".formatted(tag.number()));
             List<String> theirValues = element == null ? List.of() : values(element);
-            // It writes UTF-8, and says that of itself and not of the file.
+            // dcm2json writes UTF-8 and states that of its output, not of the file.
             boolean ofItself = tag == Tag.SPECIFIC_CHARACTER_SET && theirValues.equals(List.of("ISO_IR 192"));
             if (!ofItself) {
                 same(name, tag, theirValues, header.texts(tag));
@@ -213,7 +213,7 @@ class DicomOracleIT {
         for (int i = 0; same && i < theirs.size(); i++) {
             same = same(tag, theirs.get(i), ours.get(i));
         }
-        // An empty value among others is no value to one of the two.
+        // Only one of the two programs counts empty values.
         if (!same
                 && !(String.join("", theirs).isEmpty() && String.join("", ours).isEmpty())) {
             differences.computeIfAbsent(name, key -> new ArrayList<>()).add(tag + ": " + theirs + " / " + ours);
@@ -234,7 +234,7 @@ class DicomOracleIT {
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         try (InputStream output = process.getInputStream()) {
-            // NB: of a damaged file dcmdump may print without end.
+            // NB: dcmdump may print endlessly for a damaged file.
             byte[] bytes = output.readNBytes(OUTPUT_BYTES_MAX);
             if (bytes.length == OUTPUT_BYTES_MAX) {
                 return new Output(-1, bytes);

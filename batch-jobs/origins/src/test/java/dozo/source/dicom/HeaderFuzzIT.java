@@ -16,7 +16,9 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Real headers with bytes changed by chance: never an exception. The long form is {@code bench/run dicom --fuzz}. */
+/**
+ * Real headers with randomly changed bytes never cause an exception. The long form is {@code bench/run dicom --fuzz}.
+ */
 @Tag(Campaign.TAG)
 class HeaderFuzzIT {
 
@@ -45,7 +47,7 @@ class HeaderFuzzIT {
         List<byte[]> seeds = seeds();
         Random dice = new Random(SEED);
         int[] outcomes = new int[3];
-        // On a busy machine fewer; what was done is told by the counts below.
+        // Fewer on a busy machine; the counts below show how many.
         long end = System.nanoTime() + LIMIT.toNanos();
         for (int i = 0; i < CHANGED_FILES && System.nanoTime() < end; i++) {
             byte[] file = changed(seeds.get(dice.nextInt(seeds.size())), dice);
@@ -89,7 +91,7 @@ class HeaderFuzzIT {
     private static byte[] changed(byte[] seed, Random dice) {
         byte[] file = dice.nextInt(8) == 0 ? Arrays.copyOf(seed, dice.nextInt(seed.length + 1)) : seed.clone();
         for (int i = dice.nextInt(12); i > 0 && file.length > 0; i--) {
-            // Mostly at the start, where all depends on it.
+            // Mostly at the start, where everything else depends on it.
             int at = dice.nextInt(dice.nextBoolean() ? Math.min(600, file.length) : file.length);
             if (dice.nextInt(3) == 0) {
                 file[at] = (byte) dice.nextInt(256);

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever a file holds, its header is read, or it is said what it is instead. */
+/** Any file gives its header, or what it is instead. */
 class HeaderReaderTest {
 
     private static final String STUDY = "1.2.3.4";
@@ -58,7 +58,7 @@ class HeaderReaderTest {
         return (Damaged) read(file);
     }
 
-    /** From a file and from a stream, which have to agree. */
+    /** Reads from a file and from a stream, and expects equal results. */
     private Parsed read(byte[] file) throws IOException {
         Path path = Files.write(folder.resolve("file"), file);
         Parsed parsed = reader.read(path);
@@ -209,7 +209,7 @@ class HeaderReaderTest {
         Dataset dataset = start(Dataset.explicit());
         for (int i = 0; i < 100_000; i++) {
             if (i > 0 && vr.equals("UN")) {
-                // Inside of what is unknown, all is implicit.
+                // Inside an element of unknown VR everything is implicit.
                 dataset.number(0x0009, 2).number(0x1001, 2).number(-1, 4).item(-1);
             } else {
                 dataset.head(0x0009_1001, vr, -1).item(-1);
@@ -293,7 +293,7 @@ class HeaderReaderTest {
             assertThat(parsed).isNotInstanceOf(NotDicom.class);
             whole += parsed instanceof Header ? 1 : 0;
         }
-        // After each of the nine elements but the last; and where zeros, the last part of a head, look like filling.
+        // After each of the nine elements except the last; and where the zeros at the end of a head look like padding.
         assertThat(whole).isBetween(8, 12);
         assertThat(read(Arrays.copyOf(file, 131))).isEqualTo(new NotDicom());
         assertThat(read(new byte[0])).isEqualTo(new NotDicom());

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A subject is known by a code that the same patient's ID always gives, and that nobody reads the ID from. */
+/** A patient's ID always gives the same code, and the ID cannot be read from the code. */
 class PseudonymousCodeTest {
 
     private final PseudonymousCode codes =

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Real DICOM files beside this clone, where there are some. */
+/** Real DICOM files beside this clone, if there are any. */
 public final class SharedData {
 
     private SharedData() {}

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 
-/** Stands before an Orthanc, and spoils what it is told to spoil. */
+/** A proxy before an Orthanc that injects planned faults. */
 final class FaultyProxy implements AutoCloseable {
 
     static final Pattern WADO = Pattern.compile("/dicom-web/studies/[0-9.]+/series/[0-9.]+/instances/[0-9.]+");
@@ -32,7 +32,7 @@ final class FaultyProxy implements AutoCloseable {
     private final List<String> paths = new CopyOnWriteArrayList<>();
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** Ways in which an answer is spoilt. */
+    /** The faults in an answer. */
     enum Fault {
         /** 500. */
         BROKEN,
@@ -44,21 +44,21 @@ final class FaultyProxy implements AutoCloseable {
         GONE,
         /** 302 to another host. */
         REDIRECTED,
-        /** 200, and a page in HTML that says to whom it belongs. */
+        /** 200 with an HTML page that names a patient. */
         PAGE,
         /** The connection ends in the middle of the body. */
         DROPPED,
-        /** The body stops in its middle, until the test is over. */
+        /** The body stalls in the middle, until the end of the test. */
         STALLED,
-        /** The second half of the body comes a byte at a time, ten in a second. */
+        /** The second half of the body arrives at ten bytes per second. */
         DRIPPING,
-        /** No answer begins, until the test is over. */
+        /** No answer begins until the end of the test. */
         SILENT,
-        /** A bit in the middle of the body is another one. */
+        /** One bit in the middle of the body is flipped. */
         FLIPPED
     }
 
-    /** Something that is done before the request, in place of a fault. */
+    /** An action before the request, instead of a fault. */
     @FunctionalInterface
     interface Action {
         void run() throws Exception;
@@ -78,34 +78,34 @@ final class FaultyProxy implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
-    /** Paths of all requests since the last call. */
+    /** Returns the paths of all requests since the last call. */
     List<String> takePaths() {
         List<String> taken = List.copyOf(paths);
         paths.clear();
         return taken;
     }
 
-    /** How many requests for such paths came since. */
+    /** Returns how many requests for such paths arrived since then. */
     long asked(Pattern path) {
         return paths.stream().filter(path.asMatchPredicate()).count();
     }
 
-    /** So many requests for such paths are answered well, and as many behind them not. */
+    /** Plans a fault for {@code times} requests for such paths, after {@code after} good ones. */
     void plan(Pattern path, int after, int times, Fault fault) {
         plan.add(new Planned(path, () -> {}, fault, new AtomicInteger(after), new AtomicInteger(times)));
     }
 
-    /** The action is run once, before such a request is passed on. */
+    /** Plans an action that runs once, before such a request is passed on. */
     void plan(Pattern path, int after, Action action) {
         plan.add(new Planned(path, action, null, new AtomicInteger(after), new AtomicInteger(1)));
     }
 
-    /** Everything is answered well from now on. */
+    /** Removes all planned faults. */
     void heal() {
         plan.clear();
     }
 
-    /** Whether all that was planned has come true. */
+    /** Returns whether everything planned has occurred. */
     boolean isUsedUp() {
         return plan.stream().allMatch(planned -> planned.left().get() <= 0);
     }
@@ -125,7 +125,7 @@ final class FaultyProxy implements AutoCloseable {
             }
             answer(exchange, null);
         } catch (IOException gone) {
-            // The one who asked has gone, or the server behind: the connection ends.
+            // The client or the server behind has gone: the connection ends.
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every part comes out as it went in, whatever is in it and however the bytes arrive; what ends too early is said. */
+/**
+ * Every part is read unchanged, whatever it contains and however its bytes arrive; an answer that ends too early is an
+ * error.
+ */
 class MultipartTest {
 
     private static final String TYPE = "multipart/related; type=\"application/dicom\"; boundary=b0-1";

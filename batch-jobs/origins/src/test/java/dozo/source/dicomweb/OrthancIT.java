@@ -46,8 +46,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What storescu sends to a real Orthanc lies in the spool as Orthanc keeps it, or is named with the reason why it does not. Takes over a
- * minute: 34 tests send studies, and Orthanc calls a study stable only after a while.
+ * Everything that storescu sends to a real Orthanc is in the spool as Orthanc stores it, or is named with the reason
+ * why not. Takes over a minute: 34 tests send studies, and Orthanc calls a study stable only after a while.
  */
 class OrthancIT {
 
@@ -372,7 +372,10 @@ class OrthancIT {
         assertThat(came.missing()).hasSize(10).extracting(Item::trouble).containsOnly(Trouble.GONE);
     }
 
-    /** Our process dies with three instances on their way: no half of one is a file of the tree, and only the rest comes. */
+    /**
+     * Our process is killed during three downloads: no partial file is in the tree, and only the rest is downloaded
+     * afterwards.
+     */
     @Test
     void aProcessThatIsKilledInTheMiddleLeavesOnlyWholeFilesAndTheRestComes() throws Exception {
         String study = storeTwelve();
@@ -583,7 +586,7 @@ class OrthancIT {
         assertThat(words.chars()).as("no kanji, no kana").allMatch(c -> c < 0x80);
     }
 
-    /** A study of one series. */
+    /** Stores a study of one series. */
     private String storeTwelve() throws Exception {
         Path sent = Files.createDirectories(folder.resolve("sent"));
         Path first = fresh("first", "-gst", "-gse", "-gin");
@@ -600,7 +603,7 @@ class OrthancIT {
         return study(file);
     }
 
-    /** A real image under new UIDs. */
+    /** Returns a real image with new UIDs. */
     private Path fresh(String name, String... changes) throws Exception {
         Path file = Files.copy(corpus.resolve("small_pydicom/MR_small.dcm"), folder.resolve(name + ".dcm"));
         modify(file, changes);

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A real Orthanc with its DICOMweb plugin, as Debian packs them, on loopback with ports and a folder of its own. Instances are sent to it
- * by dcmtk's {@code storescu}.
+ * A real Orthanc with its DICOMweb plugin, from Debian's packages, on loopback with its own ports and folder. Instances
+ * are sent to it with dcmtk's {@code storescu}.
  */
 public final class OrthancServer implements AutoCloseable {
 
@@ -37,11 +37,11 @@ public final class OrthancServer implements AutoCloseable {
     private Optional<Process> process = Optional.empty();
 
     /**
-     * Starts one.
+     * Starts a server.
      *
-     * @param folder empty; for what it keeps and says
-     * @param stableSeconds how long nothing has to come for a study until it is stable
-     * @param overwrites whether an instance takes the place of one with its UID
+     * @param folder empty; for its data and logs
+     * @param stableSeconds how long a study must receive nothing to be stable
+     * @param overwrites whether an instance replaces one with the same UID
      */
     public OrthancServer(Path folder, int stableSeconds, boolean overwrites) throws IOException {
         this.folder = folder;
@@ -73,7 +73,7 @@ public final class OrthancServer implements AutoCloseable {
         return "http://127.0.0.1:" + httpPort;
     }
 
-    /** Starts it again where it was; waits for one that another thread is stopping. */
+    /** Starts it again with the same folder and ports; waits if another thread is stopping it. */
     public synchronized void start() throws IOException {
         process = Optional.of(new ProcessBuilder(program(), "orthanc.json")
                 .directory(folder.toFile())
@@ -95,7 +95,7 @@ public final class OrthancServer implements AutoCloseable {
                 .orElse("Orthanc");
     }
 
-    /** Stops it, as its package does. */
+    /** Stops it as its package does. */
     public synchronized void stop() throws InterruptedException {
         Process running = process.orElseThrow();
         running.destroy();
@@ -105,7 +105,7 @@ public final class OrthancServer implements AutoCloseable {
         process = Optional.empty();
     }
 
-    /** Sends files, and everything in folders. */
+    /** Sends files and the content of folders. */
     public void store(Path... files) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 "storescu", "-aet", "SCANNER", "-aec", "ORTHANC", "+sd", "+r", "127.0.0.1", String.valueOf(dicomPort)));
@@ -119,7 +119,7 @@ public final class OrthancServer implements AutoCloseable {
         assertThat(sending.exitValue()).as(Files.readString(said)).isZero();
     }
 
-    /** Waits until it calls everything stable that it has. */
+    /** Waits until all its studies are stable. */
     public void awaitStable() {
         await().atMost(LIMIT).until(() -> {
             String studies = get("/studies?expand");
@@ -127,7 +127,7 @@ public final class OrthancServer implements AutoCloseable {
         });
     }
 
-    /** What it answers. */
+    /** Returns the answer to a GET request. */
     public String get(String path) throws IOException, InterruptedException {
         return http.send(HttpRequest.newBuilder(URI.create(address() + path)).build(), BodyHandlers.ofString())
                 .body();

@@ -18,13 +18,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a search tells is all there is, or it is said that it is not. */
+/** A search returns all studies, or fails. */
 class SearchTest {
 
     private HttpServer server;
     private Orthanc orthanc;
 
-    /** How many studies there are, how many the search tells of, and how many of them at once. */
+    /** The number of studies, how many of them the search returns, and how many per page. */
     private int counted = 3;
 
     private int told = 3;

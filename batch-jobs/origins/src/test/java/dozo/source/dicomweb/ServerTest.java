@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An address is one, and a password goes nowhere without TLS. */
+/** Addresses are checked, and a password is never sent without TLS. */
 class ServerTest {
 
     @TempDir

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 
-/** Brings a study, in a process that can be killed. */
+/** Delivers a study in a process that can be killed. */
 final class SpoolProcess {
 
     private SpoolProcess() {}

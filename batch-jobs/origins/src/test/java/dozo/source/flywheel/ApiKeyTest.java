@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A key is read from a file or the environment, goes over TLS, and is never shown. */
+/** A key is read from a file or the environment, sent only over TLS, and never shown. */
 class ApiKeyTest {
 
     private static final String SECRET = "abcDEF0123456789";

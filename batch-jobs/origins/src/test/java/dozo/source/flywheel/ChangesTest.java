@@ -11,7 +11,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A night asks little of a Flywheel in which nothing happened, and misses nothing that did. */
+/** A night sends few requests to an unchanged Flywheel, and misses no change. */
 class ChangesTest {
 
     private static final Instant LATER = Instant.parse("2026-11-20T20:00:00Z");
@@ -35,7 +35,7 @@ class ChangesTest {
         assertThat(first.newest()).isEqualTo(Hierarchy.BEGINNING.plusSeconds(19_999));
         emulator.takeRequests();
 
-        // The overlap is over once something later was seen.
+        // The overlap has passed when something later was seen.
         Seen second = changes.since(LATER);
 
         assertThat(second.changed()).isEmpty();

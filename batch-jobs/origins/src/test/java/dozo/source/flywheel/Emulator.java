@@ -37,8 +37,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A Flywheel as far as somebody who reads it can tell, over plain HTTP on loopback: the official Python SDK takes it for one (see
- * SdkIT). What it holds is a {@link Hierarchy}; what it does wrong is planned in {@link Faults}.
+ * An emulated Flywheel for readers, over plain HTTP on loopback; the official Python SDK accepts it (see SdkIT). Its
+ * content is a {@link Hierarchy}; its faults are planned in {@link Faults}.
  */
 public final class Emulator implements AutoCloseable {
 
@@ -53,7 +53,7 @@ public final class Emulator implements AutoCloseable {
     private static final JsonMapper JSON = new JsonMapper();
 
     static {
-        // Else each answer on a kept connection waits 40 ms for the client's acknowledgement.
+        // Otherwise each answer on a kept-alive connection waits 40 ms for the client's acknowledgement.
         System.setProperty("sun.net.httpserver.nodelay", "true");
     }
 
@@ -64,13 +64,13 @@ public final class Emulator implements AutoCloseable {
     private final AtomicLong requests = new AtomicLong();
     private final Map<String, String> tickets = new ConcurrentHashMap<>();
     public final Faults faults = new Faults();
-    /** A host's address to which downloads are sent, with {@link Fault#REDIRECTED}. */
+    /** The address on another host to which downloads are redirected, with {@link Fault#REDIRECTED}. */
     volatile String elsewhere = "http://localhost:9/elsewhere";
 
-    /** Only what somebody may see of an Authorization header: who came, and that they brought something. */
+    /** The Authorization headers of all requests; "none" where there was none. */
     final List<String> authorizations = Collections.synchronizedList(new ArrayList<>());
 
-    /** Ranges that were asked for, as they were. */
+    /** The requested ranges, verbatim. */
     final List<String> ranges = Collections.synchronizedList(new ArrayList<>());
 
     private final Map<String, AtomicLong> downloads = new ConcurrentHashMap<>();
@@ -78,7 +78,7 @@ public final class Emulator implements AutoCloseable {
     private record Request(
             HttpExchange exchange, List<String> path, Map<String, String> query, Optional<Fault> fault) {}
 
-    /** What is answered with the API's error body. */
+    /** Answered with the API's error body. */
     private static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1L;
         private final int status;
@@ -105,7 +105,7 @@ public final class Emulator implements AutoCloseable {
         return server.getAddress().getPort();
     }
 
-    /** As somebody copies it from their profile, but for plain HTTP. */
+    /** Returns the key as copied from a user's profile, but for plain HTTP. */
     public String key() {
         return "localhost:%d:__force_insecure:%s".formatted(port(), KEY);
     }
@@ -114,17 +114,17 @@ public final class Emulator implements AutoCloseable {
         return hierarchy;
     }
 
-    /** How many requests came since it was asked last. */
+    /** Returns how many requests arrived since the last call. */
     public long takeRequests() {
         return requests.getAndSet(0);
     }
 
-    /** How often a file's bytes were asked for. */
+    /** Returns how often a file's bytes were requested. */
     public long downloads(String file) {
         return downloads.getOrDefault(file, new AtomicLong()).get();
     }
 
-    /** The path of a file's download, as it is written in a request. */
+    /** Returns the path of a file's download, as written in a request. */
     public String downloadPath(String file) {
         int index = hierarchy.index(file, Kind.FILE).orElseThrow();
         Place place = hierarchy.place(index);
@@ -162,7 +162,7 @@ public final class Emulator implements AutoCloseable {
         }
     }
 
-    /** Whether the fault was all of the answer. */
+    /** Returns whether the fault was the whole answer. */
     private boolean failed(HttpExchange exchange, Fault fault) throws IOException {
         switch (fault) {
             case DENIED, KEY_REFUSED, GONE, BROKEN -> error(exchange, fault.status, "as planned: " + fault);
@@ -423,7 +423,7 @@ public final class Emulator implements AutoCloseable {
         }
     }
 
-    /** NB: the JDK's server copies all that it is given at once. */
+    /** NB: in slices, because the JDK's server copies everything that it is given at once. */
     private static void slices(OutputStream body, byte[] content, int from, int to) throws IOException {
         for (int at = from; at < to; at += SLICE_BYTES) {
             body.write(content, at, Math.min(SLICE_BYTES, to - at));
@@ -465,7 +465,7 @@ public final class Emulator implements AutoCloseable {
         one(request, found);
     }
 
-    /** One acquisition as an archive in the form of ustar. */
+    /** Sends one acquisition as a ustar archive. */
     private void tar(Request request) throws IOException {
         String container = tickets.getOrDefault(request.query().getOrDefault("ticket", ""), "");
         int index = hierarchy.index(container, Kind.ACQUISITION).orElseThrow(() -> new Refused(404, "no such ticket"));

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What an emulated Flywheel is to do wrong, and how often each of it has come true. */
+/** Planned faults of an emulated Flywheel, and how often each has occurred. */
 public final class Faults {
 
-    /** Ways in which a request fails. */
+    /** The faults of a request. */
     public enum Fault {
         /** 403. */
         DENIED(403),
@@ -18,7 +18,7 @@ public final class Faults {
         GONE(404),
         /** 429 with {@code Retry-After: 2}. */
         BUSY(429),
-        /** 429 with a {@code Retry-After} that is a time: {@link Emulator#BUSY_UNTIL}. */
+        /** 429 with a time in {@code Retry-After}: {@link Emulator#BUSY_UNTIL}. */
         BUSY_UNTIL(429),
         /** 500. */
         BROKEN(500),
@@ -26,17 +26,17 @@ public final class Faults {
         PROXY(502),
         /** The body ends too early. */
         TRUNCATED(200),
-        /** One byte of the body is another one. */
+        /** One byte of the body is changed. */
         FLIPPED(200),
-        /** The body begins and does not go on, until the emulator is closed or the client leaves. */
+        /** The body begins and stalls until the emulator is closed or the client leaves. */
         STALLED(200),
-        /** A range is answered with another one, and it says so. */
+        /** A range request is answered with another range, and the answer says so. */
         WRONG_RANGE(206),
         /** The connection ends without an answer. */
         DROPPED(0),
         /** A redirect to another host. */
         REDIRECTED(302),
-        /** A body that is no JSON. */
+        /** A body that is not JSON. */
         GIBBERISH(200);
 
         final int status;
@@ -46,12 +46,12 @@ public final class Faults {
         }
     }
 
-    /** A fault for requests whose path ends so, as long as {@code left} is above zero. */
+    /** A fault for requests whose path ends with {@code pathEnd}, as long as {@code left} is above zero. */
     public record Planned(String pathEnd, Fault fault, AtomicInteger left, AtomicInteger fired) {}
 
     private final List<Planned> plan = new ArrayList<>();
 
-    /** The next {@code times} requests for this path fail so. */
+    /** Plans a fault for the next {@code times} requests for this path. */
     public synchronized Planned at(String pathEnd, Fault fault, int times) {
         Planned planned = new Planned(pathEnd, fault, new AtomicInteger(times), new AtomicInteger());
         plan.add(planned);
@@ -62,7 +62,7 @@ public final class Faults {
         return at(pathEnd, fault, Integer.MAX_VALUE);
     }
 
-    /** Nothing fails any more. */
+    /** Removes all planned faults. */
     public synchronized void heal() {
         plan.clear();
     }
@@ -78,7 +78,7 @@ public final class Faults {
         return Optional.empty();
     }
 
-    /** What was planned and never came true: a test that ends so has tested nothing. */
+    /** Returns the planned faults that never occurred: a test that ends with any has tested nothing. */
     public synchronized List<Planned> unfired() {
         return plan.stream().filter(planned -> planned.fired().get() == 0).toList();
     }

@@ -17,7 +17,7 @@ final class Filter {
 
     private Filter() {}
 
-    /** Nothing when it is malformed. */
+    /** Parses a filter; empty if it is malformed. */
     static Optional<Predicate<Map<String, Object>>> of(String text) {
         List<Predicate<Map<String, Object>>> all = new ArrayList<>();
         for (String condition : text.split("(?<!\\\\),")) {

@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What may pass is asked again, within limits; what may not is told by its name; and the key stays with its host. */
+/**
+ * Temporary failures are retried within limits; permanent ones are reported by name; the key is sent only to its host.
+ */
 class FlywheelTest {
 
     private static final String SESSION = "/sessions/" + Hierarchy.session(3);
@@ -59,7 +61,6 @@ class FlywheelTest {
         assertThat(emulator.takeRequests()).isGreaterThanOrEqualTo(Readers.LIMITS.tries());
     }
 
-    /** The JDK's client does the first of it by itself. */
     @Test
     void aConnectionThatEndsIsMadeAgain() throws Exception {
         emulator.faults.at(SESSION, Fault.DROPPED, 2);

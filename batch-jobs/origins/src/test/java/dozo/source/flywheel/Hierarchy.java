@@ -20,13 +20,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 /**
- * What an emulated Flywheel holds. All of it follows from a few numbers and is made when it is asked for, so that 20,000 sessions
- * cost nothing; what a test changes is kept beside it. Two sessions share a subject; every tenth session has an analysis with
- * a file, every fifth a file of its own.
+ * The content of an emulated Flywheel. It follows from a few numbers and is generated on request, so that 20,000
+ * sessions cost nothing; changes by a test are kept separately. Two sessions share a subject; every tenth session has
+ * an analysis with a file, every fifth a file of its own.
  */
 public final class Hierarchy {
 
-    /** The levels, by the digit that an id of theirs has. NB: ids grow with creation within a level. */
+    /** The levels, with their digit in ids. NB: ids grow with creation within a level. */
     public enum Kind {
         GROUP,
         PROJECT,
@@ -41,7 +41,7 @@ public final class Hierarchy {
         }
     }
 
-    /** Where a file hangs: session, acquisition or analysis, and which of that container's files it is. */
+    /** Where a file is: the session, acquisition or analysis, and its number in that container. */
     public record Place(Kind kind, int container, int number) {}
 
     public static final Instant BEGINNING = Instant.parse("2026-01-05T09:00:00Z");
@@ -65,7 +65,7 @@ public final class Hierarchy {
     private final Map<String, byte[]> contents = new ConcurrentHashMap<>();
     private final Map<String, String> hashes = new ConcurrentHashMap<>();
 
-    /** As many sessions in so many projects; each file has {@code fileBytes} bytes and a few more, by its number. */
+    /** Creates a hierarchy; each file has {@code fileBytes} bytes and a few more, depending on its number. */
     public Hierarchy(
             long seed, int projects, int sessions, int acquisitionsPerSession, int filesPerAcquisition, int fileBytes) {
         this.seed = seed;
@@ -80,7 +80,7 @@ public final class Hierarchy {
         return new Hierarchy(1, 2, 8, 2, 2, 2_000);
     }
 
-    /** 24 hexadecimal digits; a group's id is a readable name. */
+    /** Returns an id: 24 hexadecimal digits, for a group a readable name. */
     public static String id(Kind kind, int index) {
         HexFormat hex = HexFormat.of();
         return kind == Kind.GROUP
@@ -96,12 +96,12 @@ public final class Hierarchy {
         return id(Kind.ACQUISITION, index);
     }
 
-    /** The file's {@code file_id}. */
+    /** Returns the file's {@code file_id}. */
     public String file(int acquisition, int number) {
         return id(Kind.FILE, acquisition * filesPerAcquisition + number);
     }
 
-    /** What there is of the kind, in order of the ids: all, or what lies in a container. */
+    /** Returns all objects of a kind, ordered by id. */
     IntStream all(Kind kind) {
         return switch (kind) {
             case GROUP -> IntStream.range(0, 1);
@@ -145,7 +145,7 @@ public final class Hierarchy {
         };
     }
 
-    /** The container of a kind above another one. */
+    /** Returns the container of a higher kind that contains another one. */
     int above(Kind kind, int index, Kind above) {
         int session = switch (kind) {
             case ACQUISITION -> index / acquisitionsPerSession;
@@ -164,13 +164,13 @@ public final class Hierarchy {
         };
     }
 
-    /** Even, so that a subject is in one project. */
+    /** Returns an even number, so that both sessions of a subject are in one project. */
     private int sessionsPerProject() {
         int share = (sessions + projects - 1) / projects;
         return share + share % 2;
     }
 
-    /** What an id stands for, if there is such a thing. */
+    /** Returns the object with an id, if there is one. */
     Optional<Map<String, Object>> find(String id) {
         return kind(id).flatMap(kind -> index(id, kind).stream()
                 .boxed()
@@ -199,7 +199,7 @@ public final class Hierarchy {
         return removed.containsKey(id);
     }
 
-    /** A container as a list tells it, without its files. */
+    /** Returns a container as in a list, without its files. */
     Map<String, Object> container(Kind kind, int index) {
         String id = id(kind, index);
         Map<String, Object> told = new LinkedHashMap<>();
@@ -279,7 +279,7 @@ public final class Hierarchy {
         return parents;
     }
 
-    /** The indexes of the files in a container, in the order of their names. */
+    /** Returns the indexes of the files in a container, ordered by name. */
     List<Integer> files(Kind kind, int container) {
         return switch (kind) {
             case ACQUISITION ->
@@ -322,7 +322,7 @@ public final class Hierarchy {
         return told;
     }
 
-    /** All but what the bytes have to be made for. */
+    /** Returns all facts that do not require the file's bytes. */
     Map<String, Object> fileFacts(int index) {
         String id = id(Kind.FILE, index);
         Place place = place(index);
@@ -355,7 +355,7 @@ public final class Hierarchy {
         };
     }
 
-    /** The file's bytes: random ones, the same every time. */
+    /** Returns the file's bytes: random, but the same every time. */
     public byte[] content(int file) {
         byte[] set = contents.get(id(Kind.FILE, file));
         if (set != null) {
@@ -385,7 +385,7 @@ public final class Hierarchy {
 
     // --- what a test changes ---
 
-    /** Says otherwise than what follows from the numbers: a label, a hash, a size. */
+    /** Overrides a generated value: a label, a hash, a size. */
     public Hierarchy tell(String id, String field, Object value) {
         changed.computeIfAbsent(id, key -> new ConcurrentHashMap<>()).put(field, value);
         return this;
@@ -396,7 +396,7 @@ public final class Hierarchy {
         return this;
     }
 
-    /** A new version of a file, at a time. */
+    /** Adds a new version of a file at a time. */
     public Hierarchy replace(String file, String content, Instant at) {
         byte[] bytes = content.getBytes(StandardCharsets.UTF_8);
         contents.put(file, bytes);

@@ -9,12 +9,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 
-/** A reader of an emulator, whose waits are written down and over at once. */
+/** A reader of an emulator; its waits are recorded and end at once. */
 final class Readers {
 
     static final Instant NOW = Instant.parse("2026-11-20T22:00:00Z");
 
-    /** Time enough for a busy machine, and short where a test has to wait for it to pass. */
+    /** Long enough for a busy machine, and short where a test waits for a time-out. */
     static final Limits LIMITS = new Limits(
             Duration.ofSeconds(20),
             Duration.ofSeconds(60),

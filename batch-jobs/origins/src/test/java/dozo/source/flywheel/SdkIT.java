@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The emulator that the other tests read from is a Flywheel for Flywheel's own Python client, which comes from PyPI. */
+/** Flywheel's own Python client, from PyPI, accepts the emulator that the other tests use. */
 class SdkIT {
 
     private static final String RELEASE = "23.0.0";
@@ -43,7 +43,7 @@ class SdkIT {
         assertThat(ended.said()).doesNotContain("FAIL").doesNotContain("skip");
     }
 
-    /** Made once; its own note is the last thing that is written. */
+    /** Creates the environment once; its marker file is written last. */
     private static String python() throws IOException, InterruptedException {
         String python = ENVIRONMENT.resolve("bin/python").toString();
         Path whole = ENVIRONMENT.resolve("whole");

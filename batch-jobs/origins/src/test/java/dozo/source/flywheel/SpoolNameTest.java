@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever a name or label is, what is made of it is one name of a file system, and can be read. */
+/** Any name or label becomes a single, valid and readable file name. */
 class SpoolNameTest {
 
     @ParameterizedTest

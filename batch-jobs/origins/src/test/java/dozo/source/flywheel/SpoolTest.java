@@ -27,10 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What Flywheel tells of a session lies in the spool under its own bytes, or is named with the reason why it does not. */
+/** Everything that Flywheel lists of a session is in the spool, byte for byte, or is named with the reason why not. */
 class SpoolTest {
 
-    /** One that has files of its own, two acquisitions of two files, and an analysis. */
+    /** A session with its own files, two acquisitions of two files, and an analysis. */
     private static final String SESSION = Hierarchy.session(0);
 
     @TempDir
@@ -213,7 +213,7 @@ class SpoolTest {
         assertThat(spool.deliver(SESSION).bytesFetched()).isZero();
     }
 
-    /** Else what a crash left of it would be taken for what Flywheel has. */
+    /** Otherwise bytes left by a crash would count as Flywheel's. */
     @Test
     void withoutAHashNothingOfAnEarlierTryIsGoneOnWith() throws Exception {
         String file = hierarchy.file(0, 0);
@@ -243,7 +243,7 @@ class SpoolTest {
                 .containsOnly(Trouble.SERVER_FAULT);
         assertThat(came.missing())
                 .filteredOn(item -> item.message().startsWith("not requested"))
-                // The two that are well come anywhere among them, and eight in a row begin anew behind each.
+                // The two good files are in random places, and each resets the count of eight failures in a row.
                 .hasSizeGreaterThan(10);
         assertThat(emulator.takeRequests()).isLessThan(30 * Readers.LIMITS.tries());
         emulator.faults.heal();
@@ -282,7 +282,10 @@ class SpoolTest {
         emulator.faults.heal();
     }
 
-    /** What came before stays, what was on its way is no file of the tree, and nothing comes twice when there is room. */
+    /**
+     * Delivered files are kept, no partial file is in the tree, and nothing is downloaded twice when there is space
+     * again.
+     */
     @Test
     void aFullDiskIsSaidAndTheRestComesWhenThereIsRoom() throws Exception {
         large(40);

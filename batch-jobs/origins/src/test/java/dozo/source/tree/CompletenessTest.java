@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is thought of a made-up folder at made-up times. */
+/** Verdicts on simulated folders at simulated times. */
 class CompletenessTest {
 
     private static final Instant NOON = Instant.parse("2026-10-31T12:00:00Z");

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Real folders, as researchers keep them. */
+/** Real folders as researchers keep them. */
 class ExperimentFolderTest {
 
     private static final Instant NOW = Instant.parse("2100-01-01T00:00:00Z");
@@ -67,7 +67,7 @@ class ExperimentFolderTest {
                                         "sub-0001_scans.tsv names it")));
     }
 
-    /** Of two series of a GE one tells its 14 images, the other the 48 of a volume, of which there are three. */
+    /** Of two GE series, one states its 14 images, the other the 48 images of one of its three volumes. */
     @Test
     void aSeriesWithoutOneOfItsImagesIsShort() throws Exception {
         Path copy = copied(shared("dicom/ge_dcm_qa_ge"), folder.resolve("e"));

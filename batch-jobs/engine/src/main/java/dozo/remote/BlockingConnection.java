@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One connection of {@link BlockingIo}. A write is complete when {@link #writeBuffer} returns, so the buffer can be
  * reused at once.
+ *
  * <p>NB: interrupting a thread that writes closes the connection, as with all interruptible channels. Heavy writing is
  * done by a thread that is never interrupted ({@link Pipeline}).
  */
@@ -44,6 +45,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
 
     /**
      * Creates a connection.
+     *
      * @param way a socket, or a connection that a jump host forwards; blocking
      */
     BlockingConnection(

@@ -43,6 +43,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
     /**
      * Creates the factory.
+     *
      * @param dscp the mark of sent packets, 0 to 63
      */
     BlockingIo(int dscp) {

@@ -17,10 +17,12 @@ import java.util.regex.Pattern;
 
 /**
  * Computes digests by a command at the site: one process for as many names as fit on its command line.
+ *
  * <p>The command's text is constant. The root and the names travel on its standard input, so that nothing that the
  * site's shell could misread is part of a command.
+ *
  * @param tool prints a line {@code digest, space or two, name} for each name given, and a digest of its standard input
- * if none is: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
+ *     if none is: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
  * @param patience a command that has not ended by then is abandoned, and its output ignored
  */
 record ExecDigest(String tool, Patience patience) implements RemoteDigest {

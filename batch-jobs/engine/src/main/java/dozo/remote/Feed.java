@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A command at the site with a large standard input. It has a channel of its own, and nothing else reads that input:
  * content is never taken for a command, whatever happens to the command itself (unlike in {@link Shell}).
+ *
  * <p>One thread fills buffers and may be interrupted. Another thread, which is never interrupted, opens the channel and
  * sends. Memory: 512 KiB.
  */
@@ -61,6 +62,7 @@ final class Feed implements AutoCloseable {
 
     /**
      * Starts a command, a line for a POSIX {@code sh} in single quotes. Returns at once.
+     *
      * @param patience how long the command may read nothing
      * @param roundTripNanos to the site and back
      * @param bytesMoved counts the bytes sent
@@ -89,6 +91,7 @@ final class Feed implements AutoCloseable {
 
     /**
      * Returns room for at least one byte of input. Waits while the site accepts nothing.
+     *
      * @throws RemoteException REFUSED if the command has ended; STUCK if it has read nothing for too long
      */
     ByteBuffer room() throws RemoteException, InterruptedException {
@@ -137,6 +140,7 @@ final class Feed implements AutoCloseable {
 
     /**
      * Ends the input, and waits for the command's end.
+     *
      * @return its exit status and its error output
      * @throws RemoteException STUCK if it does not end in time; LOST if its end is unknown
      */

@@ -220,8 +220,9 @@ public final class Lane implements AutoCloseable {
     /**
      * Runs a command, a line for a POSIX {@code sh}, with {@code stdin} as its input, and waits for its end. If the
      * site allows fewer commands at once, callers wait for each other.
+     *
      * @throws RemoteException UNSUPPORTED if the account may not run commands; STUCK if the command does not end in
-     * time; PROTOCOL if it prints more than 64 MiB
+     *     time; PROTOCOL if it prints more than 64 MiB
      */
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {

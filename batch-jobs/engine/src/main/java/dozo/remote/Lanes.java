@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bounded set of lanes to one site.
+ *
  * <p>Lanes are opened in the background on demand. A lost lane is replaced after a pause that doubles up to 30 seconds.
  * If a site allows fewer lanes than wanted, those it allows are used; {@link #trouble()} says why. A lane whose answers
  * stay away too long is closed, and its unfinished work fails with LOST, so that it can be repeated on another lane. A
@@ -83,6 +84,7 @@ public final class Lanes implements AutoCloseable {
 
     /**
      * Work done over a lane.
+     *
      * @param <X> what it may throw in addition to site failures
      */
     @FunctionalInterface
@@ -98,6 +100,7 @@ public final class Lanes implements AutoCloseable {
 
     /**
      * The bytes that a lane has moved.
+     *
      * @param lane its number; a lane that replaces a lost one has another number
      * @param bytes sent and received over all its channels so far, without SSH's own
      */
@@ -172,6 +175,7 @@ public final class Lanes implements AutoCloseable {
 
     /**
      * Starts a tar at the site that unpacks what it is fed into this folder.
+     *
      * <p>Over a short distance it waits while as many feeds as lanes are in use; more would only cost. Over a longer
      * distance the result is empty then, because SFTP has channels of its own. It is always empty over a distance where
      * archives do not {@linkplain TarFeed#pays pay}.

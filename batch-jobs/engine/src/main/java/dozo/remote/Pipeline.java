@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One SFTP channel as a pipeline: many threads send requests at once, and answers are matched to requests by id.
+ *
  * <p>Requests are queued, and one thread, which is never interrupted, writes them directly into SSH packets. It sends a
  * packet when it is full or when no request is left: many small requests share a packet, and a single one is sent at
  * once.

@@ -13,6 +13,7 @@ import java.util.UUID;
  * standard input, and {@code /dev/null} by its name from a list: both digests are known without a file at the site.
  * {@code check-file} is offered if a request for a missing name is answered with "no such file": a site without it
  * answers differently.
+ *
  * <p>This is weaker evidence than {@link SiteProbe}'s. It is safe, because each digest is compared with that of the
  * bytes read: a wrong one is a finding and never a proof.
  */

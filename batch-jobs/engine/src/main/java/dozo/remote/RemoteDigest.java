@@ -20,9 +20,10 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
     /**
      * Returns the digests of these files. A file without a digest, for whatever reason, is left out: it is not
      * verified.
+     *
      * @param bytes the total size of these files, which limits how long a command may take ({@link Patience})
      * @throws RemoteException if the lane is lost or the method does not work at all; STUCK if a command did not end in
-     * time
+     *     time
      */
     Map<FilePath, Digest> digests(Lane lane, List<FilePath> files, long bytes)
             throws RemoteException, InterruptedException;
@@ -30,6 +31,7 @@ public sealed interface RemoteDigest permits ExecDigest, CheckFileDigest, ReadBa
     /**
      * Returns the digests of the first {@code count} ranges of a file, by their numbers from 0. Ranges without a digest
      * are left out. The result is empty if digests would cost as much as sending the ranges again.
+     *
      * @param rangeBytes a multiple of 1 MiB
      */
     default Map<Integer, Digest> ranges(Lane lane, FilePath file, long rangeBytes, int count)

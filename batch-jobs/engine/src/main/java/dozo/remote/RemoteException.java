@@ -56,6 +56,7 @@ public final class RemoteException extends IOException {
 
     /**
      * Waits for another thread's work, and throws its failure.
+     *
      * @throws IllegalStateException if it failed for a reason other than the site
      */
     public static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {

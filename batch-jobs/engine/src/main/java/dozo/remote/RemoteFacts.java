@@ -2,6 +2,7 @@ package dozo.remote;
 
 /**
  * What a site reports about a file, folder or link without following it.
+ *
  * @param sizeBytes as the site counts; meaningful for files
  * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
  * @param modifiedSeconds seconds since 1970-01-01T00:00Z

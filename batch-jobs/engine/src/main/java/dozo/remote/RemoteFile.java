@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A file open for writing at a site, used by one thread.
+ *
  * <p>Writes return when they are queued. Only {@link #finish} tells whether they succeeded: when it returns, the site
  * has acknowledged every byte, set the attributes and closed the file. Do not rename a file before.
  */
@@ -91,6 +92,7 @@ public final class RemoteFile implements AutoCloseable {
 
     /**
      * Finishes a file: sends attributes, sync and close after the last write, and waits for all answers.
+     *
      * @param sync whether the site writes the file to its disk first, if it offers that
      */
     public void finish(int mode, long modifiedSeconds, boolean sync) throws RemoteException, InterruptedException {

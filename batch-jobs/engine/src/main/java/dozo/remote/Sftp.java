@@ -20,9 +20,11 @@ import org.apache.sshd.client.session.ClientSession;
 
 /**
  * The files below a site's root, by SFTP version 3 on one channel.
+ *
  * <p>Paths and names are bytes throughout. Methods block until the answer is there (unless stated otherwise) and are
  * meant for many virtual threads at once: their requests share the channel without waiting for each other. No method
  * follows a symbolic link at the path it is given, and none replaces a file unless its name says so.
+ *
  * <p>All methods throw {@link RemoteException}; after reason LOST or PROTOCOL the lane is unusable.
  */
 public final class Sftp {
@@ -64,6 +66,7 @@ public final class Sftp {
 
     /**
      * Receives the names in a folder, in the site's order, without {@code "."} and {@code ".."}.
+     *
      * @param <X> what receiving them may throw
      */
     @FunctionalInterface
@@ -182,6 +185,7 @@ public final class Sftp {
 
     /**
      * A part that two files have in common; all values in bytes.
+     *
      * @param at its offset in the new file
      * @param from its offset in the existing file
      */
@@ -194,6 +198,7 @@ public final class Sftp {
 
     /**
      * Creates a folder. Throws EXISTS if the name is in use by anything but a folder.
+     *
      * @return whether it was created; false if it existed
      */
     public boolean mkdir(FilePath path, int mode) throws RemoteException, InterruptedException {
@@ -282,6 +287,7 @@ public final class Sftp {
 
     /**
      * Renames files as {@link #rename} or {@link #replace} does, without waiting for each answer.
+     *
      * @param names old names to new names
      * @return those that have been renamed; the state of the others is unknown
      */
@@ -315,6 +321,7 @@ public final class Sftp {
 
     /**
      * Removes files and links, then folders, in the given order, without waiting for each answer.
+     *
      * @return whether none of these names exists now
      */
     boolean removeAll(List<FilePath> files, List<FilePath> folders) throws RemoteException, InterruptedException {
@@ -408,6 +415,7 @@ public final class Sftp {
 
     /**
      * Reads a regular file, or a part of it, in order; requests run ahead of the sink within the channel's limits.
+     *
      * @param length bytes wanted; {@link Long#MAX_VALUE} for all
      * @return bytes read: less than {@code length} only if the file ends earlier
      */

@@ -23,6 +23,7 @@ import org.apache.sshd.common.session.ConnectionService;
 /**
  * A shell at the site that runs one command after another. It is started once, because a login shell's start-up files
  * can take longer than the commands, and over a long distance a new channel costs several round trips.
+ *
  * <p>Commands are lines for a POSIX {@code sh}, whatever the login shell is. Each has a standard input of its own, and
  * its output ends with a line that no file name can imitate. Not thread-safe: one command at a time.
  */
@@ -66,6 +67,7 @@ final class Shell implements AutoCloseable {
 
     /**
      * Starts a shell.
+     *
      * @throws TurnedAway if the site has no channel for it
      * @throws RemoteException UNSUPPORTED if the account may not run commands
      */
@@ -214,6 +216,7 @@ final class Shell implements AutoCloseable {
 
         /**
          * Creates a buffer. The end line begins with the mark and ends with the exit status.
+         *
          * @param neverMore whether more than {@code bytesMax} is a failure
          */
         Said(int bytesMax, boolean neverMore, byte[] mark) {

@@ -8,6 +8,7 @@ import java.util.Optional;
 
 /**
  * The address of a DR site, the login there, and its host key.
+ *
  * @param port 1 to 65535
  * @param root the absolute path, as text, of Dozo's folder at the site
  * @param identity a file with the private key, unencrypted, in OpenSSH or PEM form
@@ -52,6 +53,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
 
     /**
      * Returns the same login with a folder below this root as its root.
+     *
      * @throws IllegalArgumentException if the folder's name is not UTF-8
      */
     public SiteAddress below(FilePath folder) {

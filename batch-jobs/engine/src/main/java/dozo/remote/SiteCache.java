@@ -8,6 +8,7 @@ import java.util.Optional;
 
 /**
  * Drops files from the memory of the site's system, so that the disk answers the next read.
+ *
  * <p>The result is checked: {@code fincore} counts the remaining pages. This covers only the page cache of the system
  * that runs there: the caches of a disk, a controller or a hypervisor cannot be inspected. It is not offered if the
  * root is on a file system that keeps content elsewhere (a network's, ZFS, one in memory).
@@ -78,8 +79,9 @@ public final class SiteCache {
     /**
      * Drops these files from the site's memory, thousands by one command. Content that is not on the disk yet cannot be
      * dropped; if there is any, the site first syncs its file system.
+     *
      * @return whether none of them was in memory afterwards; false if one could not be inspected. Names that are not
-     * regular files (any more) are skipped, but false if there is no regular file at all
+     *     regular files (any more) are skipped, but false if there is no regular file at all
      * @param bytes their total size, which may have to be written first
      * @throws RemoteException if the lane is lost, or STUCK
      */

@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
 /**
  * The result of a site check. Only what was tried counts: files of known content are written below {@code
  * .dozo/incoming} and removed again. What could not be tried counts as unavailable.
+ *
  * @param server the server's version string
  * @param rootThere whether the root is a folder
  * @param writable whether files can be written below it
@@ -58,6 +59,7 @@ public record SiteCheck(
     /**
      * Checks a site for a copy: the same without what only a backup needs. Tests are done in this folder, which is
      * created if needed.
+     *
      * @param early completed as soon as these results are known, before all others
      */
     public static SiteCheck in(Lane lane, FilePath folder, Early early) throws RemoteException, InterruptedException {
@@ -84,10 +86,11 @@ public record SiteCheck(
 
     /**
      * How to check a site.
+     *
      * @param folder where tests are done
      * @param clock compared with the site's clock
      * @param whole whether to find out what only a backup needs: the fastest digest method and its rate, whether files
-     * can be dropped from the site's memory, and the site's clock
+     *     can be dropped from the site's memory, and the site's clock
      * @param patience a command that has not ended by then counts as not working
      */
     record Look(FilePath folder, InstantSource clock, boolean whole, Patience patience) {

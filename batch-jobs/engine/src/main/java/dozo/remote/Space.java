@@ -2,6 +2,7 @@ package dozo.remote;
 
 /**
  * The room left in a site's file system.
+ *
  * @param totalBytes its size
  * @param freeBytes available to the login user, without what is reserved for root
  * @param freeInodes files that can still be created; {@link Long#MAX_VALUE} if the file system has no such limit

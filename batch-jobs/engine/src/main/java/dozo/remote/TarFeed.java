@@ -48,8 +48,9 @@ public final class TarFeed implements AutoCloseable {
 
     /**
      * Starts a tar that unpacks into this existing folder.
+     *
      * @param patience how long tar may read nothing; also the least time for its end, to which time for each file is
-     * added
+     *     added
      * @param whenClosed runs when the feed is closed
      */
     static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed)
@@ -71,6 +72,7 @@ public final class TarFeed implements AutoCloseable {
 
     /**
      * Begins a file; its complete content must follow.
+     *
      * @param name plain ASCII, at most 100 bytes; a folder in it is created
      * @param sizeBytes less than 8 GiB
      * @param modifiedSeconds 1970–2242
@@ -108,6 +110,7 @@ public final class TarFeed implements AutoCloseable {
 
     /**
      * Ends the archive, and waits until tar has unpacked it.
+     *
      * @throws RemoteException REFUSED if tar reports an error; STUCK if it does not end in time; LOST if it was cut off
      */
     public void end() throws RemoteException, InterruptedException {

@@ -40,6 +40,7 @@ final class Tuning {
 
     /**
      * Makes the first choice.
+     *
      * @param lanesMax the limit of lanes
      * @param cores processors of this machine
      */

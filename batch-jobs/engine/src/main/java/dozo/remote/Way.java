@@ -6,8 +6,9 @@ import java.util.Optional;
 
 /**
  * How connections reach a site.
+ *
  * @param jump a host that forwards them to the site, as with {@code ssh -J}. It has a host key of its own, and resolves
- * the site's name. Its root is not used
+ *     the site's name. Its root is not used
  * @param dscp the DSCP mark of their packets (RFC 2474), 0 to 63; 0: none
  */
 public record Way(Optional<SiteAddress> jump, int dscp) {

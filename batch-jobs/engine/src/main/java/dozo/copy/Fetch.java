@@ -176,7 +176,7 @@ final class Fetch {
         return Digest.of(read.digest());
     }
 
-    /** Settles what can be; what is worth another try is given back. */
+    /** Settles what can be settled. Returns an attempt if another try is worthwhile. */
     private Optional<Attempt> settle(Attempt wanted, @Nullable Arrival arrival, @Nullable Digest atSite)
             throws IOException {
         switch (arrival) {

@@ -35,7 +35,8 @@ public enum Problem {
     /** A tag file of a bag differs from what Dozo wrote, or does not exist. */
     TAGS_ALTERED,
     /**
-     * A copy is to be repaired, but the source does not have the verified bytes, although its facts have not changed.
+     * A copy is to be repaired, but the source does not have the verified bytes, although nothing shows that it has
+     * changed.
      */
     SOURCE_DIFFERS,
     /** The site gave no digest: nothing is known about the copy. */

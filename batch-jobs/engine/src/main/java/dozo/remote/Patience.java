@@ -4,7 +4,8 @@ import java.time.Duration;
 
 /**
  * How long to wait for a command at a site: a minimum, plus what the slowest acceptable site needs for what the command
- * reads. A command that takes longer is stuck: the disk hangs, or a network file system, or the process itself.
+ * reads. A command that takes longer is stuck: because of a disk, a network file system, or a process that is not the
+ * expected tool.
  *
  * @param least for a command that reads nothing
  */

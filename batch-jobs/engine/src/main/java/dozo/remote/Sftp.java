@@ -23,7 +23,8 @@ import org.apache.sshd.client.session.ClientSession;
  *
  * <p>Paths and names are bytes throughout. Methods block until the answer is there (unless stated otherwise) and are
  * meant for many virtual threads at once: their requests share the channel without waiting for each other. No method
- * follows a symbolic link at the path it is given, and none replaces a file unless its name says so.
+ * follows a symbolic link at the path it is given, and only {@link #replace}, and {@link #renameAll} on request,
+ * replace a file.
  *
  * <p>All methods throw {@link RemoteException}; after reason LOST or PROTOCOL the lane is unusable.
  */

@@ -38,8 +38,8 @@ final class LargeFile {
     private final MessageDigest whole = Digest.algorithm();
 
     /**
-     * @param holes whether zeros are left out. At the first unverified range the file is first truncated, because holes
-     *     need a place without data
+     * @param holes whether zeros are left out. Before the first unverified range the file is truncated there, because a
+     *     hole needs a place without data
      */
     LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry, boolean holes) {
         this.lanes = lanes;

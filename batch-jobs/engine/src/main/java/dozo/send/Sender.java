@@ -525,8 +525,8 @@ public final class Sender implements AutoCloseable {
     }
 
     /**
-     * Returns the files that can be sent in an archive: their names are UTF-8, and nothing can exist under their final
-     * names.
+     * Returns the files that can be sent in an archive: their names are UTF-8, and nothing is expected under their
+     * final names.
      */
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
         boolean copy = route.versions().isEmpty();

@@ -10,7 +10,7 @@ import java.nio.file.NotDirectoryException;
 /** The meaning of a Linux error number for a walk. */
 enum Errno {
     GONE,
-    /** Or a link, where no link is followed. */
+    /** Also a link, if links are not followed. */
     NO_FOLDER,
     REFUSED,
     /** A resource of this machine is used up; the source is fine. */

@@ -17,9 +17,9 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A file of a source, open for reading: the one that had the name when it was opened, whatever becomes of the name. Below the
- * root and on the way to it no link is followed, also none that somebody has put there since the source was walked: what such a
- * link leads to is not the source's, and perhaps nobody else's either. Linux only, as {@link Crawl}; needs {@code /proc}.
+ * A file of a source, open for reading: the one that had the name when it was opened, whatever happens to the name
+ * later. No link is followed below the root or on the way to it, not even one created after the walk of the source:
+ * such a link may lead to somebody else's file. Linux only, as {@link Crawl}; needs {@code /proc}.
  */
 public final class OpenFile implements AutoCloseable {
 

@@ -45,8 +45,7 @@ public final class CopyToSite implements Copy {
     private final SiteAddress site;
     private final List<Path> sources;
     /**
-     * The new name of the source if it is a file; otherwise sources keep their names, or the source folder becomes the
-     * top.
+     * The new name of a single source file; empty if sources keep their names, or the source folder becomes the top.
      */
     private final Optional<FilePath> name;
 

@@ -37,8 +37,8 @@ public final class Planner {
     /**
      * How units are cut.
      *
-     * @param bundleBytesMax the limit of a bundle's size in bytes
-     * @param bundleEntriesMax the limit of a bundle's entries
+     * @param bundleBytesMax a bundle is closed before a file that would take it above this
+     * @param bundleEntriesMax the limit of entries in a bundle
      * @param largeBytes longer files are large: each is a unit of its own, sent as ranges. Shorter ones may be large if
      *     they would unbalance the plan
      */

@@ -49,8 +49,8 @@ public final class TarFeed implements AutoCloseable {
     /**
      * Starts a tar that unpacks into this existing folder.
      *
-     * @param patience how long tar may read nothing; also the least time for its end, to which time for each file is
-     *     added
+     * @param patience how long tar may read nothing; also the least time for its end, to which time for files and bytes
+     *     is added
      * @param whenClosed runs when the feed is closed
      */
     static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed)

@@ -53,8 +53,8 @@ public final class OtherPlaces {
     }
 
     /**
-     * Returns every file and link that may be a copy of this name: first the one in the bag, then those of the latest
-     * manifest. Sends requests for each folder on the way, so use it only for missing files.
+     * Returns every file and link that may be a copy of this name: first the one in the bag, then those among the
+     * versions, the latest manifest first. Sends requests for each folder on the way, so use it only for missing files.
      *
      * @param name below the source's root
      */

@@ -116,8 +116,8 @@ final class SiteTree {
     }
 
     /**
-     * Creates a folder and its parents, never through a link; a file in the way is moved aside. Callers wait for a
-     * folder that is being created.
+     * Creates a folder and its parents, never through a link; a file in the way is moved aside if the route keeps
+     * versions. Callers wait for a folder that is being created.
      */
     void makeFolders(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         if (folder.isRoot()) {

@@ -155,8 +155,8 @@ final class SourceFile implements AutoCloseable {
     }
 
     /**
-     * Begins to open a file for a caller who does not wait for a slow source: every request then fails with {@link
-     * Slow}.
+     * Begins to open a file for a caller who does not wait for a slow source: every request then fails with
+     * {@link Slow}.
      *
      * @param over called by any thread when {@link #awaitOpen} no longer waits; the file must be closed then
      */

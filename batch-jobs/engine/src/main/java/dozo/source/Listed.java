@@ -15,8 +15,8 @@ public interface Listed {
     void entry(FilePath path, Facts facts) throws IOException, InterruptedException;
 
     /**
-     * Receives something in the list that cannot be an entry. It may still exist at the source: after a {@link
-     * Problem#UNPARSED} nobody can conclude that something is gone because it is not in the list.
+     * Receives something in the list that cannot be an entry. It may still exist at the source: after a
+     * {@link Problem#UNPARSED} nobody can conclude that something is gone because it is not in the list.
      *
      * @param line from 1; if lines end with a NUL, the record
      * @param path null if it is unknown or not below the source

@@ -26,27 +26,27 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PostgreSQL server of our own on loopback, with real server binaries, that keeps its data folder when it is closed.
- * For demonstrations, tests and small sites; a centre gives the address of its own server instead.
+ * A PostgreSQL server on loopback, with real server binaries, that keeps its data folder when it is closed. For
+ * demonstrations, tests and small sites; a centre gives the address of its own server instead.
  *
  * <p>One process at a time may use a folder. A server that a killed process left behind on it is stopped first. The
- * login needs the password kept in the folder, readable by its owner only. Supervised, a server that ends by itself is started
- * again on the same port (ADR 0048).
+ * login needs the password kept in the folder, readable by its owner only. While supervised, a server that ends
+ * unexpectedly is started again on the same port (ADR 0048).
  */
 public final class EmbeddedDatabase implements AutoCloseable {
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
     private static final Duration STOP_LIMIT = Duration.ofSeconds(30);
 
-    /** A server that was killed first reads what it had not yet written to its tables: that may take minutes. */
+    /** A server that was killed first recovers what was not yet in its tables, which may take minutes. */
     private static final Duration RESTART_LIMIT = Duration.ofMinutes(10);
 
     private static final int RESTARTS_MAX = 5;
 
-    /** Before the first restart; before each further one twice as long. */
+    /** The pause before the first restart; doubled before each further one. */
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
 
-    /** A server that has worked for so long since its last start has all its restarts again. */
+    /** A server that has run this long since its last start has all its restarts again. */
     private static final Duration STEADY = Duration.ofMinutes(1);
 
     private static final Duration POLL = Duration.ofMillis(100);
@@ -70,7 +70,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
     }
 
     /**
-     * Starts a server on a folder, which is made when missing and recovered when its last server was killed.
+     * Starts a server on a folder, which is created if missing and recovered if its last server was killed.
      *
      * @throws IOException if none could be started, with what to do about it
      */
@@ -78,19 +78,19 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return start(folder, true);
     }
 
-    /** @param durable else a power cut may lose all of it: for tests, whose data nobody needs again */
+    /** @param durable whether data survives a power cut; false for tests, whose data nobody needs again */
     static EmbeddedDatabase start(Path folder, boolean durable) throws IOException {
         Path home = folder.toAbsolutePath();
         Path data = home.resolve("data");
         Files.createDirectories(data);
-        // The library unpacks the server for all to write: nobody else may come this far.
+        // The library unpacks the server writable for everybody, so nobody else may access the folder.
         Files.setPosixFilePermissions(home, PosixFilePermissions.fromString("rwx------"));
         FileChannel lock = lock(home.resolve("lock"));
         try {
             stopLeftBehind(data);
             String password = password(home.resolve("password"));
             boolean locked = Files.exists(home.resolve("locked"));
-            // Before it is demanded, any password will do.
+            // Until it is required, any password works.
             EmbeddedPostgres server = server(data, home.resolve("server"), password, durable);
             if (!locked) {
                 demandPassword(server, data, password);
@@ -108,7 +108,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
-    /** The JDBC address of its database. */
+    /** Returns the JDBC address of its database. */
     public String url() {
         return "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(server.getPort());
     }
@@ -122,15 +122,15 @@ public final class EmbeddedDatabase implements AutoCloseable {
     }
 
     /**
-     * Starts the server again whenever it ends without being closed: at most five times in a row, with growing pauses.
+     * Restarts the server whenever it ends without being closed: at most five times in a row, with growing pauses.
      *
-     * @param lost called once, with the reason, when it could not be started again; then nobody supervises it any more
+     * @param lost called once, with the reason, if it could not be restarted; it is not supervised any more then
      */
     public void supervise(Consumer<IOException> lost) {
         supervise(FIRST_PAUSE, lost);
     }
 
-    /** The same, with another pause before the first restart. */
+    /** Does the same with another pause before the first restart. */
     synchronized void supervise(Duration firstPause, Consumer<IOException> lost) {
         if (supervisor == null) {
             supervisor =
@@ -195,11 +195,11 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 }
             }
         } catch (InterruptedException closing) {
-            // Whoever closes stops the server.
+            // The closing thread stops the server.
         }
     }
 
-    /** Starts the server as it was started before: its options, and so its port, stand in its data folder. */
+    /** Starts the server as before: its options, including its port, are in its data folder. */
     private void restart() throws IOException, InterruptedException {
         stopLeftBehind(data);
         List<String> command = new ArrayList<>();
@@ -217,7 +217,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 String.valueOf(RESTART_LIMIT.toSeconds())));
         Process starting = new ProcessBuilder(command).redirectErrorStream(true).start();
         LastLines said = new LastLines(starting.inputReader());
-        // Read for as long as the server lives, or it would stand still when the pipe is full.
+        // Read for as long as the server lives; otherwise it would block when the pipe is full.
         Thread.ofPlatform().daemon().name("postgres-output").start(said);
         try {
             if (!starting.waitFor(RESTART_LIMIT.toSeconds() + STOP_LIMIT.toSeconds(), TimeUnit.SECONDS)
@@ -229,7 +229,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
-    /** The last lines of what a server says. */
+    /** The last lines of a server's output. */
     private record LastLines(BufferedReader output, ArrayList<String> lines) implements Runnable {
 
         LastLines(BufferedReader output) {
@@ -243,7 +243,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                     keep(line);
                 }
             } catch (IOException ended) {
-                // With the server.
+                // The server has ended.
             }
         }
 
@@ -254,7 +254,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
             }
         }
 
-        /** The line that says most about why a server did not start. */
+        /** Returns the line that best explains why a server did not start. */
         synchronized String reason() {
             return lines.reversed().stream()
                     .filter(line -> line.contains("FATAL") || line.contains("PANIC") || line.contains("could not"))
@@ -263,7 +263,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
-    /** The program that starts and stops the server; it lies beside the server's. */
+    /** Returns the program that starts and stops the server; it is beside the server's. */
     private static Path control(Path data) throws IOException {
         return running(data)
                 .flatMap(process -> process.info().command())
@@ -278,7 +278,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
                 return channel;
             }
         } catch (OverlappingFileLockException heldByThisProcess) {
-            // The same answer as for another process: below.
+            // The same result as for another process: below.
         }
         channel.close();
         throw new IOException("another Dozo is using %s. Stop it, or name another folder.".formatted(file.getParent()));
@@ -288,35 +288,36 @@ public final class EmbeddedDatabase implements AutoCloseable {
             throws IOException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder();
         if (!durable) {
-            // A log that is only for this server's own life, and of no great size.
+            // A log that only covers this server's own life, and small.
             builder.setServerConfig("wal_level", "minimal")
                     .setServerConfig("max_wal_senders", "0")
                     .setServerConfig("full_page_writes", "off")
-                    // Each of the many connections of the tests derives a key; C1 code is slow at that.
+                    // Each of the many test connections derives a key; C1 code is slow at that.
                     .setServerConfig("scram_iterations", "1")
                     .setServerConfig("max_wal_size", "256MB");
         }
         return builder.setDataDirectory(data)
-                // Unpacked beside the data, not into the common temporary folder that others may clean up.
+                // Unpacked beside the data, not into the shared temporary folder, which others may clean up.
                 .setOverrideWorkingDirectory(binaries.toFile())
                 .setCleanDataDirectory(false)
-                // Who started it stops it, after everything that still writes; a hook would not wait for that.
+                // The caller stops it, after everything that still writes; a hook would not wait for that.
                 .setRegisterShutdownHook(false)
                 .setPGStartupWait(START_LIMIT)
-                // The library starts servers for tests, which wait for no disk: a receipt must survive a power cut.
+                // The library starts servers for tests, which do not wait for the disk; but a receipt must survive a
+                // power cut.
                 .setServerConfig("fsync", durable ? "on" : "off")
                 .setServerConfig("synchronous_commit", durable ? "on" : "off")
                 .setServerConfig("listen_addresses", "127.0.0.1")
                 .setServerConfig("max_connections", durable ? "100" : "400")
                 .setServerConfig("shared_buffers", "256MB")
-                // As for solid-state disks: with the usual 4, whole tables are read where a few rows by an index would
-                // do.
+                // For solid-state disks: with the default of 4, whole tables are read instead of a few rows by an
+                // index.
                 .setServerConfig("random_page_cost", "1.1")
                 .setConnectConfig("password", password)
                 .start();
     }
 
-    /** initdb lets every local user in; from here on the password is asked for, over the socket file too. */
+    /** Requires the password from now on, also over the socket file: initdb lets every local user in. */
     private static void demandPassword(EmbeddedPostgres server, Path data, String password)
             throws SQLException, IOException {
         try (Connection connection = server.getPostgresDatabase().getConnection();
@@ -345,8 +346,9 @@ public final class EmbeddedDatabase implements AutoCloseable {
     }
 
     /**
-     * Stops what a killed process, or a killed server, left on this folder. We hold the folder's lock, so it has no owner. A
-     * server's processes outlive it for a while, and no other is started while they have its memory.
+     * Stops what a killed process, or a killed server, left on this folder. The caller holds the folder's lock, so no
+     * other process owns the server. A server's processes live on for a while, and no other server starts while they
+     * hold its memory.
      */
     private static void stopLeftBehind(Path data) throws IOException, InterruptedException {
         Optional<ProcessHandle> server = running(data);
@@ -374,13 +376,13 @@ public final class EmbeddedDatabase implements AutoCloseable {
         return true;
     }
 
-    /** The folder's server. That it is it is seen from its command line, because process ids are used again. */
+    /** Returns the folder's server. It is recognised by its command line, because process ids are reused. */
     private static Optional<ProcessHandle> running(Path data) {
         return named(data.resolve("postmaster.pid"))
                 .filter(process -> process.info().commandLine().orElse("").contains(data.toString()));
     }
 
-    /** The process that a server's file names. */
+    /** Returns the process that a server's pid file names. */
     private static Optional<ProcessHandle> named(Path pidFile) {
         try (BufferedReader lines = Files.newBufferedReader(pidFile)) {
             String first = lines.readLine();
@@ -390,7 +392,7 @@ public final class EmbeddedDatabase implements AutoCloseable {
         }
     }
 
-    /** What works in the folder: a server's processes write other words over their command lines. */
+    /** Returns the processes that work in the folder: a server's processes overwrite their command lines. */
     private static Stream<ProcessHandle> family(Path data) {
         return ProcessHandle.allProcesses()
                 .filter(process -> process.info().command().orElse("").endsWith("/postgres"))
@@ -405,8 +407,8 @@ public final class EmbeddedDatabase implements AutoCloseable {
     }
 
     /**
-     * Removes the file when it names a process that is another program's, or a dead one that nobody has collected: a new
-     * server would take either for a server and not start.
+     * Removes the pid file if it names another program's process, or a dead one that was not reaped: a new server would
+     * take either for a server and not start.
      */
     private static void removeIfMisleading(Path pidFile) throws IOException {
         Optional<ProcessHandle> process = named(pidFile);

@@ -6,24 +6,24 @@ import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Tells a database that does not answer from everything else that can fail (ADR 0048). */
+/** Distinguishes a database that does not answer from all other failures (ADR 0048). */
 public final class LostDatabase {
 
     /** For {@code Retry-After}: an embedded server is usually back within this time. */
     public static final int RETRY_AFTER_SECONDS = 10;
 
-    /** What whoever asked is told. */
+    /** The message to the client. */
     public static final String SAID = "the database does not answer: try again later";
 
     private static final String CONNECTION_EXCEPTION = "08";
 
     /**
-     * The server shuts down, has crashed, or is starting; it has ended an idle session; all its connections are in use; it has given up a
-     * statement that took too long.
+     * The server shuts down, has crashed, or is starting; it has ended an idle session; all its connections are in use;
+     * it has cancelled a statement that took too long.
      */
     private static final Set<String> STATES = Set.of("57P01", "57P02", "57P03", "57P05", "53300", "57014");
 
-    /** The pool's words, without a state, for a connection that broke while it was in use. */
+    /** The pool's message, without a state, for a connection that broke while it was in use. */
     private static final String BROKEN_BEFORE = "Connection is closed";
 
     /** Causes can form a loop. */

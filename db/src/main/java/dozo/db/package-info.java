@@ -1,4 +1,4 @@
-/** The database: its schema, which is Flyway SQL beside this package, and a server of our own where none is given. */
+/** The database: its schema, which is Flyway SQL beside this package, and an embedded server if none is given. */
 @NullMarked
 package dozo.db;
 

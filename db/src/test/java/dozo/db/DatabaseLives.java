@@ -4,7 +4,7 @@ import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
-/** Tells the tests' databases when the test or class that made them is over. */
+/** Drops test databases when the test or class that created them has ended. */
 public final class DatabaseLives implements TestExecutionListener {
 
     @Override

@@ -68,10 +68,10 @@ class EmbeddedDatabaseTest {
                     Statement busy = open.createStatement()) {
                 Thread.ofVirtual().start(() -> {
                     try {
-                        // A process that does not notice that its server is dead, and holds its memory.
+                        // A server process that does not notice that its server is dead, and holds its memory.
                         busy.execute("select pg_sleep(600)");
                     } catch (SQLException killed) {
-                        // As wanted.
+                        // As intended.
                     }
                 });
                 for (int i = 0; i < 3; i++) {
@@ -122,7 +122,7 @@ class EmbeddedDatabaseTest {
         return ProcessHandle.of(pid).orElseThrow();
     }
 
-    /** With SIGKILL, as the system does when memory is short. */
+    /** Kills with SIGKILL, as the system does if memory is short. */
     private static long kill(Path folder) throws IOException {
         ProcessHandle server = server(folder);
         server.destroyForcibly();

@@ -41,7 +41,10 @@ class MigrationTest {
                 .containsExactly(1L, 2L, 3L);
     }
 
-    /** A transaction's plan for the last row is made while the ledger is small, and holds when it has grown by 100,000. */
+    /**
+     * A transaction plans the query for the last row while the ledger is small; the plan must stay good after 100,000
+     * more rows.
+     */
     @Test
     void theLastRowIsNeverLookedForInAllOfTheLedger() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
@@ -89,7 +92,7 @@ class MigrationTest {
                 .isTrue();
     }
 
-    /** Called once an entry, it would cost more than the rest of its queries. */
+    /** Calling it once per entry would cost more than the rest of its queries. */
     @Test
     void entryPathIsPutIntoTheQueryThatCallsIt() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
@@ -104,7 +107,7 @@ class MigrationTest {
                 .noneSatisfy(line -> assertThat(line).contains("entry_path"));
     }
 
-    /** Who sees everything is asked nothing; who sees some projects is answered by the index of their codes. */
+    /** A user who sees everything needs no check; a user who sees some projects needs only the index of their codes. */
     @Test
     void inSightIsPutIntoTheQueryThatCallsIt() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
@@ -159,7 +162,7 @@ class MigrationTest {
         }
     }
 
-    /** A null among an entry's columns, or one that was dropped, would cost 8 bytes a row. */
+    /** A nullable or dropped column of an entry would cost 8 bytes per row. */
     @Test
     void entriesHaveNoColumnThatMayBeNull() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());
@@ -171,7 +174,7 @@ class MigrationTest {
                 .isEmpty();
     }
 
-    /** Called as it stands, it would gather a folder's entries before the first of them is looked at. */
+    /** Called as it is, it would collect a folder's entries before the first of them is read. */
     @Test
     void entriesOfAFolderAreFoundByTheirNumbers() {
         JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());

@@ -24,19 +24,19 @@ import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 
 /**
- * The PostgreSQL of the tests: a container where a Docker daemon answers, else the embedded server; one a process. Every
- * {@link #fresh()} is a new, migrated database in it, copied from a template; it is dropped when the test, or the class whose set-up made
- * it, is over.
+ * The PostgreSQL of the tests: a container if a Docker daemon answers, otherwise the embedded server; one per process.
+ * Every {@link #fresh()} is a new, migrated database in it, copied from a template. It is dropped after the test, or
+ * after the class whose set-up created it.
  */
 public final class TestDatabase {
 
     private static final int CONNECTIONS_MAX = 40;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    /** What is to be dropped with the test that runs, with its class, and so on outwards. */
+    /** What to drop after the running test, after its class, and so on outwards. */
     private static final Deque<List<Made>> MADE = new ConcurrentLinkedDeque<>();
 
-    /** Started with the first test that needs it. */
+    /** Started by the first test that needs it. */
     private static final class Holder {
         private static final Server SERVER = start();
     }
@@ -54,14 +54,14 @@ public final class TestDatabase {
             }
         }
 
-        /** As the service has it: a process of PostgreSQL for each question would be half of a night's time. */
+        /** As in the service: a PostgreSQL process for each query would take half of a night's time. */
         HikariDataSource database(String name) {
             HikariConfig config = new HikariConfig();
             config.setJdbcUrl(url.replaceFirst("/[^/]*$", "/" + name));
             config.setUsername(user);
             config.setPassword(password);
             config.setMaximumPoolSize(CONNECTIONS_MAX);
-            // Nobody closes the pools: what a test has not used for ten seconds goes by itself.
+            // Nobody closes the pools: connections unused for ten seconds are closed automatically.
             config.setMinimumIdle(0);
             config.setIdleTimeout(10_000);
             return new HikariDataSource(config);
@@ -70,12 +70,12 @@ public final class TestDatabase {
 
     private TestDatabase() {}
 
-    /** A new database with the schema in it and nothing else. */
+    /** Returns a new database that contains only the schema. */
     public static HikariDataSource fresh() {
         return create(" template migrated");
     }
 
-    /** A new database without the schema. */
+    /** Returns a new database without the schema. */
     public static HikariDataSource empty() {
         return create("");
     }
@@ -91,12 +91,12 @@ public final class TestDatabase {
         return pool;
     }
 
-    /** From here on, what is made belongs to the test or class that begins. */
+    /** Assigns everything created from now on to the test or class that begins. */
     static void open() {
         MADE.push(new CopyOnWriteArrayList<>());
     }
 
-    /** Drops what was made since the last {@link #open()} that was not closed. */
+    /** Drops what was created since the matching {@link #open()}. */
     static void close() {
         for (Made made : MADE.pop()) {
             made.pool().close();
@@ -104,12 +104,12 @@ public final class TestDatabase {
         }
     }
 
-    /** Brings the schema into a database. */
+    /** Migrates a database to the current schema. */
     public static int migrate(DataSource database) {
         return Flyway.configure().dataSource(database).load().migrate().migrationsExecuted;
     }
 
-    /** Prepares a folder for an embedded server: links to it the program, which is unpacked once for all tests. */
+    /** Prepares a folder for an embedded server: links the program, which is unpacked once for all tests. */
     public static Path unpacked(Path folder) throws IOException {
         URL built = TestDatabase.class.getProtectionDomain().getCodeSource().getLocation();
         Path program =

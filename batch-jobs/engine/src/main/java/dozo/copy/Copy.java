@@ -9,18 +9,19 @@ import java.io.IOException;
 import java.util.function.Consumer;
 
 /**
- * A copy of files and folders from this machine to a site or back. What has its final name at the destination is proven:
- * the digest computed at the site is that of the bytes on this side. Run again after it was killed, it finishes the rest.
+ * A copy of files and folders from this machine to a site or back. A file with its final name at the destination is
+ * verified: its digest, computed at the site, is that of the bytes on this side. A copy that was killed is completed by
+ * running it again.
  */
 public interface Copy extends AutoCloseable {
 
     /**
-     * How it is to be done.
+     * How to copy.
      *
      * @param lanes SSH connections, 1 to 64; 0: as many as help, found out while copying
-     * @param limitBytesPerSecond content bytes a second at most; 0: no limit
+     * @param limitBytesPerSecond limit of content bytes per second; 0: no limit
      * @param dryRun looks and counts, and changes nothing
-     * @param sftpAlone whether small files go by SFTP, too, and not as archives where the site unpacks them
+     * @param sftpAlone whether small files are sent by SFTP even if the site unpacks archives
      */
     record Options(int lanes, long limitBytesPerSecond, boolean dryRun, boolean sftpAlone) {
 
@@ -34,14 +35,14 @@ public interface Copy extends AutoCloseable {
     }
 
     /**
-     * How far it is.
+     * The progress of a copy.
      *
      * @param entries files, folders and links found so far
-     * @param bytes the sum of the files' sizes found so far
+     * @param bytes the total size of the files found so far
      * @param counted whether all have been found
-     * @param entriesVerified those proven at the destination, those that stood there already among them
+     * @param entriesVerified entries verified at the destination, including those that existed before
      * @param bytesVerified their bytes
-     * @param bytesMoved content bytes that went over the wire
+     * @param bytesMoved content bytes transferred
      * @param lanes SSH connections open now
      */
     record Progress(
@@ -53,28 +54,29 @@ public interface Copy extends AutoCloseable {
             long bytesMoved,
             int lanes) {
 
-        /** Whether all there is to copy is proven at the destination. */
+        /** Returns whether everything to copy is verified at the destination. */
         public boolean complete() {
             return counted && entriesVerified == entries;
         }
     }
 
-    /** Something that was not copied, and why. The path is below the source it was found in. */
+    /** Something that was not copied, and the reason. The path is below the source it was found in. */
     record Finding(FilePath path, Problem problem, String message) {}
 
     /**
-     * Copies. Findings are told as they are found, by one thread at a time; with any of them the copy is not complete.
+     * Copies. Findings are reported as they are found, by one thread at a time; with any finding the copy is
+     * incomplete.
      *
      * @return the progress at the end
-     * @throws RemoteException when the site cannot be used, or not any more
-     * @throws IOException when this side cannot be used at all
+     * @throws RemoteException if the site cannot be used, or no longer
+     * @throws IOException if this side cannot be used at all
      */
     Progress run(Consumer<Finding> findings) throws IOException, InterruptedException;
 
-    /** How far it is; may be asked at any time. */
+    /** Returns the progress; may be called at any time. */
     Progress progress();
 
-    /** Ends it at once and closes all connections. */
+    /** Ends the copy at once and closes all connections. */
     @Override
     void close();
 }

@@ -28,12 +28,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies files and folders of a site to this machine. Nothing is written at the site. What a copy to that place left
- * unfinished there ({@code .dozo-incoming} in a source) is a finding, and is not copied.
+ * Copies files and folders of a site to this machine. Writes nothing at the site. The temporary folder of an unfinished
+ * copy to the site ({@code .dozo-incoming} in a source) is a finding and is not copied.
  */
 public final class CopyFromSite implements Copy {
 
-    /** What {@link CopyToSite#key} gives. */
+    /** The form of {@link CopyToSite#key}. */
     private static final Pattern KEY = Pattern.compile("[0-9a-f]{16}");
 
     private final List<FilePath> sources;
@@ -45,16 +45,17 @@ public final class CopyFromSite implements Copy {
     private final Tally tally = new Tally();
     private volatile @Nullable SiteFiles files;
 
-    /** Hands on what was found. */
+    /** Receives what was found. */
     private interface Taker {
         void take(Found found) throws IOException, InterruptedException;
     }
 
     /**
-     * A copy of these sources.
+     * Creates a copy of these sources.
      *
      * @param sources below the site's root
-     * @param into whether the sources keep their names and go into the destination; else the one source becomes it
+     * @param into whether the sources keep their names and go into the destination; otherwise the only source becomes
+     *     it
      */
     public CopyFromSite(SiteAddress site, List<FilePath> sources, Path destination, boolean into, Options options) {
         if (sources.isEmpty() || (!into && sources.size() > 1)) {
@@ -106,7 +107,7 @@ public final class CopyFromSite implements Copy {
         lanes.close();
     }
 
-    /** The sources as they are at the site, each with what it becomes here. */
+    /** Returns the sources as they are at the site, each with its path here. */
     private List<Found> roots() throws IOException, InterruptedException {
         List<Found> roots = new ArrayList<>();
         for (FilePath source : sources) {
@@ -119,9 +120,9 @@ public final class CopyFromSite implements Copy {
         return roots;
     }
 
-    /** The folder that is filled. */
+    /** Returns the folder that is filled. */
     private Path top(Found root) {
-        // The root has no folder that it lies in, and no name that a file could have.
+        // The destination of a file has a parent: destinationName() rejects the root.
         return into || root.local().isRoot() ? destination : requireNonNull(destination.getParent());
     }
 
@@ -152,7 +153,7 @@ public final class CopyFromSite implements Copy {
         tally.counted();
     }
 
-    /** Whether something of a source gets this name in the folder that is filled. */
+    /** Returns whether something of a source gets this name in the folder that is filled. */
     private boolean isTopName(List<Found> roots, FilePath name) throws IOException, InterruptedException {
         Found first = roots.getFirst();
         if (!first.local().isRoot()) {
@@ -167,7 +168,7 @@ public final class CopyFromSite implements Copy {
         return Files.exists(path, LinkOption.NOFOLLOW_LINKS) && !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Whether a folder at the top of a source holds nothing but what copies to there have not finished. */
+    /** Returns whether a folder at the top of a source contains nothing but temporary folders of unfinished copies. */
     private boolean isUnfinished(Found root, Found folder) throws IOException, InterruptedException {
         if (!folder.remote().parent().equals(root.remote())
                 || !Incoming.isName(folder.remote().name())
@@ -189,12 +190,15 @@ public final class CopyFromSite implements Copy {
             if (e.retryable()) {
                 throw e;
             }
-            // The walk says why it cannot be read.
+            // The walk reports why it cannot be read.
             return false;
         }
     }
 
-    /** The same for the same command, another for any other: runs recognise what they left, and only that. */
+    /**
+     * Returns a key that is the same for the same command and different for any other: runs recognise only their own
+     * temporary files.
+     */
     String key() {
         MessageDigest digest = Digest.algorithm();
         digest.update((site + "\0" + site.root() + "\0").getBytes(StandardCharsets.UTF_8));

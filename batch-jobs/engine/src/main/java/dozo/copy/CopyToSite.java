@@ -44,7 +44,9 @@ public final class CopyToSite implements Copy {
 
     private final SiteAddress site;
     private final List<Path> sources;
-    /** What the one source that is a file becomes; else sources keep their names, or the top becomes the folder. */
+    /**
+     * The new name of a single source file; empty if sources keep their names, or the source folder becomes the top.
+     */
     private final Optional<FilePath> name;
 
     private final boolean into;
@@ -54,10 +56,11 @@ public final class CopyToSite implements Copy {
     private volatile @Nullable Sender sender;
 
     /**
-     * A copy of these sources.
+     * Creates a copy of these sources.
      *
      * @param destination below the site's root
-     * @param into whether the sources keep their names and go into the destination; else the one source becomes it
+     * @param into whether the sources keep their names and go into the destination; otherwise the only source becomes
+     *     it
      */
     public CopyToSite(SiteAddress site, List<Path> sources, FilePath destination, boolean into, Options options) {
         this(site, sources, destination, into, options, options::lanesTo);
@@ -101,7 +104,7 @@ public final class CopyToSite implements Copy {
     private void copy() throws IOException, InterruptedException {
         boolean topIsNew = makeTop(lanes.next());
         FilePath incoming = Incoming.name(key(), top -> isTopName(top) || (!topIsNew && isNoFolder(lanes.next(), top)));
-        // Files are on their way meanwhile: over a long way a look takes seconds.
+        // Files are sent meanwhile: over a long distance a site check takes seconds.
         KnownSite looked = KnownSite.lookedAtMeanwhile(early -> look(incoming, early));
         KnownSite known = options.sftpAlone() ? looked.bySftpAlone() : looked;
         try (Sender engine = new Sender(lanes, known, new Throttle(options.limitBytesPerSecond()))) {
@@ -126,14 +129,17 @@ public final class CopyToSite implements Copy {
             }
             units.end();
             if (last) {
-                // Before the folders get their times: one of them is where the temporary folder lies.
+                // Before the folders get their times: one of them contains the temporary folder.
                 engine.sweep(route, Set.of());
             }
             units.settleFolders();
         }
     }
 
-    /** What the site can do; looked at again when the lane dies, or another copy just removes the folder ours lies in. */
+    /**
+     * Checks the site. Repeats the check if the lane is lost, or if another copy just removes the parent of this copy's
+     * temporary folder.
+     */
     private SiteCheck look(FilePath incoming, SiteCheck.Early early) throws RemoteException, InterruptedException {
         for (int i = 1; ; i++) {
             try {
@@ -159,12 +165,12 @@ public final class CopyToSite implements Copy {
         return check.space().filter(Space::full).isPresent() ? Reason.FULL : Reason.PERMISSION_DENIED;
     }
 
-    /** Makes the folder that is filled, if it is not there; what is above it has to be. */
+    /** Creates the folder that is filled, if it does not exist; its parent must exist. */
     private static boolean makeTop(Lane lane) throws RemoteException, InterruptedException {
         try {
             return lane.sftp().mkdir(FilePath.ROOT, 0700);
         } catch (RemoteException e) {
-            // Perhaps it is there: that it is a folder, or a link to one, is found by looking into it.
+            // It may exist: whether it is a folder, or a link to one, is found by the check that follows.
             if (e.retryable() || e.reason() == Reason.NO_SUCH_FILE) {
                 throw e;
             }
@@ -183,7 +189,7 @@ public final class CopyToSite implements Copy {
         lanes.close();
     }
 
-    /** Whether something of a source gets this name in the folder that is filled. */
+    /** Returns whether something of a source gets this name in the folder that is filled. */
     private boolean isTopName(FilePath top) {
         return name.map(top::equals)
                 .orElseGet(() -> sources.stream()
@@ -192,7 +198,7 @@ public final class CopyToSite implements Copy {
                                 : Files.exists(top.under(source), LinkOption.NOFOLLOW_LINKS)));
     }
 
-    /** Whether something that is no folder has this name at the destination. */
+    /** Returns whether something other than a folder has this name at the destination. */
     private static boolean isNoFolder(Lane lane, FilePath top) throws RemoteException, InterruptedException {
         return lane.sftp()
                 .lstat(top)
@@ -200,7 +206,10 @@ public final class CopyToSite implements Copy {
                 .isPresent();
     }
 
-    /** The same for the same command, another for any other: runs recognise what they left, and only that. */
+    /**
+     * Returns a key that is the same for the same command and different for any other: runs recognise only their own
+     * temporary files.
+     */
     String key() {
         MessageDigest digest = Digest.algorithm();
         for (Path source : sources) {
@@ -212,7 +221,10 @@ public final class CopyToSite implements Copy {
         return HexFormat.of().formatHex(digest.digest(), 0, 8);
     }
 
-    /** The source by a path without links on the way to it: below it, none is followed. A link that is the source is copied as one. */
+    /**
+     * Returns the source's path without links on the way to it: below it, no link is followed. A source that is a link
+     * itself is copied as a link.
+     */
     private static Path reached(Path source) throws IOException {
         Path absolute = source.toAbsolutePath();
         Path above = absolute.getParent();
@@ -231,7 +243,7 @@ public final class CopyToSite implements Copy {
         void take(Entry entry) throws IOException, InterruptedException;
     }
 
-    /** Hands over the source itself, as the root, and all below it. */
+    /** Passes on the source itself, as the root, and everything below it. */
     private void walk(Path source, EntrySink sink) throws IOException, InterruptedException {
         Walked walked = new Walked(sink);
         Facts root = DirectoryTree.facts(source);
@@ -241,7 +253,7 @@ public final class CopyToSite implements Copy {
         }
     }
 
-    /** Hands over what several threads find, one after the other: when there is no room for more, all of them wait. */
+    /** Passes on what several threads find, one item after another: if there is no room for more, all of them wait. */
     private final class Walked implements Listings {
 
         private final ReentrantLock lock = new ReentrantLock();
@@ -262,7 +274,7 @@ public final class CopyToSite implements Copy {
 
                 @Override
                 public void end() {
-                    // What is gone since is found when it is sent.
+                    // Vanished files are found when they are sent.
                 }
             };
         }

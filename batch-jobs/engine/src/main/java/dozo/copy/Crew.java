@@ -10,7 +10,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that do one thing together: the first failure stops them all, and is what whoever waits for them gets. */
+/** Threads for one common task: the first failure stops all of them, and is thrown to whoever waits for them. */
 final class Crew implements AutoCloseable {
 
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -23,7 +23,7 @@ final class Crew implements AutoCloseable {
         void run() throws IOException, InterruptedException;
     }
 
-    /** Starts a thread. Throws the failure if there has been one. */
+    /** Starts a thread. Throws the failure if there was one. */
     void start(Task task) throws IOException, InterruptedException {
         throwFailure();
         count(1);
@@ -44,7 +44,7 @@ final class Crew implements AutoCloseable {
         }
     }
 
-    /** Waits until all that was started has ended. */
+    /** Waits until everything started has ended. */
     void join() throws IOException, InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -69,7 +69,7 @@ final class Crew implements AutoCloseable {
         }
     }
 
-    /** Stops what is still running, and waits for it: what it used may be closed after this. */
+    /** Stops what is still running, and waits for its end: resources of the tasks may be closed afterwards. */
     @Override
     public void close() {
         threads.shutdownNow();

@@ -13,10 +13,10 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** The folder that is filled, as what can fail: what one name alone is refused for is told from what ends the copy. */
+/** The folder that is filled. Distinguishes a failure of one name from one that ends the copy. */
 record Destination(Path top) {
 
-    /** One name that cannot be had here. */
+    /** A name that cannot be created here. */
     static final class Refused extends Exception {
 
         private static final long serialVersionUID = 1L;
@@ -34,7 +34,7 @@ record Destination(Path top) {
         return name.under(top);
     }
 
-    /** Whether a path is longer than this machine takes. */
+    /** Returns whether a path is longer than this machine supports. */
     boolean isTooLong(FilePath name) {
         try {
             Files.readAttributes(path(name), BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
@@ -60,7 +60,7 @@ record Destination(Path top) {
         }
     }
 
-    /** The failure of the destination as a whole. */
+    /** Returns the failure of the destination as a whole. */
     IOException unwritable(IOException e) {
         return new IOException("cannot write in %s: %s".formatted(top, reason(e)), e);
     }

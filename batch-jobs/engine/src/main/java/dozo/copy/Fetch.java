@@ -17,16 +17,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine of the way back: files in, outcomes out. Each comes in under a temporary name and is digested as it comes;
- * meanwhile the site is asked for the digests of all of them at once; a final name is given only to what has that digest and
- * is on the disk. Thread-safe, and meant to be called by several threads at once.
+ * The engine for copies from a site: takes files, returns outcomes. Each arrives under a temporary name and is digested
+ * meanwhile; in parallel the site computes the digests of all of them. A file gets its final name only if it has that
+ * digest and is on the disk. Thread-safe, and meant for several threads at once.
  *
- * <p>What concerns one file is an outcome. What concerns the site is a {@link RemoteException}, what concerns the whole
- * destination another {@link IOException}.
+ * <p>A problem of one file is an outcome. A problem of the site is a {@link RemoteException}; a problem of the whole
+ * destination is another {@link IOException}.
  */
 final class Fetch {
 
-    /** How often a file is fetched whose digest is wrong. */
+    /** How often a file with a wrong digest is fetched. */
     private static final int TRIES = 3;
 
     private final SiteFiles site;
@@ -38,11 +38,11 @@ final class Fetch {
 
         void failed(Found found, Problem problem, String message);
 
-        /** It has another size now than when it was found. */
+        /** The file's size differs from when it was found. */
         void resized(long moreBytes);
     }
 
-    /** A file to be had, and how often that was tried. */
+    /** A file to fetch, and how often that was tried. */
     private record Attempt(Found file, int fetched, boolean changed, boolean mayStand) {
         Attempt again() {
             return new Attempt(file, fetched + 1, changed, false);
@@ -53,10 +53,10 @@ final class Fetch {
         }
     }
 
-    /** What came of fetching a file, before anything is proven. */
+    /** The result of fetching a file, before it is verified. */
     private sealed interface Arrival {}
 
-    /** All of it lies here; under its final name already where there is no temporary one. */
+    /** The complete file is here; under its final name if there is no temporary one. */
     private record Arrived(Digest digest, @Nullable Path temporary) implements Arrival {}
 
     private record Changed(RemoteFacts now) implements Arrival {}
@@ -69,7 +69,7 @@ final class Fetch {
         this.outcomes = outcomes;
     }
 
-    /** Fetches files and has them proven, all at once. */
+    /** Fetches and verifies files, all at once. */
     void files(List<Found> files) throws IOException, InterruptedException {
         List<Attempt> left =
                 files.stream().map(file -> new Attempt(file, 0, false, true)).toList();
@@ -78,7 +78,7 @@ final class Fetch {
         }
     }
 
-    /** Makes links with the text they have at the site. */
+    /** Creates links with the text they have at the site. */
     void links(List<Found> links) throws IOException, InterruptedException {
         try (Crew crew = new Crew()) {
             for (Found link : links) {
@@ -100,7 +100,7 @@ final class Fetch {
         }
     }
 
-    /** Those that are to be fetched once more. */
+    /** Returns those to fetch once more. */
     private List<Attempt> fetchAndProve(List<Attempt> files) throws IOException, InterruptedException {
         Map<Attempt, Arrival> arrivals = new ConcurrentHashMap<>();
         Map<FilePath, Digest> atSite = new ConcurrentHashMap<>();
@@ -176,7 +176,7 @@ final class Fetch {
         return Digest.of(read.digest());
     }
 
-    /** Settles what can be; what is worth another try is given back. */
+    /** Settles what can be settled. Returns an attempt if another try is worthwhile. */
     private Optional<Attempt> settle(Attempt wanted, @Nullable Arrival arrival, @Nullable Digest atSite)
             throws IOException {
         switch (arrival) {
@@ -239,7 +239,7 @@ final class Fetch {
         return Optional.empty();
     }
 
-    /** What the site will not give of one file alone; anything else is thrown. */
+    /** Returns the problem of one file; rethrows any other failure. */
     private static Missing missing(Found file, RemoteException e) throws RemoteException {
         return switch (e.reason()) {
             case NO_SUCH_FILE -> new Missing(Problem.VANISHED, file.path() + ": gone since it was found");

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Fetches {@link Units} of files. Folders are made at once, before anything that is in them is found. Folders and links are
+ * Fetches {@link Units} of files. Folders are created at once, before anything in them is found. Folders and links are
  * remembered to the end.
  */
 final class FetchUnits implements AutoCloseable {
 
-    /** Units under way: some are fetched, some are proven. */
+    /** Units in progress: some are fetched, some are verified. */
     private static final int UNDER_WAY_MAX = 12;
 
     private static final int LINKS_AT_ONCE = 1_000;
@@ -37,7 +37,7 @@ final class FetchUnits implements AutoCloseable {
         this.units = new Units<>(UNDER_WAY_MAX, fetch::files);
     }
 
-    /** Takes what was found; may be called by several threads at once. */
+    /** Adds what was found; may be called by several threads at once. */
     void add(Found found) throws IOException, InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -52,7 +52,7 @@ final class FetchUnits implements AutoCloseable {
         }
     }
 
-    /** Waits until all that was added is done; then makes the links, and gives the folders their modes and times. */
+    /** Waits until everything added is done; then creates the links, and sets modes and times of the folders. */
     void end() throws IOException, InterruptedException {
         units.end();
         for (int i = 0; i < links.size(); i += LINKS_AT_ONCE) {

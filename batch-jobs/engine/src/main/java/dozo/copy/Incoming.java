@@ -17,10 +17,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
-/** Where files lie under temporary names until they are proven: {@code .dozo-incoming/<key>} in the folder that is filled. */
+/**
+ * The folder of files under temporary names until they are verified: {@code .dozo-incoming/<key>} in the folder that is
+ * filled.
+ */
 final class Incoming {
 
-    /** Lies in the destination, here as at a site, so that a rename is all that a file needs to get its name. */
+    /** In the destination, here as at a site, so that a rename is enough to give a file its final name. */
     private static final String FOLDER = ".dozo-incoming";
 
     private static final Pattern NAME = Pattern.compile(Pattern.quote(FOLDER) + "(-[1-9][0-9]*)?");
@@ -31,13 +34,13 @@ final class Incoming {
     private final Destination destination;
     private final Path all;
     private final Path folder;
-    /** Another one in every run: nothing that one makes can be taken for what another one has proven. */
+    /** Different in every run, so that a file of one run is never taken for a verified file of another. */
     private final String run = Long.toHexString(ThreadLocalRandom.current().nextLong());
 
     private final AtomicLong numbers = new AtomicLong();
     private final Set<Path> large = ConcurrentHashMap.newKeySet();
 
-    /** Says whether something that is copied gets this name in the folder that is filled. */
+    /** Tells whether something that is copied gets this name in the folder that is filled. */
     interface Taken {
         boolean is(FilePath name) throws IOException, InterruptedException;
     }
@@ -49,9 +52,9 @@ final class Incoming {
     }
 
     /**
-     * Chooses the folder, below the one that is filled: {@code .dozo-incoming/<key>}. If something that is copied is called like
-     * that, it is the first free of {@code .dozo-incoming-1}, {@code .dozo-incoming-2} …: the same for the same content, so that a
-     * restart finds it again.
+     * Chooses the folder, below the one that is filled: {@code .dozo-incoming/<key>}. If something that is copied has
+     * that name, it is the first free of {@code .dozo-incoming-1}, {@code .dozo-incoming-2} …: the same for the same
+     * content, so that a restart finds it again.
      */
     static FilePath name(String key, Taken taken) throws IOException, InterruptedException {
         FilePath name = FilePath.of(FOLDER);
@@ -61,12 +64,12 @@ final class Incoming {
         return name.resolve(key);
     }
 
-    /** Whether a copy may have chosen this name for its folder. */
+    /** Returns whether a copy may have chosen this name for its folder. */
     static boolean isName(byte[] name) {
         return NAME.matcher(FilePath.render(name)).matches();
     }
 
-    /** Makes the folder, if need be, and removes what an earlier run left and nobody can go on with. */
+    /** Creates the folder if needed, and removes leftovers of an earlier run that cannot be continued. */
     static Incoming open(Destination destination, FilePath name) throws IOException {
         Incoming incoming = new Incoming(destination, name);
         LocalTree.makeRealFolder(incoming.all);
@@ -75,7 +78,7 @@ final class Incoming {
         return incoming;
     }
 
-    /** Whether something has begun to fill a folder under this name, and has not ended. */
+    /** Returns whether an unfinished copy has left this folder of temporary names. */
     static boolean isIn(Path folder, FilePath name) {
         return Files.isDirectory(name.under(folder), LinkOption.NOFOLLOW_LINKS);
     }
@@ -84,15 +87,18 @@ final class Incoming {
         return path.startsWith(folder);
     }
 
-    /** A name that nothing has. */
+    /** Returns an unused name. */
     Path newName() {
         return folder.resolve(run + "-" + numbers.incrementAndGet());
     }
 
-    /** A file that is to come in; what an earlier run left of a large one, as it is at the site now, is taken up again. */
+    /**
+     * Creates a temporary file. For a large file that has not changed at the site, the leftover of an earlier run is
+     * opened again.
+     */
     LocalFile create(Found file) throws IOException {
         try {
-            // NB: a site may name a file twice, and two must not write to one.
+            // NB: a site may list a file twice, and two threads must not write to one.
             return Units.isLarge(file.facts().sizeBytes()) && large.add(largeName(file))
                     ? LocalFile.reopen(destination, largeName(file))
                     : LocalFile.create(destination, newName());
@@ -101,25 +107,28 @@ final class Incoming {
         }
     }
 
-    /** Gives up what came in. */
+    /** Discards a temporary file. */
     void discard(Path temporary) throws IOException {
         Files.deleteIfExists(temporary);
         large.remove(temporary);
     }
 
-    /** Removes all temporary files, when nothing is coming in any more; the empty folder says that there is more to come. */
+    /**
+     * Removes all temporary files after the last arrival. The empty folder remains and shows that the copy is
+     * incomplete.
+     */
     void clear() throws IOException {
         sweep(true);
     }
 
-    /** Removes all temporary names, when nothing is coming in any more. */
+    /** Removes all temporary files and folders after the last arrival. */
     void end() throws IOException {
         clear();
         Files.delete(folder);
         try {
             Files.delete(all);
         } catch (FileSystemException othersAreUnderWay) {
-            // Theirs to remove.
+            // Other copies remove theirs.
         }
     }
 

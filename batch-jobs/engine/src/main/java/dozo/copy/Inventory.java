@@ -6,14 +6,14 @@ import dozo.file.FilePath;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What one manifest of an experiment holds, and where at a site each file's copy lies. */
+/** The entries of one manifest of an experiment, and the places of their copies at a site. */
 public interface Inventory {
 
     /**
      * An entry.
      *
-     * @param copy where a file's copy lies, below the site's root, with its digest; null for what is no file, and for a file that
-     *     was never proven at the site
+     * @param copy the place of a file's copy, below the site's root, with its digest; null for anything but a file, and
+     *     for a file that was never verified at the site
      */
     record Item(Entry entry, @Nullable StoredCopy copy) {}
 
@@ -21,9 +21,9 @@ public interface Inventory {
     record StoredCopy(FilePath place, Digest digest) {}
 
     /**
-     * At most {@code limit} items after a path, in the order of their folders' paths and then of their names, byte by byte.
+     * Returns at most {@code limit} items after a path, sorted by their folders' paths and then by name, byte by byte.
      *
-     * @param after the last one of the page before, {@link FilePath#ROOT} for the first page
+     * @param after the last one of the previous page, {@link FilePath#ROOT} for the first page
      */
     List<Item> page(FilePath after, int limit);
 }

@@ -11,22 +11,25 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 
 /**
- * Brings in one large file over all lanes, in ranges side by side. A digest needs the bytes in order, so a thread reads each
- * range again, from the page cache, when those before it have come: a second reading of the file here, of which only the last
- * range's is waited for.
+ * Fetches one large file over all lanes, several ranges at a time. A digest needs the bytes in order, so a thread reads
+ * each range again, from the page cache, after all ranges before it have arrived: the file is read a second time here,
+ * but only the last range adds to the waiting time.
  *
- * <p>Ranges that an earlier run left are taken as they are if the site says they have their digests; without a way to ask for
- * them the file is fetched anew.
+ * <p>Ranges that an earlier run left are kept if the site reports the same digests; without a way to request those the
+ * file is fetched again.
  */
 final class LargeFetch {
 
     /**
-     * What is proven and kept as one after a failure. Less than on the way there: all ranges under way are lost by a kill, and
-     * there several are.
+     * The size of a range, which is verified and kept as one after a failure. Smaller than for sending: a kill loses
+     * all ranges in progress, and here there are several.
      */
     static final long RANGE_BYTES = 16 << 20;
 
-    /** More ranges than channels, as each has only so much under way; not too many, or they leave the page cache unread. */
+    /**
+     * More ranges than channels, because each has a limited number of requests in flight; not too many, or they leave
+     * the page cache before they are digested.
+     */
     private static final int RANGES_PER_CHANNEL = 4;
 
     private static final int RANGES_MAX = 32;
@@ -43,7 +46,7 @@ final class LargeFetch {
         this.sizeBytes = file.facts().sizeBytes();
     }
 
-    /** The digest of what lies here then. */
+    /** Returns the digest of the file here. */
     Digest run() throws IOException, InterruptedException {
         int count = Math.toIntExact((sizeBytes + RANGE_BYTES - 1) / RANGE_BYTES);
         int left = (int) (Math.min(temporary.leftBytes(), sizeBytes) / RANGE_BYTES);
@@ -75,7 +78,7 @@ final class LargeFetch {
         for (int i = 0; i < come.length; i++) {
             come[i].await();
             temporary.digest(whole, i * RANGE_BYTES, length(i));
-            // Else all of the file is to be waited for at its end.
+            // Otherwise the final sync would wait for the whole file.
             temporary.force();
         }
     }

@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A file that comes in under a temporary name. Until it is finished nobody but its owner may read it. What goes wrong with
- * writing it is the whole destination's failure.
+ * A file that arrives under a temporary name. Until it is finished only its owner may read it. A failure to write it is
+ * a failure of the whole destination.
  */
 final class LocalFile implements AutoCloseable {
 
@@ -43,7 +43,7 @@ final class LocalFile implements AutoCloseable {
         this.leftBytes = leftBytes;
     }
 
-    /** A new one; what has the name is removed. */
+    /** Creates a file; an existing one of this name is removed. */
     static LocalFile create(Destination destination, Path path) throws IOException {
         Files.deleteIfExists(path);
         return new LocalFile(
@@ -60,7 +60,7 @@ final class LocalFile implements AutoCloseable {
                 0);
     }
 
-    /** The one an earlier run left, else a new one. */
+    /** Opens the file that an earlier run left, or creates one. */
     static LocalFile reopen(Destination destination, Path path) throws IOException {
         if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
             return create(destination, path);
@@ -74,12 +74,12 @@ final class LocalFile implements AutoCloseable {
         return path;
     }
 
-    /** How long it was when it was opened. */
+    /** Returns the length of the file when it was opened. */
     long leftBytes() {
         return leftBytes;
     }
 
-    /** Writes what has come for this place; pages of zeros become holes, unless something else is there. */
+    /** Writes content at this offset. Pages of zeros become holes, unless something else is there. */
     void write(byte[] bytes, int from, int length, long offset) throws IOException {
         int end = from + length;
         try {
@@ -105,7 +105,7 @@ final class LocalFile implements AutoCloseable {
         }
     }
 
-    /** Whether nothing but zeros is there, or nothing: an earlier attempt may have left anything. */
+    /** Returns whether there are only zeros, or nothing: an earlier attempt may have left anything. */
     private boolean readsAsZeros(long offset, int length) throws IOException {
         ByteBuffer there = ByteBuffer.allocate(length);
         for (int n = 0; there.hasRemaining() && n >= 0; ) {
@@ -114,7 +114,7 @@ final class LocalFile implements AutoCloseable {
         return Holes.zeros(there.array(), 0, there.position(), offset) == there.position();
     }
 
-    /** Reads a part of it into a digest: what is behind its end is a hole yet to be. */
+    /** Adds a part of the file to a digest. Beyond the current end there will be a hole, which counts as zeros. */
     void digest(MessageDigest into, long offset, long length) throws IOException {
         long left = length - digest(channel, into, offset, length);
         byte[] zeros = new byte[(int) Math.min(DIGEST_BYTES, left)];
@@ -123,7 +123,7 @@ final class LocalFile implements AutoCloseable {
         }
     }
 
-    /** How many bytes there were. */
+    /** Returns the number of bytes read. */
     static long digest(FileChannel channel, MessageDigest into, long offset, long length) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(DIGEST_BYTES, length));
         for (long at = offset; at < offset + length; at += bytes.position()) {
@@ -142,7 +142,7 @@ final class LocalFile implements AutoCloseable {
         return Digest.of(digest.digest());
     }
 
-    /** Returns when what has come so far is on the disk. */
+    /** Returns when everything written so far is on the disk. */
     void force() throws IOException {
         try {
             channel.force(false);
@@ -151,7 +151,7 @@ final class LocalFile implements AutoCloseable {
         }
     }
 
-    /** Gives it this length, mode and time, and returns when all is on the disk. */
+    /** Sets length, mode and time, and returns when everything is on the disk. */
     void finish(Found file) throws IOException {
         try {
             setSize(file.facts().sizeBytes());
@@ -168,8 +168,8 @@ final class LocalFile implements AutoCloseable {
             channel.truncate(sizeBytes);
         } else if (channel.size() < sizeBytes) {
             try (Arena nothing = Arena.ofConfined()) {
-                // A file can only be made longer, with a hole, by mapping what lies behind its end; here it is no byte
-                // of it.
+                // A file can only be extended with a hole by mapping a region beyond its end; here the region has no
+                // bytes.
                 var _ = channel.map(MapMode.READ_WRITE, sizeBytes, 0, nothing);
             } catch (IOException | UnsupportedOperationException e) {
                 writeAll(new byte[1], 0, 1, sizeBytes - 1);
@@ -190,7 +190,7 @@ final class LocalFile implements AutoCloseable {
                 .setTimes(FileTime.from(modifiedNanos, TimeUnit.NANOSECONDS), null, null);
     }
 
-    /** The nine bits; what else there is (setuid, setgid, sticky) is not for a site to give here. */
+    /** Returns the nine permission bits; setuid, setgid and sticky are never taken from a site. */
     static Set<PosixFilePermission> permissions(int mode) {
         PosixFilePermission[] all = PosixFilePermission.values();
         Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);

@@ -28,11 +28,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a copy makes in the folder that is filled. Nothing it does follows a link below its top, whoever made it: folders are
- * made from the top down and looked at without following, and what is no folder blocks all that would go below it. Files get
- * their names by an atomic rename out of {@link Incoming}.
+ * What a copy creates in the folder that is filled. It never follows a link below its top, whoever created it: folders
+ * are created from the top down and checked without following links, and anything but a folder blocks everything below
+ * its name. Files get their names by an atomic rename out of {@link Incoming}.
  *
- * <p>What one name alone is refused for is a {@link Refused}; any other failure is the whole destination's.
+ * <p>A failure of one name is a {@link Refused}; any other failure is one of the whole destination.
  */
 final class LocalTree {
 
@@ -49,10 +49,10 @@ final class LocalTree {
     }
 
     /**
-     * Makes the folder that is filled, if need be; what is above it has to be there. Itself, unlike anything below it, it may
-     * be a link to a folder.
+     * Creates the folder that is filled, if needed; its parent must exist. It may be a link to a folder, unlike
+     * anything below it.
      *
-     * @param incoming below it, where files come in: the same for the same command, another for any other
+     * @param incoming the folder of temporary names below it: the same for the same command, different for any other
      */
     static LocalTree open(Path folder, FilePath incoming) throws IOException {
         try {
@@ -67,9 +67,10 @@ final class LocalTree {
     }
 
     /**
-     * Makes the folder that is filled, which must be new or empty, or what an earlier call like this began to fill.
+     * Creates the folder that is filled, which must be new or empty, or left by an earlier call with the same
+     * arguments.
      *
-     * @throws IOException if it holds something else
+     * @throws IOException if it contains something else
      */
     static LocalTree openNew(Path folder, FilePath incoming) throws IOException {
         if (!isNew(folder, incoming)) {
@@ -79,14 +80,15 @@ final class LocalTree {
     }
 
     /**
-     * A folder that is held open, and that is known to hold nothing else: what its path leads to meanwhile does not matter.
+     * Opens a folder that is held open, and is known to contain nothing else; it does not matter where its path leads
+     * meanwhile.
      */
     static LocalTree open(OpenFolder folder, FilePath incoming) throws IOException {
         Destination destination = new Destination(folder.path());
         return new LocalTree(destination, Incoming.open(destination, incoming));
     }
 
-    /** Whether a folder is not there, or empty, or what was begun with this folder of temporary names. */
+    /** Returns whether a folder does not exist, is empty, or contains this folder of temporary names. */
     static boolean isNew(Path folder, FilePath incoming) throws IOException {
         if (!Files.isDirectory(folder) || Incoming.isIn(folder, incoming)) {
             return true;
@@ -100,14 +102,14 @@ final class LocalTree {
         return incoming;
     }
 
-    /** Makes a folder. What is there already and is none blocks all below it. */
+    /** Creates a folder. If something else has its name, everything below it is blocked. */
     void makeFolder(FilePath folder) throws IOException, Refused {
         try {
             checkWay(folder);
             Path path = destination.path(folder);
             destination.with(folder, () -> {
                 makeRealFolder(path);
-                // An earlier run may have given it its mode already, and that may keep us out.
+                // An earlier run may have set its mode already, which may deny us access.
                 if (!Files.isWritable(path) || !Files.isExecutable(path)) {
                     setMode(path, 0700);
                 }
@@ -118,7 +120,7 @@ final class LocalTree {
         }
     }
 
-    /** Makes sure, by looking at each, that a folder and all it lies in are folders here, and none of them a link to one. */
+    /** Checks that a folder and all its parents are folders here, and none of them is a link. */
     void checkFolders(FilePath folder) throws Refused {
         for (FilePath above = folder; !above.isRoot(); above = above.parent()) {
             if (!Files.isDirectory(destination.path(above), LinkOption.NOFOLLOW_LINKS)) {
@@ -127,12 +129,12 @@ final class LocalTree {
         }
     }
 
-    /** Whether the path of a name is longer here than any can be: then it can never be had. */
+    /** Returns whether the path of a name is too long for this machine; it can then never be created. */
     boolean isTooLong(FilePath name) {
         return destination.isTooLong(name);
     }
 
-    /** Makes sure that what this lies in is a folder of ours. */
+    /** Checks that the parent folder could be created, and that the name is not in the folder of temporary names. */
     void checkWay(FilePath name) throws Refused {
         String why = name.isRoot() ? null : blocked.get(name.parent());
         if (why != null) {
@@ -143,7 +145,7 @@ final class LocalTree {
         }
     }
 
-    /** The digest of a file of this size and time that stands there; empty if there is none. */
+    /** Returns the digest of the existing file with this size and time; empty if there is none. */
     Optional<Digest> standing(Found file) throws IOException {
         Path path = destination.path(file.local());
         try {
@@ -164,24 +166,24 @@ final class LocalTree {
         }
     }
 
-    /** Gives what came in its name, in place of a file or link that has it. */
+    /** Renames an arrived file to its final name, replacing a file or link. */
     void publish(Path temporary, FilePath name) throws IOException, Refused {
         checkWay(name);
         destination.with(name, () -> Files.move(temporary, destination.path(name), StandardCopyOption.ATOMIC_MOVE));
     }
 
-    /** Gives what came in its name, which nothing may have. */
+    /** Gives an arrived file its final name, which must be free. */
     void publishNew(Path temporary, FilePath name) throws IOException, Refused {
         checkWay(name);
         checkFree(name);
         destination.with(name, () -> {
-            // A rename would replace what may have come meanwhile.
+            // A rename would replace a file that was created meanwhile.
             Files.createLink(destination.path(name), temporary);
             Files.delete(temporary);
         });
     }
 
-    /** Makes a link with this text and time, unless it stands there; nothing else may have the name. */
+    /** Creates a link with this text and time, unless it exists; nothing else may have the name. */
     void newLink(byte[] text, long modifiedNanos, FilePath name) throws IOException, Refused {
         checkWay(name);
         Path path = destination.path(name);
@@ -195,7 +197,7 @@ final class LocalTree {
         destination.with(name, () -> LocalFile.setTime(path, modifiedNanos));
     }
 
-    /** Makes a file one with another that stands; whether that one does. Nothing else may have the name. */
+    /** Creates a hard link to an existing file; false if that file does not exist. Nothing else may have the name. */
     boolean newHardLink(FilePath standing, FilePath name) throws IOException, Refused {
         checkWay(name);
         Path first = destination.path(standing);
@@ -211,20 +213,20 @@ final class LocalTree {
         return true;
     }
 
-    /** Makes sure that nothing has a name. */
+    /** Checks that nothing has this name. */
     void checkFree(FilePath name) throws Refused {
         if (Files.exists(destination.path(name), LinkOption.NOFOLLOW_LINKS)) {
             throw new Refused(name + ": another file has this name here; nothing is overwritten");
         }
     }
 
-    /** Sees to it that a file that stands has this mode and time. */
+    /** Sets mode and time of an existing file. */
     void setFacts(Found file) throws IOException, Refused {
         setMode(file);
         destination.with(file.local(), () -> LocalFile.setTime(destination.path(file.local()), file.modifiedNanos()));
     }
 
-    /** Sees to it that a file that stands has this mode. */
+    /** Sets the mode of an existing file, if it differs. */
     void setMode(Found file) throws IOException, Refused {
         Path path = destination.path(file.local());
         destination.with(file.local(), () -> {
@@ -234,7 +236,7 @@ final class LocalTree {
         });
     }
 
-    /** Makes a link with this text, in place of a file or link that has its name, and looks whether it came out so. */
+    /** Creates a link with this text, replacing a file or link of its name, and checks the text. */
     void link(byte[] text, FilePath name) throws IOException, Refused {
         checkWay(name);
         Path path = destination.path(name);
@@ -250,7 +252,7 @@ final class LocalTree {
         publish(temporary, name);
     }
 
-    /** Gives a folder its mode and time, and has it, and what names it holds, on the disk. */
+    /** Sets mode and time of a folder, and syncs it to the disk with the names in it. */
     void finishFolder(Found folder) throws IOException, Refused {
         checkWay(folder.local());
         Path path = destination.path(folder.local());
@@ -266,7 +268,7 @@ final class LocalTree {
         });
     }
 
-    /** Makes a folder, unless there is one; a link to one is none. */
+    /** Creates a folder, unless it exists; a link to a folder is not one. */
     static void makeRealFolder(Path path) throws IOException {
         try {
             Files.createDirectory(path, OWNER_ONLY);

@@ -17,14 +17,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files and folders of a site as a source; they are only ever read. Several folders are listed at once, as each takes a few
- * round trips. Memory grows with the number of folders waiting to be listed, not with that of files.
+ * Files and folders of a site as a source; they are only read. Several folders are listed at once, because each takes a
+ * few round trips. Memory grows with the number of folders waiting to be listed, not with the number of files.
  */
 final class RemoteTree {
 
     private static final int FOLDERS_AT_ONCE = 16;
 
-    /** So many names of a folder are kept back until all are there, so that it can be listed again when a lane is lost. */
+    /**
+     * How many names of a folder are held until its listing is complete, so that it can be listed again if a lane is
+     * lost.
+     */
     private static final int NAMES_KEPT_MAX = 4_096;
 
     private static final int TRIES = 3;
@@ -39,16 +42,16 @@ final class RemoteTree {
     private final Deque<Found> waiting = new ArrayDeque<>();
     private int busy;
 
-    /** Is told what is there, by several threads at once, a folder before what is in it. */
+    /** Receives what is there, from several threads at once, a folder before its content. */
     interface Visitor {
 
         void found(Found found) throws IOException, InterruptedException;
 
-        /** Something that is there and cannot be copied; below an unreadable folder nothing more is reported. */
+        /** Receives something that cannot be copied; below an unreadable folder nothing more is reported. */
         void problem(FilePath path, Problem problem, String message);
     }
 
-    /** Says whether a folder is what a copy to the site has not finished. */
+    /** Tells whether a folder was left by an unfinished copy to the site. */
     interface Unfinished {
         boolean is(Found folder) throws IOException, InterruptedException;
     }
@@ -59,14 +62,14 @@ final class RemoteTree {
         this.visitor = visitor;
     }
 
-    /** What a source is; throws NO_SUCH_FILE when it is not there. */
+    /** Returns the facts of a source; throws NO_SUCH_FILE if it does not exist. */
     static RemoteFacts look(Lanes lanes, FilePath source) throws IOException, InterruptedException {
         return lanes.over(lane -> lane.sftp().lstat(source))
                 .orElseThrow(() -> new RemoteException(
                         Reason.NO_SUCH_FILE, "there is no file or folder /" + source + " at the site"));
     }
 
-    /** Walks this and all below it. */
+    /** Walks this and everything below it. */
     void walk(Found source) throws IOException, InterruptedException {
         visit(source);
         try (Crew crew = new Crew()) {
@@ -87,7 +90,7 @@ final class RemoteTree {
         }
     }
 
-    /** A folder to list; null when there will be none any more. */
+    /** Returns a folder to list; null if there will be no more. */
     private @Nullable Found next() throws InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -169,7 +172,7 @@ final class RemoteTree {
         }
     }
 
-    /** What one listing brings. */
+    /** The names of one listing. */
     private final class Names {
 
         private final Found folder;

@@ -23,27 +23,27 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * Brings one manifest of an experiment back into a folder: what stands there then is what the source held when the manifest was
- * sealed, byte for byte, with names, modes, times to the nanosecond and hard links. What cannot be had is told by name. Run again
- * after it was cut off, it finishes the rest.
+ * Restores one manifest of an experiment into a folder: its content is then what the source contained when the manifest
+ * was sealed, byte for byte, with names, modes, times to the nanosecond and hard links. Entries that cannot be restored
+ * are reported by name. A restore that was interrupted is completed by running it again.
  *
- * <p>The inventory is gone through three times, a page at a time: folders and files; then links, so that nothing is ever written
- * through one; then the folders' modes and times, which what is made in them would change. Only folders that their mode closes to
- * us wait in memory.
+ * <p>The inventory is read three times, a page at a time: folders and files; then links, so that nothing is ever
+ * written through one; then the modes and times of folders, which creating files in them would change. Only folders
+ * whose mode denies us access are kept in memory.
  */
 public final class Restore implements Copy {
 
     private static final int PAGE = 500;
 
-    /** Groups of hard links that are known as such; files of any further ones are brought back one by one. */
+    /** The limit of known hard link groups; files of further groups are restored one by one. */
     private static final int HARD_LINK_GROUPS_MAX = 100_000;
 
     private static final int KEY_BYTES = 8;
 
-    /** Longer names no file system has. */
+    /** No file system supports longer names. */
     private static final int NAME_BYTES_MAX = 255;
 
-    /** A folder whose owner may read, write and enter it. */
+    /** The mode of a folder whose owner may read, write and enter it. */
     private static final int OPEN = 0700;
 
     private final Inventory inventory;
@@ -59,9 +59,9 @@ public final class Restore implements Copy {
     }
 
     /**
-     * A restore of a manifest of {@code project/experiment} from a site.
+     * Creates a restore of a manifest of {@code project/experiment} from a site.
      *
-     * @param target a folder that is not there yet, or empty, or what an earlier run of the same restore left
+     * @param target a folder that does not exist or is empty, or that an earlier run of the same restore left
      */
     public Restore(
             Inventory inventory, String experiment, int manifest, SiteAddress site, Path target, Options options) {
@@ -84,7 +84,7 @@ public final class Restore implements Copy {
     }
 
     /**
-     * Restores into the target, which is held open: whatever its path leads to meanwhile, nothing else is filled.
+     * Restores into the target, which is held open: nothing else is filled, wherever its path leads meanwhile.
      *
      * @param held may be filled: {@link #mayFill}
      */
@@ -93,7 +93,7 @@ public final class Restore implements Copy {
         return bringBack();
     }
 
-    /** Whether a folder, as far as it is there, may be the target: it is empty, or what this restore left. */
+    /** Returns whether a folder may be the target: it does not exist, is empty, or this restore left it. */
     public boolean mayFill(Path folder) throws IOException {
         return Retrieval.mayFill(folder, key(), this::isTopName);
     }
@@ -160,7 +160,10 @@ public final class Restore implements Copy {
         }
     }
 
-    /** The file that this one is made one with: itself, unless another one was the same file at the source. */
+    /**
+     * Returns the file that this one becomes a hard link to: itself, unless an earlier one was the same file at the
+     * source.
+     */
     private Item firstOfGroup(Item item) {
         Long inode = item.entry().facts().hardLink();
         if (inode == null || item.copy() == null) {
@@ -173,7 +176,7 @@ public final class Restore implements Copy {
         return first != null && isSame(first, item) ? first : item;
     }
 
-    /** Two file systems may number alike, and what was written to between two looks may differ. */
+    /** Two file systems may use the same numbers, and a file may have been changed between two looks. */
     private static boolean isSame(Item one, Item other) {
         return one.copy() != null
                 && other.copy() != null
@@ -194,7 +197,7 @@ public final class Restore implements Copy {
                 closed.add(entry);
             }
         });
-        // The deepest first: a folder comes after those it lies in.
+        // The deepest first: a folder comes after its parents.
         for (Entry folder : closed.reversed()) {
             retrieval.finishFolder(folder);
         }
@@ -214,19 +217,19 @@ public final class Restore implements Copy {
         }
     }
 
-    /** Whether the manifest has an entry with this name at its top. */
+    /** Returns whether the manifest has an entry with this name at its top. */
     private boolean isTopName(FilePath name) {
         byte[] before = name.bytes();
         int length = before.length;
         before = Arrays.copyOf(before, NAME_BYTES_MAX);
         before[length - 1]--;
         Arrays.fill(before, length, NAME_BYTES_MAX, (byte) 0xff);
-        // No name can come between: what comes next is the name, or nothing has it.
+        // No name sorts between the two: the next entry has the name, or none has.
         return inventory.page(FilePath.of(before), 1).stream()
                 .anyMatch(item -> item.entry().path().equals(name));
     }
 
-    /** The same for the same restore, another for any other. */
+    /** Returns a key that is the same for the same restore, and different for any other. */
     private String key() {
         MessageDigest digest = Digest.algorithm();
         digest.update((name + "\0").getBytes(StandardCharsets.UTF_8));

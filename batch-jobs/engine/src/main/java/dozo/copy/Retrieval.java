@@ -36,15 +36,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine of restores: entries in, and each comes to stand in a folder as the manifest has it. A file gets its name only when
- * its bytes have the digest they were proven with, wherever at the site they were found. Nothing that stands here is
- * overwritten; what is there already and equal stays. Nothing outside the folder is written, whatever names come.
+ * The engine of restores: takes entries, and restores each into a folder as the manifest describes it. A file gets its
+ * name only if its bytes have their verified digest, from whatever place at the site they come. Nothing here is
+ * overwritten; files that are equal already are kept. Nothing outside the folder is written, whatever names occur.
  *
- * <p>Not thread-safe: files are fetched side by side, and given in by one thread, after the folders that they lie in.
+ * <p>Not thread-safe: files are fetched concurrently, but added by one thread, after their folders.
  */
 public final class Retrieval implements AutoCloseable {
 
-    /** Units under way: some are fetched, some are proven. */
+    /** Units in progress: some are fetched, some are verified. */
     private static final int UNDER_WAY_MAX = 12;
 
     private final SiteFolders folders;
@@ -53,7 +53,7 @@ public final class Retrieval implements AutoCloseable {
     private final Tally tally = new Tally();
     private final Units<Expected> units = new Units<>(UNDER_WAY_MAX, this::fetch);
 
-    /** Entries that can never come to stand there: their paths would be too long. */
+    /** The number of entries that can never be restored there because their paths would be too long. */
     private final LongAdder tooLong = new LongAdder();
 
     private @Nullable FileLock lock;
@@ -61,15 +61,15 @@ public final class Retrieval implements AutoCloseable {
     private volatile @Nullable SiteFiles site;
     private volatile @Nullable OtherPlaces otherPlaces;
 
-    /** The folder last looked at: entries of a folder come together. */
+    /** The folder checked last: entries of a folder come together. */
     private FilePath checked = FilePath.ROOT;
 
     private record Expected(Found file, Digest digest) {}
 
-    /** Why a place does not give the file. */
+    /** Why a place does not provide the file. */
     private record Miss(Problem problem, String message) {}
 
-    /** Out of these folders at a site. */
+    /** Creates a retrieval from these folders at a site. */
     public Retrieval(SiteAddress site, SiteFolders folders, Options options) {
         this.folders = folders;
         this.lanes = options.lanesTo(site);
@@ -77,10 +77,10 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /**
-     * Begins to fill a folder, which must be new or empty, or what was begun before with the same key.
+     * Begins to fill a folder, which must be new or empty, or filled before with the same key.
      *
-     * @param isTopName whether an entry that is to come has this name at the top: temporary files go where none has it
-     * @throws IOException if it holds something else, or is being filled
+     * @param isTopName whether a coming entry has this name at the top: temporary files use another name
+     * @throws IOException if it contains something else, or is being filled
      */
     public void begin(Path target, String key, Predicate<FilePath> isTopName, Consumer<Finding> findings)
             throws IOException, InterruptedException {
@@ -89,7 +89,7 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /**
-     * The same in a folder that is held open; see {@link #mayFill}.
+     * Begins to fill a folder that is held open; see {@link #mayFill}.
      *
      * @throws IOException if it is being filled
      */
@@ -99,7 +99,7 @@ public final class Retrieval implements AutoCloseable {
         begin(LocalTree.open(target, Incoming.name(key, isTopName::test)), findings);
     }
 
-    /** Whether a folder, as far as it is there, may be filled with this key: it is empty, or what was begun with it. */
+    /** Returns whether a folder may be filled with this key: it does not exist, is empty, or was begun with it. */
     public static boolean mayFill(Path target, String key, Predicate<FilePath> isTopName) throws IOException {
         try {
             return LocalTree.isNew(target, Incoming.name(key, isTopName::test));
@@ -120,22 +120,22 @@ public final class Retrieval implements AutoCloseable {
         tally.found(entry.facts().sizeBytes());
     }
 
-    /** Notes that all entries have been counted. */
+    /** Records that all entries have been counted. */
     public void counted() {
         tally.counted();
     }
 
-    /** Tells of an entry that there is nothing to restore from. */
+    /** Reports an entry that has no copy to restore from. */
     public void missing(Entry entry, Problem problem, String message) {
         tally.failed(found(entry, FilePath.ROOT), problem, message);
     }
 
-    /** Makes a folder. */
+    /** Creates a folder. */
     public void folder(Entry entry) throws IOException {
         inFolder(entry, FilePath.ROOT, folder -> local().makeFolder(folder.local()));
     }
 
-    /** Has a file fetched, now or soon. */
+    /** Fetches a file, now or soon. */
     public void file(Entry entry, FilePath place, Digest digest) throws IOException, InterruptedException {
         Found[] wanted = new Found[1];
         inFolder(entry, place, file -> wanted[0] = file);
@@ -144,12 +144,12 @@ public final class Retrieval implements AutoCloseable {
         }
     }
 
-    /** Waits until all files given in so far have come, or will not. */
+    /** Waits until all files added so far have arrived or failed. */
     public void awaitFiles() throws IOException, InterruptedException {
         units.end();
     }
 
-    /** Makes a link. Only when all files have come: none is to go through it. */
+    /** Creates a link. Only after all files have arrived, so that none is written through it. */
     public void link(Entry entry) throws IOException {
         byte[] text = requireNonNull(entry.facts().linkTarget());
         inFolder(entry, FilePath.ROOT, link -> {
@@ -158,7 +158,7 @@ public final class Retrieval implements AutoCloseable {
         });
     }
 
-    /** Makes a file one with another one that has come; false: that one has not. */
+    /** Creates a hard link to a file that has arrived; false if it has not. */
     public boolean hardLink(FilePath first, Entry entry) throws IOException {
         boolean[] missing = new boolean[1];
         inFolder(entry, FilePath.ROOT, file -> {
@@ -172,10 +172,13 @@ public final class Retrieval implements AutoCloseable {
         return !missing[0];
     }
 
-    /** Gives a folder its mode and time: when all that is in it has come, and folders in it have theirs if its mode keeps us out. */
+    /**
+     * Sets a folder's mode and time: after everything in it has arrived, and after the folders in it are finished if
+     * its mode denies us access.
+     */
     public void finishFolder(Entry entry) throws IOException {
         if (local().isTooLong(entry.path())) {
-            // That was told when it could not be made.
+            // Reported when it could not be created.
             return;
         }
         inFolder(entry, FilePath.ROOT, folder -> {
@@ -185,8 +188,8 @@ public final class Retrieval implements AutoCloseable {
     }
 
     /**
-     * Ends it: when all has come that can, nothing of ours is left beside it. Else an empty folder of ours stays, by which the same
-     * restore knows that it may go on.
+     * Ends the restore. If every possible entry has arrived, all temporary files and folders are removed. Otherwise an
+     * empty folder remains, by which the same restore recognises that it may continue.
      */
     public void end() throws IOException {
         Progress progress = progress();
@@ -219,7 +222,7 @@ public final class Retrieval implements AutoCloseable {
         void with(Found found) throws IOException, Refused;
     }
 
-    /** Does something with an entry whose folder stands; what it is refused for is a finding. */
+    /** Works on an entry after checking its folder; a refusal is a finding. */
     private void inFolder(Entry entry, FilePath place, Deed deed) throws IOException {
         Found found = found(entry, place);
         try {
@@ -275,7 +278,7 @@ public final class Retrieval implements AutoCloseable {
         try {
             return lanes.over(lane -> otherPlaces(lane).of(lane, name));
         } catch (RemoteException e) {
-            // That there is none to be had is said of the place where it should be.
+            // Reported for the place where the copy should be.
             var _ = missed(name, e);
             return List.of();
         }
@@ -290,7 +293,7 @@ public final class Retrieval implements AutoCloseable {
         return known;
     }
 
-    /** Fetches what lies in a place, and keeps it if it is the file. Empty: it is. */
+    /** Fetches a copy from a place, and keeps it if it is the file. Returns empty if it is. */
     private Optional<Miss> tryPlace(Expected wanted, FilePath place) throws IOException, InterruptedException, Refused {
         Found file = wanted.file.at(place);
         SiteFiles from = requireNonNull(site);
@@ -333,7 +336,7 @@ public final class Retrieval implements AutoCloseable {
             throws IOException, InterruptedException {
         MessageDigest read = Digest.algorithm();
         long sizeBytes = file.facts().sizeBytes();
-        // Also of an empty file it is looked whether it is there.
+        // Also reads an empty file, to check that it exists.
         from.read(file.remote(), 0, Math.max(1, sizeBytes), read::reset, (bytes, at, length, offset) -> {
             read.update(bytes, at, length);
             temporary.write(bytes, at, length, offset);
@@ -341,7 +344,7 @@ public final class Retrieval implements AutoCloseable {
         return Digest.of(read.digest());
     }
 
-    /** What the site will not give of one place alone; anything else is thrown. */
+    /** Returns the problem of one place; rethrows any other failure. */
     private static Miss missed(FilePath place, RemoteException e) throws RemoteException {
         return switch (e.reason()) {
             case NO_SUCH_FILE -> new Miss(Problem.VANISHED, place + ": the copy is not there any more, nor elsewhere");

@@ -14,22 +14,22 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps this user from running the same copy twice at once on this machine: both would write under the same temporary names,
- * and one could name what the other has just begun. Each copy locks a byte of its own in one file, and the lock ends with the
- * process, however that ends.
+ * Prevents this user from running the same copy twice at once on this machine: both would use the same temporary names,
+ * and one could rename a file that the other has just begun. Each copy locks a byte of its own in one file; the lock
+ * ends with the process, however that ends.
  */
 final class RunningCopies {
 
-    /** NB: never closed, for closing any channel of a file gives up all locks that the process has in it. */
+    /** NB: never closed, because closing any channel of a file releases all locks that the process holds on it. */
     private static @Nullable FileChannel channel;
 
     private RunningCopies() {}
 
     /**
-     * The lock of this copy, until it is closed.
+     * Returns the lock of this copy, held until it is closed.
      *
-     * @param copy tells it from every other one of this user
-     * @throws IOException if it is held already, or it cannot be noted which copies are running
+     * @param copy identifies it among all copies of this user
+     * @throws IOException if the lock is held already, or the lock file cannot be written
      */
     static synchronized FileLock lock(String copy) throws IOException {
         MessageDigest digest = Digest.algorithm();

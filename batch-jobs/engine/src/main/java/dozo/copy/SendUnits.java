@@ -22,10 +22,12 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** Sends {@link Units} to a site: what changed meanwhile once more, and folders' facts last. */
+/**
+ * Sends {@link Units} to a site. Files that changed meanwhile are sent once more, and facts of folders are set last.
+ */
 final class SendUnits implements AutoCloseable {
 
-    /** Units under way: one is sent, some are proven, some wait for the site's disk. */
+    /** Units in progress: one is sent, some are verified, some wait for the site's disk. */
     private static final int UNDER_WAY_MAX = 32;
 
     private final Sender sender;
@@ -44,12 +46,12 @@ final class SendUnits implements AutoCloseable {
         units.add(entry, entry.facts().sizeBytes());
     }
 
-    /** Waits until all that was added is done. */
+    /** Waits until everything added is done. */
     void end() throws IOException, InterruptedException {
         units.end();
     }
 
-    /** Gives the folders their modes and times, when nothing changes in them any more: only then are they verified. */
+    /** Sets modes and times of folders, after the last change in them: only then are folders verified. */
     void settleFolders() throws RemoteException, InterruptedException {
         folders.sort(Comparator.comparing(Entry::path).reversed());
         List<Failed> failed = sender.setFolderFacts(route, folders);
@@ -83,7 +85,7 @@ final class SendUnits implements AutoCloseable {
         }
     }
 
-    /** A file that changed since it was found is sent as it is now, once; if it changes again it is a finding. */
+    /** Sends a file that has changed since it was found as it is now, once; if it changes again it is a finding. */
     private Outcome sendAgain(Entry before) throws RemoteException, InterruptedException {
         Facts facts;
         try {

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The site as what it is read for: content, digests, facts. All of it is asked again on another lane when one is lost. */
+/** Reads from a site: content, digests, facts. If a lane is lost, the request is repeated on another. */
 final class SiteFiles {
 
     private final Lanes lanes;
@@ -22,7 +22,7 @@ final class SiteFiles {
     private final LongAdder bytesMoved = new LongAdder();
     private volatile RemoteDigest digest;
 
-    /** What takes content from an offset of the file on; the same may come twice. */
+    /** Receives content from an offset of the file on; the same content may come twice. */
     interface Sink {
         void take(byte[] bytes, int from, int length, long offset) throws IOException;
     }
@@ -33,18 +33,20 @@ final class SiteFiles {
         this.throttle = throttle;
     }
 
-    /** Content bytes that came so far, those that came again too. */
+    /** Returns the content bytes received so far, including repeated ones. */
     long bytesMoved() {
         return bytesMoved.sum();
     }
 
-    /** How many files may be open at once now. */
+    /** Returns the number of open channels, at least 1. */
     int channels() {
         return Math.max(
                 1, lanes.all().stream().mapToInt(lane -> lane.all().size()).sum());
     }
 
-    /** Reads a part of a file; begins anew with {@code restart} when a lane is lost. A part that is not there is not read. */
+    /**
+     * Reads a part of a file; after a lost lane calls {@code restart} and begins again. Stops at the end of the file.
+     */
     void read(FilePath file, long offset, long length, Runnable restart, Sink sink)
             throws IOException, InterruptedException {
         lanes.over(lane -> {
@@ -67,7 +69,7 @@ final class SiteFiles {
         return lanes.over(lane -> lane.sftp().readlink(link));
     }
 
-    /** The digests of these files, of those whose digest came. */
+    /** Returns the digests of these files, as far as there are any. */
     Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws IOException, InterruptedException {
         try {
             return lanes.over(lane -> digest.digests(lane, files, bytes));
@@ -75,18 +77,18 @@ final class SiteFiles {
             if (e.reason() != Reason.UNSUPPORTED) {
                 throw e;
             }
-            // Offered, and not for SHA-256: reading back is always possible.
+            // Offered, but not for SHA-256: reading back always works.
             digest = RemoteDigest.readBack();
             return lanes.over(lane -> digest.digests(lane, files, bytes));
         }
     }
 
-    /** The digests of the first ranges of a file, where they cost less than the ranges themselves. */
+    /** Returns the digests of the first ranges of a file, if they cost less than the ranges themselves. */
     Map<Integer, Digest> ranges(FilePath file, long rangeBytes, int count) throws IOException, InterruptedException {
         return count == 0 ? Map.of() : lanes.over(lane -> digest.ranges(lane, file, rangeBytes, count));
     }
 
-    /** Does something while it may have a file open at the site. */
+    /** Runs a task with a permit for an open file at the site. */
     void withLeave(Crew.Task task) throws IOException, InterruptedException {
         lanes.files().acquire();
         try {

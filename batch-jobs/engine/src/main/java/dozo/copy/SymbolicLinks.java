@@ -14,8 +14,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * Makes links whose text is any bytes. Java's own way tidies the text up ({@code "folder/"} loses its slash), so where it
- * would, the system's own {@code symlink} is called.
+ * Creates links with any bytes as their text. Java normalizes the text ({@code "folder/"} loses its slash); in that
+ * case the system's {@code symlink} is called directly.
  */
 final class SymbolicLinks {
 
@@ -39,7 +39,7 @@ final class SymbolicLinks {
         }
     }
 
-    @SuppressWarnings("restricted") // two texts that end in NUL, as it wants them
+    @SuppressWarnings("restricted") // symlink(2) takes two NUL-terminated texts
     private static int symlink(byte[] text, byte[] link) {
         Linker linker = Linker.nativeLinker();
         MethodHandle symlink = linker.downcallHandle(

@@ -10,7 +10,7 @@ import dozo.send.Outcome.Verified;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
-/** Counts what a copy has found and proven, and tells its findings one at a time, whoever finds them. */
+/** Counts what a copy has found and verified, and reports its findings one at a time. */
 final class Tally implements Fetch.Outcomes {
 
     private final LongAdder entries = new LongAdder();
@@ -20,29 +20,29 @@ final class Tally implements Fetch.Outcomes {
     private volatile boolean counted;
     private volatile Consumer<Finding> listener = finding -> {};
 
-    /** Who is told of findings from now on. */
+    /** Sets the receiver of findings. */
     void tell(Consumer<Finding> findings) {
         listener = findings;
     }
 
-    /** Something to copy. */
+    /** Counts something to copy. */
     void found(long sizeBytes) {
         entries.increment();
         bytes.add(sizeBytes);
     }
 
-    /** Something that is there and cannot be copied. */
+    /** Counts and reports something that cannot be copied. */
     void foundUnfit(FilePath path, Problem problem, String message) {
         entries.increment();
         finding(path, problem, message);
     }
 
-    /** All there is has been found. */
+    /** Records that everything has been found. */
     void counted() {
         counted = true;
     }
 
-    /** What came of something on its way to a site. */
+    /** Records the outcome of an entry sent to a site. */
     void outcome(Outcome outcome) {
         switch (outcome) {
             case Verified verified -> verified(verified.entry().facts().sizeBytes());

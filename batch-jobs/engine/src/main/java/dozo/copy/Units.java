@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 
 /**
- * Cuts what is found into units as it comes and has several of them done at a time, so that while one is proven the next ones
- * are on their way. Whoever brings more than can be done waits.
+ * Cuts found items into units as they come and processes several units at a time, so that the next are transferred
+ * while one is verified. The caller waits if there are too many.
  */
 final class Units<T> implements AutoCloseable {
 
@@ -21,7 +21,7 @@ final class Units<T> implements AutoCloseable {
     private List<T> bundle = new ArrayList<>();
     private long bundleBytes;
 
-    /** What is done with a unit: with a bundle, or with a large file alone. */
+    /** The work for a unit: a bundle, or one large file. */
     interface Work<T> {
         void on(List<T> unit) throws IOException, InterruptedException;
     }
@@ -35,7 +35,7 @@ final class Units<T> implements AutoCloseable {
         return sizeBytes > LARGE_BYTES;
     }
 
-    /** Not to be called by two threads at once. */
+    /** Adds an item. Not to be called by two threads at once. */
     void add(T one, long sizeBytes) throws IOException, InterruptedException {
         if (isLarge(sizeBytes)) {
             start(List.of(one));
@@ -48,13 +48,13 @@ final class Units<T> implements AutoCloseable {
         bundleBytes += sizeBytes;
     }
 
-    /** Waits until all that was added is done. */
+    /** Waits until everything added is done. */
     void end() throws IOException, InterruptedException {
         flush();
         crew.join();
     }
 
-    /** Stops what is still under way. */
+    /** Stops what is still in progress. */
     @Override
     public void close() {
         crew.close();

@@ -1,5 +1,6 @@
 /**
- * Copies trees to a site and back, every file proven, with no database: what {@code dozo copy} does, and the engine of restores.
+ * Copies trees to a site and back, with every file verified and no database: {@code dozo copy}, and the engine of
+ * restores.
  */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "plan", "remote", "send", "source"})

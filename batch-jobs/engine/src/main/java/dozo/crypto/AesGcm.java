@@ -11,8 +11,9 @@ import java.util.Optional;
 import javax.crypto.AEADBadTagException;
 
 /**
- * AES-GCM by libcrypto as SSH uses it (RFC 5647): the nonce counts itself up from message to message, and each message's tag of 16 bytes
- * follows it. Not for several threads. The key is wiped and its memory freed when nobody holds this any more.
+ * AES-GCM by libcrypto as SSH uses it (RFC 5647): the nonce is incremented from message to message, and each message is
+ * followed by its tag of 16 bytes. Not thread-safe. The key is wiped and its memory freed after the object becomes
+ * unreachable.
  */
 public final class AesGcm {
 
@@ -52,19 +53,19 @@ public final class AesGcm {
             int direction = encrypts ? 1 : 0;
             demand((int) libcrypto.cipherInit.invokeExact(
                     context, cipher, MemorySegment.NULL, MemorySegment.ofArray(key), MemorySegment.NULL, direction));
-            // -1: the whole nonce. Its last eight bytes are counted up.
+            // -1: the whole nonce. Its last eight bytes are incremented.
             control(SET_NONCE, -1, MemorySegment.ofArray(firstNonce));
         } catch (Throwable e) {
             throw Libcrypto.defect(e);
         }
     }
 
-    /** For a key of 16 or 32 bytes and a first nonce of 12; empty where libcrypto is not used. */
+    /** Returns a cipher for a key of 16 or 32 bytes and a first nonce of 12; empty if libcrypto is not used. */
     public static Optional<AesGcm> of(boolean encrypts, byte[] key, byte[] firstNonce) {
         return Libcrypto.found().map(libcrypto -> new AesGcm(libcrypto, encrypts, key, firstNonce));
     }
 
-    /** Whether libcrypto is used. */
+    /** Returns whether libcrypto is used. */
     public static boolean isThere() {
         return Libcrypto.found().isPresent();
     }
@@ -82,10 +83,10 @@ public final class AesGcm {
     }
 
     /**
-     * Encrypts or decrypts the next message where it lies. The tag behind it is written, or compared.
+     * Encrypts or decrypts the next message in place. The tag after it is written or checked.
      *
-     * @param header where what is only authenticated lies
-     * @throws AEADBadTagException when the message was changed on its way; nothing more may be done with this then
+     * @param header holds the bytes that are only authenticated
+     * @throws AEADBadTagException if the message was changed on its way; the cipher must not be used any more then
      */
     public void next(byte[] header, int headerFrom, int headerLength, byte[] message, int from, int count)
             throws AEADBadTagException {
@@ -104,7 +105,7 @@ public final class AesGcm {
                 MemorySegment part = text.asSlice(at, Math.min(Libcrypto.CALL_BYTES_MAX, count - at));
                 update(part, part);
             }
-            // It writes nothing in this mode; says 0 where the tag is wrong.
+            // Writes nothing in this mode; returns 0 if the tag is wrong.
             genuine = (int) libcrypto.cipherFinal.invokeExact(context, tag, length) == 1;
             if (encrypts) {
                 if (!genuine) {
@@ -115,7 +116,7 @@ public final class AesGcm {
         } catch (Throwable e) {
             throw Libcrypto.defect(e);
         } finally {
-            // Else it might be freed while the library works with it.
+            // Otherwise the cipher might be freed while the library uses it.
             Reference.reachabilityFence(this);
         }
         if (!genuine) {
@@ -127,7 +128,10 @@ public final class AesGcm {
         demand((int) libcrypto.cipherUpdate.invokeExact(context, out, length, in, (int) in.byteSize()));
     }
 
-    /** Test cases 4 and 16 of "The Galois/Counter Mode of Operation" (McGrew, Viega), there and back, and a tag that is wrong. */
+    /**
+     * Checks test cases 4 and 16 of "The Galois/Counter Mode of Operation" (McGrew, Viega), in both directions, and a
+     * wrong tag.
+     */
     static void check(Libcrypto libcrypto) {
         check(
                 libcrypto,

@@ -17,19 +17,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * OpenSSL's libcrypto of this machine. It is used only when it can be loaded, is of version 3, and gives the known answers of FIPS 180-4 and of
- * the GCM specification; else Java's own algorithms do the work, more slowly.
+ * This machine's OpenSSL libcrypto. It is used only if it can be loaded, has version 3, and gives the known answers of
+ * FIPS 180-4 and of the GCM specification; otherwise Java's own algorithms are used, which are slower.
  *
- * <p>Calls are critical: they take arrays of the Java heap as they are, and the collector waits for them. So none may be long; see
- * {@link #CALL_BYTES_MAX}.
+ * <p>Calls are critical: they use arrays of the Java heap in place, and the garbage collector waits for them. Therefore
+ * none may take long; see {@link #CALL_BYTES_MAX}.
  */
-@SuppressWarnings("restricted") // javac's word for code that leaves Java; the launcher allows it
+@SuppressWarnings("restricted") // native calls; the launcher enables them
 public final class Libcrypto {
 
-    /** The property that names another library; of one that is not there, nothing is used. */
+    /** The property that names another library; if that does not exist, none is used. */
     static final String PROPERTY = "crypto.library";
 
-    /** What one call is given at most: less than 0.1 ms. */
+    /** The limit of one call: less than 0.1 ms. */
     static final int CALL_BYTES_MAX = 64 << 10;
 
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
@@ -84,7 +84,8 @@ public final class Libcrypto {
         MemorySegment told = (MemorySegment) invoke(call("OpenSSL_version", FunctionDescriptor.of(ADDRESS, INT)), 0);
         text = told.reinterpret(VERSION_TEXT_MAX).getString(0);
         Linker.Option critical = Linker.Option.critical(true);
-        // The state is an array of ours, so there is nothing to free. Older than EVP, and of all of version 3.
+        // The state is a Java array, so there is nothing to free. These functions are older than EVP, and in all of
+        // version 3.
         sha256Init = call("SHA256_Init", FunctionDescriptor.of(INT, ADDRESS), critical);
         sha256Update = call("SHA256_Update", FunctionDescriptor.of(INT, ADDRESS, ADDRESS, LONG), critical);
         sha256Final = call("SHA256_Final", FunctionDescriptor.of(INT, ADDRESS, ADDRESS), critical);
@@ -102,17 +103,17 @@ public final class Libcrypto {
         aes256Gcm = (MemorySegment) invoke(call("EVP_aes_256_gcm", FunctionDescriptor.of(ADDRESS)));
     }
 
-    /** The library, if it is used. */
+    /** Returns the library, if it is used. */
     static Optional<Libcrypto> found() {
         return FOUND;
     }
 
-    /** Whether it does the crypto here. */
+    /** Returns whether the library is used. */
     public static boolean isUsed() {
         return FOUND.isPresent();
     }
 
-    /** The file that it was loaded from; empty: it is not used, or the system does not say. */
+    /** Returns the file it was loaded from; empty if it is not used, or the system does not report it. */
     public static Optional<Path> file() {
         if (!isUsed()) {
             return Optional.empty();
@@ -126,7 +127,7 @@ public final class Libcrypto {
         }
     }
 
-    /** What does the crypto here, for people: the library's version, or why it is not used. */
+    /** Returns the implementation as text for people: the library's version, or why it is not used. */
     public static String note() {
         return NOTE;
     }
@@ -145,14 +146,14 @@ public final class Libcrypto {
         }
     }
 
-    /** A call says 1, or something is wrong that nobody can go on with. */
+    /** Checks that a call returned 1, its only success. */
     static void demand(int said) {
         if (said != 1) {
             throw new IllegalStateException("libcrypto refuses a call");
         }
     }
 
-    /** What a method handle throws though none of these functions throws anything. */
+    /** Returns what to throw for a method handle's exception; none of these functions throws one. */
     static RuntimeException defect(@Nullable Throwable e) {
         if (e instanceof RuntimeException known) {
             return known;

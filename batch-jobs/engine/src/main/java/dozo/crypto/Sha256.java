@@ -28,7 +28,7 @@ public final class Sha256 extends MessageDigest {
         engineReset();
     }
 
-    /** A fresh computation, by libcrypto where it is used and by Java where it is not. */
+    /** Returns a new computation, by libcrypto if it is used, otherwise by Java. */
     public static MessageDigest fresh() {
         return Libcrypto.found().<MessageDigest>map(Sha256::new).orElseGet(Sha256::ofJava);
     }
@@ -41,7 +41,7 @@ public final class Sha256 extends MessageDigest {
         }
     }
 
-    /** FIPS 180-4's examples, and two blocks in odd pieces. */
+    /** Checks FIPS 180-4's examples, whole and byte by byte. */
     static void check(Libcrypto libcrypto) {
         check(libcrypto, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
         check(libcrypto, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

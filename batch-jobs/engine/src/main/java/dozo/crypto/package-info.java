@@ -1,4 +1,4 @@
-/** AES-GCM and SHA-256 by the system's libcrypto, where it is there and right (ADR 0057). */
+/** AES-GCM and SHA-256 by the system's libcrypto, if it is available and correct (ADR 0057). */
 @NullMarked
 @ApplicationModule(allowedDependencies = {})
 package dozo.crypto;

@@ -11,7 +11,7 @@ public final class Digest {
     /** Bytes in a digest. */
     public static final int LENGTH_BYTES = 32;
 
-    /** The digest of no bytes at all; also what stands for a folder, which has none. */
+    /** The digest of no bytes; also used for folders, which have none. */
     public static final Digest OF_NOTHING = ofContent(new byte[0]);
 
     private final byte[] bytes;
@@ -23,27 +23,27 @@ public final class Digest {
         this.bytes = bytes;
     }
 
-    /** The digest with these 32 bytes. */
+    /** Returns the digest with these 32 bytes. */
     public static Digest of(byte[] bytes) {
         return new Digest(bytes.clone());
     }
 
-    /** The digest written as 64 hexadecimal digits. */
+    /** Returns the digest written as 64 hexadecimal digits. */
     public static Digest ofHex(String hex) {
         return new Digest(HexFormat.of().parseHex(hex));
     }
 
-    /** The digest of these bytes. */
+    /** Returns the digest of these bytes. */
     public static Digest ofContent(byte[] content) {
         return new Digest(algorithm().digest(content));
     }
 
-    /** A fresh SHA-256 computation. */
+    /** Returns a new SHA-256 computation. */
     public static MessageDigest algorithm() {
         return Sha256.fresh();
     }
 
-    /** A copy of the 32 bytes. */
+    /** Returns a copy of the 32 bytes. */
     public byte[] bytes() {
         return bytes.clone();
     }
@@ -58,7 +58,7 @@ public final class Digest {
         return Arrays.hashCode(bytes);
     }
 
-    /** 64 lower-case hexadecimal digits. */
+    /** Returns 64 lower-case hexadecimal digits. */
     @Override
     public String toString() {
         return HexFormat.of().formatHex(bytes);

@@ -1,6 +1,6 @@
 package dozo.file;
 
-/** What an entry is. Sockets, devices and fifos are findings, never entries. */
+/** The kind of an entry. Sockets, devices and fifos are findings, never entries. */
 public enum EntryKind {
     FILE('f'),
     DIRECTORY('d'),
@@ -12,7 +12,7 @@ public enum EntryKind {
         this.code = code;
     }
 
-    /** The letter that stands for it in the catalogue: {@code f}, {@code d} or {@code l}. */
+    /** Returns its letter in the catalogue: {@code f}, {@code d} or {@code l}. */
     public char code() {
         return code;
     }

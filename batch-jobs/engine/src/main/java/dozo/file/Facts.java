@@ -5,17 +5,17 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file system says of one file, folder or link without opening it.
+ * What a file system reports about a file, folder or link without opening it.
  *
  * @param sizeBytes a file's length; 0 for folders and links
- * @param modifiedNanos nanoseconds since 1970-01-01T00:00Z, negative before; before 1677 and after 2262 the first or last that
- *     there is
- * @param changedNanos inode change time in the same unit; {@link #UNKNOWN_NANOS} where nobody looked, as in a manifest
+ * @param modifiedNanos nanoseconds since 1970-01-01T00:00Z, negative before; times before 1677 and after 2262 become
+ *     the first or last possible one
+ * @param changedNanos inode change time in the same unit; {@link #UNKNOWN_NANOS} if unknown, as in a manifest
  * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
- * @param hardLink the inode number where the file has other names, else null
- * @param linkTarget a link's text as bytes, else null
+ * @param hardLink the inode number if the file has other names, otherwise null
+ * @param linkTarget a link's text as bytes, otherwise null
  */
-@SuppressWarnings("ArrayRecordComponent") // equals and hashCode below look at the content
+@SuppressWarnings("ArrayRecordComponent") // equals and hashCode below compare the content
 public record Facts(
         EntryKind kind,
         long sizeBytes,
@@ -25,12 +25,12 @@ public record Facts(
         @Nullable Long hardLink,
         byte @Nullable [] linkTarget) {
 
-    /** No time: of what was not looked at. */
+    /** The change time if it is unknown. */
     public static final long UNKNOWN_NANOS = Long.MIN_VALUE;
 
     /**
-     * What a file system tells of a thing, without what says nothing: the size of what is no file, the number of one that has no
-     * other name.
+     * Returns facts from raw {@code stat} values, with meaningless fields cleared: the size of anything but a file, and
+     * the inode number of a file without other names.
      */
     public static Facts told(
             EntryKind kind,
@@ -61,7 +61,7 @@ public record Facts(
         }
     }
 
-    /** Whether a file with these facts has, as far as can be told without reading it, the content of one with those. */
+    /** Returns whether two files with these facts have the same content, as far as can be seen without reading them. */
     public boolean sameContentAs(Facts other) {
         return kind == other.kind
                 && sizeBytes == other.sizeBytes

@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A path below some root, as the bytes the file system holds: names joined by {@code '/'}, in no particular encoding.
- * The empty path is the root itself.
+ * A path below some root, as the bytes in the file system: names joined by {@code '/'}, in no particular encoding. The
+ * empty path is the root itself.
  *
- * <p>It can never lead out of its root: a leading, trailing or doubled {@code '/'}, the names {@code "."} and
- * {@code ".."} and a NUL byte are refused by the constructor, whoever sent them. Order is that of unsigned bytes.
+ * <p>It can never lead out of its root: a leading, trailing or doubled {@code '/'}, the names {@code "."} and {@code
+ * ".."} and a NUL byte are always refused. Order is that of unsigned bytes.
  */
 public final class FilePath implements Comparable<FilePath> {
 
@@ -35,7 +35,7 @@ public final class FilePath implements Comparable<FilePath> {
     }
 
     /**
-     * The path with these bytes.
+     * Returns the path with these bytes.
      *
      * @throws IllegalArgumentException if it is not a plain path below a root
      */
@@ -55,13 +55,13 @@ public final class FilePath implements Comparable<FilePath> {
         return new FilePath(bytes.clone());
     }
 
-    /** The path with this text's UTF-8 bytes; for names that Dozo makes itself. */
+    /** Returns the path with this text's UTF-8 bytes; for names that Dozo generates. */
     public static FilePath of(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /**
-     * The part of {@code path} below {@code root}, byte for byte.
+     * Returns the part of {@code path} below {@code root}, byte for byte.
      *
      * @throws IllegalArgumentException if it is not below it
      */
@@ -78,20 +78,20 @@ public final class FilePath implements Comparable<FilePath> {
         return of(Arrays.copyOfRange(whole, cut, whole.length));
     }
 
-    /** The bytes of an absolute path of this machine. */
+    /** Returns the bytes of an absolute path of this machine. */
     public static byte[] rawBytes(Path path) {
         Path absolute = path.toAbsolutePath();
         String text = absolute.toString();
         if (isAscii(text)) {
             return text.getBytes(StandardCharsets.US_ASCII);
         }
-        // Only the URI keeps the bytes that no character stands for; Path.toString() replaces them.
+        // Only the URI keeps bytes that are not characters; Path.toString() replaces them.
         byte[] raw = percentDecoded(absolute.toUri().getRawPath());
         boolean slashAtEnd = raw.length > 1 && raw[raw.length - 1] == '/';
         return slashAtEnd ? Arrays.copyOf(raw, raw.length - 1) : raw;
     }
 
-    /** The bytes of a path as it was written, relative or absolute: a link's text. */
+    /** Returns the bytes of a path as it was written, relative or absolute: a link's text. */
     public static byte[] rawText(Path path) {
         String text = path.toString();
         if (isAscii(text)) {
@@ -104,7 +104,7 @@ public final class FilePath implements Comparable<FilePath> {
         return Arrays.copyOfRange(below, 1, below.length);
     }
 
-    /** The absolute path of this machine with these bytes; the inverse of {@link #rawBytes}. */
+    /** Returns the absolute path of this machine with these bytes; the inverse of {@link #rawBytes}. */
     public static Path pathOf(byte[] absolute) {
         if (absolute.length == 0 || absolute[0] != '/') {
             throw new IllegalArgumentException("not an absolute path: " + render(absolute));
@@ -118,8 +118,8 @@ public final class FilePath implements Comparable<FilePath> {
     }
 
     /**
-     * The path with this text, relative or absolute; the inverse of {@link #rawText}. NB: Java tidies the text up:
-     * {@code "folder/"} loses its slash.
+     * Returns the path with this text, relative or absolute; the inverse of {@link #rawText}. NB: Java normalizes the
+     * text: {@code "folder/"} loses its slash.
      */
     public static Path pathOfText(byte[] text) {
         if (text.length == 0) {
@@ -130,7 +130,7 @@ public final class FilePath implements Comparable<FilePath> {
         return text[0] == '/' ? absolute : absolute.subpath(1, absolute.getNameCount());
     }
 
-    /** This path below a folder of this machine. */
+    /** Returns this path below a folder of this machine. */
     public Path under(Path root) {
         if (isRoot()) {
             return root;
@@ -139,7 +139,7 @@ public final class FilePath implements Comparable<FilePath> {
         return pathOf(join(above.length == 1 ? new byte[0] : above, bytes));
     }
 
-    /** The path of a name in this folder. */
+    /** Returns the path of a name in this folder. */
     public FilePath resolve(byte[] name) {
         checkName(name, 0, name.length);
         for (byte b : name) {
@@ -150,7 +150,7 @@ public final class FilePath implements Comparable<FilePath> {
         return new FilePath(isRoot() ? name.clone() : join(bytes, name));
     }
 
-    /** This path with another one below it. */
+    /** Returns this path with another one below it. */
     public FilePath resolve(FilePath below) {
         if (below.isRoot()) {
             return this;
@@ -158,23 +158,23 @@ public final class FilePath implements Comparable<FilePath> {
         return isRoot() ? below : new FilePath(join(bytes, below.bytes));
     }
 
-    /** This path with a path of text below it. */
+    /** Returns this path with a path of text below it. */
     public FilePath resolve(String below) {
         return resolve(of(below));
     }
 
-    /** The folder this path lies in; the root's is the root. */
+    /** Returns the parent folder; for the root, the root. */
     public FilePath parent() {
         int slash = lastSlash();
         return slash < 0 ? ROOT : new FilePath(Arrays.copyOf(bytes, slash));
     }
 
-    /** The last name; empty for the root. */
+    /** Returns the last name; empty for the root. */
     public byte[] name() {
         return Arrays.copyOfRange(bytes, lastSlash() + 1, bytes.length);
     }
 
-    /** A copy of the bytes. */
+    /** Returns a copy of the bytes. */
     public byte[] bytes() {
         return bytes.clone();
     }
@@ -183,7 +183,7 @@ public final class FilePath implements Comparable<FilePath> {
         return bytes.length == 0;
     }
 
-    /** Whether this path is {@code above} or lies below it. */
+    /** Returns whether this path is {@code above} or below it. */
     public boolean startsWith(FilePath above) {
         if (above.isRoot() || equals(above)) {
             return true;
@@ -207,20 +207,21 @@ public final class FilePath implements Comparable<FilePath> {
         return Arrays.hashCode(bytes);
     }
 
-    /** A rendering for people, see {@link #render}. */
+    /** Returns a rendering for people, see {@link #render}. */
     @Override
     public String toString() {
         return render(bytes);
     }
 
-    /** Whether the bytes are UTF-8 text. */
+    /** Returns whether the bytes are UTF-8 text. */
     public boolean isUtf8() {
         return decoded(bytes, StandardCharsets.UTF_8).isPresent();
     }
 
     /**
-     * Bytes as people can read them: as UTF-8, EUC-JP or Shift-JIS, whichever fits first, else with {@code \xNN} for what is no
-     * ASCII. Control characters never come through, so that a name cannot drive a terminal. Never a key.
+     * Renders bytes for people: as UTF-8, EUC-JP or Shift-JIS, whichever fits first, otherwise as ASCII with {@code
+     * \xNN} for all other bytes. Control characters are always escaped, so that a name cannot control a terminal. Never
+     * use the result as a key.
      */
     public static String render(byte[] bytes) {
         for (Charset charset : READABLE_AS) {
@@ -256,7 +257,7 @@ public final class FilePath implements Comparable<FilePath> {
         StringBuilder visible = new StringBuilder(text.length());
         text.codePoints().forEach(c -> {
             int type = Character.getType(c);
-            // Format characters too: a right-to-left override makes "gpj.exe" of "exe.jpg".
+            // Format characters, too: a right-to-left override displays "exe.jpg" as "gpj.exe".
             if (Character.isISOControl(c)
                     || type == Character.FORMAT
                     || type == Character.LINE_SEPARATOR

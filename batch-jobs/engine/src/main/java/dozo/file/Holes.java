@@ -3,12 +3,12 @@ package dozo.file;
 import java.util.Arrays;
 
 /**
- * Finds what a file system need not store: pages of a file that hold nothing but zeros. Where they are not written, the file has holes
- * (ADR 0050).
+ * Finds pages of a file that contain only zeros, which a file system need not store. If they are not written, the file
+ * has holes (ADR 0050).
  */
 public final class Holes {
 
-    /** What file systems allocate at a time. */
+    /** The allocation unit of file systems. */
     private static final int PAGE_BYTES = 4_096;
 
     private static final byte[] ZEROS = new byte[PAGE_BYTES];
@@ -16,15 +16,15 @@ public final class Holes {
     private Holes() {}
 
     /**
-     * How many bytes from {@code from} on are zeros, in whole pages of the file or up to {@code end}.
+     * Returns how many bytes from {@code from} on are zeros, in whole pages of the file or up to {@code end}.
      *
-     * @param offset where in the file {@code from} lies
+     * @param offset the position of {@code from} in the file
      */
     public static int zeros(byte[] bytes, int from, int end, long offset) {
         return run(bytes, from, end, offset, true);
     }
 
-    /** How many bytes from {@code from} on come before the next page that is zeros. */
+    /** Returns how many bytes from {@code from} on precede the next page of zeros. */
     public static int data(byte[] bytes, int from, int end, long offset) {
         return run(bytes, from, end, offset, false);
     }

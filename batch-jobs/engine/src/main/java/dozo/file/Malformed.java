@@ -3,7 +3,7 @@ package dozo.file;
 import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 
-/** A text that a person wrote does not have the form that it must have. The message says which form is expected. */
+/** A text written by a person has the wrong form. The message says which form is expected. */
 public final class Malformed extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

@@ -8,24 +8,25 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A sentence for people: an English format and its values. The format, as it stands in the code, is the key by which pages find it in
- * other languages ({@code ui/src/main/resources/room_messages_ja.txt}, ADR 0053). A value may be a sentence itself.
+ * A sentence for people: an English format and its values. The format, exactly as in the code, is the key by which
+ * pages find translations ({@code ui/src/main/resources/room_messages_ja.txt}, ADR 0053). A value may be a sentence
+ * itself.
  */
 public record Message(String format, List<Object> values) {
 
-    /** A sentence; {@code values} as for {@link String#format}. */
+    /** Returns a sentence; {@code values} as for {@link String#format}. */
     @FormatMethod
     public static Message of(@FormatString String format, Object... values) {
         return new Message(format, List.of(values));
     }
 
-    /** A text that is not ours, such as a system's own message. It stays as it is in every language. */
+    /** Returns a text from elsewhere, such as a system's own message. It stays the same in every language. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static Message verbatim(String text) {
         return new Message("%s", List.of(text));
     }
 
-    /** The sentence in English. */
+    /** Returns the sentence in English. */
     @Override
     @JsonValue
     public String toString() {

@@ -2,64 +2,73 @@ package dozo.file;
 
 /** Why something could not be protected: the reason of a finding. */
 public enum Problem {
-    /** The source folder is not there, or is no folder; or the list that says what it holds is not there, or is no file. */
+    /** The source folder does not exist, or is not a folder; or its file list does not exist, or is not a file. */
     SOURCE_MISSING,
-    /** The source folder holds nothing: more likely a file system that is not mounted than an experiment. */
+    /** The source folder is empty: more likely an unmounted file system than an experiment. */
     SOURCE_EMPTY,
-    /** Too much of the experiment vanished or changed at once; nothing of it is done until an operator releases it. */
+    /** Too much of the experiment vanished or changed at once; it is not processed until an operator releases it. */
     FROZEN,
-    /** A file or folder the service may not or cannot read. */
+    /** A file or folder that the service cannot or may not read. */
     UNREADABLE,
-    /** A file that was there when the manifest was sealed and is not any more. */
+    /** A file that existed when the manifest was sealed and does not any more. */
     VANISHED,
-    /** A file that is not, or not any more while it was read, what the manifest says. */
+    /** A file that differs from the manifest, or changed while it was read. */
     CHANGED,
-    /** A socket, device or fifo, or what an unfinished copy left: nothing that can be copied. */
+    /** A socket, device or fifo, or what an unfinished copy left: it cannot be copied. */
     SPECIAL,
-    /** A folder that is one of those it lies in, by a mount: below it everything would come again without end. */
+    /** A folder that is one of its own parents, by a mount: its content would repeat without end. */
     CYCLE,
-    /** A line of a file list that cannot be understood: nobody knows what it names. */
+    /** A line of a file list that cannot be parsed: nobody knows what it names. */
     UNPARSED,
-    /** A file list that is older than it may be: what came to the source since is in nobody's list. */
+    /** A file list that is older than allowed: it does not contain what was added to the source since. */
     LIST_OLD,
     /** A line of a file list that names something outside the source. */
     OUTSIDE,
-    /** The site's copy has another digest than the source. */
+    /** The digests of the site's copy and the source differ. */
     MISMATCHED,
-    /** A stored copy is not there any more. */
+    /** A stored copy does not exist any more. */
     MISSING,
-    /** A stored copy is not as it was proven: other bytes, cut off, something else under its name. */
+    /** A stored copy differs from its verified state: other bytes, truncated, something else under its name. */
     DAMAGED,
-    /** Something lies in a bag that nobody put there through us. It is left alone. */
+    /** Something in a bag that Dozo did not put there. It is left alone. */
     UNEXPECTED,
-    /** A tag file of a bag is not as we wrote it, or is not there. */
+    /** A tag file of a bag differs from what Dozo wrote, or does not exist. */
     TAGS_ALTERED,
-    /** A copy was to be repaired, and the source does not have the bytes that were proven, although nothing says it changed. */
+    /**
+     * A copy is to be repaired, but the source does not have the verified bytes, although nothing shows that it has
+     * changed.
+     */
     SOURCE_DIFFERS,
     /** The site gave no digest: nothing is known about the copy. */
     UNPROVEN,
     /** The site refused this one name. */
     SITE_REFUSED,
-    /** This machine refused this one name: something else has it, or it may not be written. Only where it is the destination. */
+    /**
+     * This machine refused this one name: something else has it, or it may not be written. Only if this machine is the
+     * destination.
+     */
     DESTINATION_REFUSED,
     /** The site as a whole cannot be used: unreachable, wrong host key, refused login, full, read-only. */
     SITE_UNUSABLE,
-    /** The site can no more what it could before: backups go on, by other means. */
+    /** The site lost a capability: backups continue by other means. */
     SITE_CHANGED,
-    /** The run could not go on for a reason of our own: the database was lost, or a defect. */
+    /** The run could not continue for an internal reason: the database was lost, or a defect. */
     RUN_FAILED,
-    /** What has receipts does not add up to the sealed manifest. */
+    /** The entries with receipts do not match the sealed manifest. */
     UNSETTLED,
-    /** An origin tells of it, and it is not in its spool: the message says why. */
+    /** An origin lists it, and it is not in its spool: the message gives the reason. */
     NOT_DELIVERED,
-    /** An origin told of two things as if they were one: two patients in a study, one UID with two contents. All are kept. */
+    /** An origin reported two things as one: two patients in a study, one UID with two contents. All are kept. */
     CONFLICTING,
     /** An origin as a whole cannot be used, or no longer: down, its key refused, its spool full. */
     ORIGIN_UNUSABLE,
-    /** The time for collecting was over before all of an origin was tried; the next night goes on. */
+    /** The time for collecting ended before everything of an origin was tried; the next night continues. */
     ORIGIN_LATE,
-    /** An origin's spool will be full within days: more room is needed, as nothing in it is ever removed. */
+    /** An origin's spool will be full within days: it needs more room, because nothing in it is ever removed. */
     SPOOL_SHORT,
-    /** The ledger's last row could not be written to the site: what is cut off the end of the ledger would not be seen there. */
+    /**
+     * The ledger's last row could not be written to the site: rows cut off the end of the ledger would not be noticed
+     * there.
+     */
     UNANCHORED
 }

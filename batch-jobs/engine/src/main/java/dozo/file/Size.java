@@ -7,7 +7,10 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes as people read and type them: powers of 1,000 as in {@code kB, MB, GB}, of 1,024 as in {@code KiB, MiB, GiB} (IEC 80000-13). */
+/**
+ * Sizes as people read and type them: powers of 1,000 as in {@code kB, MB, GB}, of 1,024 as in {@code KiB, MiB, GiB}
+ * (IEC 80000-13).
+ */
 public final class Size {
 
     private static final String[] UNITS = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
@@ -16,7 +19,10 @@ public final class Size {
 
     private Size() {}
 
-    /** As {@code "917 B"}, {@code "1.2 GB"} or {@code "48 TB"}: rounded down, so that it never shows more than there is. */
+    /**
+     * Formats a size such as {@code "917 B"}, {@code "1.2 GB"} or {@code "48 TB"}: rounded down, so that it never shows
+     * more than there is.
+     */
     public static String text(long bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException("no size: " + bytes);
@@ -34,7 +40,7 @@ public final class Size {
                 : "%d %s".formatted(whole, UNITS[unit]);
     }
 
-    /** A size that is planned, as {@code "1.3 GB"} or {@code "335 TB"}: rounded half up to the digits that are shown. */
+    /** Formats a planned size such as {@code "1.3 GB"} or {@code "335 TB"}: rounded half up to the digits shown. */
     public static String planned(long bytes) {
         int unit = 0;
         double shown = (double) bytes;
@@ -48,7 +54,10 @@ public final class Size {
                 : "%d %s".formatted(Math.round(shown), UNITS[unit]);
     }
 
-    /** Bytes, typed with a unit as {@code 512kB}, {@code 1.5GB} or {@code 64MiB}; empty if it is something else, or more than a long holds. */
+    /**
+     * Parses bytes with a unit, such as {@code 512kB}, {@code 1.5GB} or {@code 64MiB}; empty if the text has another
+     * form, or exceeds a long.
+     */
     public static Optional<Long> typed(String text) {
         Matcher parts = TYPED.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!parts.matches() || (parts.group(2).isEmpty() && !parts.group(3).isEmpty())) {

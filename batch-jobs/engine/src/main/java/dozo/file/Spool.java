@@ -13,9 +13,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that are written now and read later, as often as wanted: up to {@value #MEMORY_BYTES} of them in memory, more in a file
- * in the system's folder for temporary files ({@code java.io.tmpdir}). The file has no name any more once it is open, so that nothing of it is
- * left when the process dies. Not for several threads; to be read when all is written.
+ * Bytes that are written once and then read as often as wanted: up to {@value #MEMORY_BYTES} of them in memory, more in
+ * a file in the system's folder for temporary files ({@code java.io.tmpdir}). The file's name is removed as soon as it
+ * is open, so that nothing is left if the process dies. Not thread-safe; read only after everything is written.
  */
 public final class Spool extends OutputStream {
 
@@ -49,17 +49,17 @@ public final class Spool extends OutputStream {
         }
     }
 
-    /** How many bytes were written. */
+    /** Returns the number of bytes written. */
     public long length() {
         return length;
     }
 
-    /** All that was written, from the first byte on. */
+    /** Returns everything written, from the first byte on. */
     public InputStream read() {
         return new Reader();
     }
 
-    /** Forgets everything. */
+    /** Discards everything. */
     @Override
     public void close() {
         memory = new byte[0];

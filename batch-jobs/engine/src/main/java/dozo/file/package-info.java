@@ -1,4 +1,4 @@
-/** Value types every room shares: names as raw bytes, digests, entries. No I/O. */
+/** Value types shared by all rooms: names as raw bytes, digests, entries. No I/O. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"crypto"})
 package dozo.file;

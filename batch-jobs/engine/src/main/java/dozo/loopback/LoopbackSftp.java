@@ -15,8 +15,8 @@ import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.apache.sshd.sftp.server.SftpSubsystemProxy;
 
 /**
- * MINA's SFTP server with names as bytes. MINA decodes names as UTF-8 and loses all others; here each byte of a name is one
- * character (ISO 8859-1) on its way through MINA, and a byte again on the wire and in the file system.
+ * MINA's SFTP server with names as bytes. MINA decodes names as UTF-8 and loses all others; here each byte of a name is
+ * one character (ISO 8859-1) inside MINA, and a byte again on the wire and in the file system.
  */
 final class LoopbackSftp extends SftpSubsystem {
 
@@ -35,7 +35,7 @@ final class LoopbackSftp extends SftpSubsystem {
         @Override
         public void putRemoteFileName(
                 SftpSubsystemProxy subsystem, Path path, Buffer reply, String name, boolean shortName) {
-            // Only in the answer to REALPATH does MINA use Path.toString(), which may have lost bytes.
+            // MINA uses Path.toString(), which may have lost bytes, only in the answer to REALPATH.
             boolean realPath = path.isAbsolute() && name.equals(path.toString());
             reply.putBytes(realPath ? FilePath.rawBytes(path) : bytes(name));
         }

@@ -37,11 +37,11 @@ import org.apache.sshd.server.SshServer;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 
 /**
- * A throw-away SFTP server on this machine's loopback address, for demonstrations and tests; never a DR site.
+ * A temporary SFTP server on this machine's loopback address, for demonstrations and tests; never a DR site.
  *
- * <p>Its keys lie in a folder of its own and are the same after a restart. OpenSSH's {@code sshd} where it is installed, as
- * at a real site; else a server inside this process. Both keep names byte for byte. It ends with {@link #close}, and with
- * this process.
+ * <p>Its keys are in a folder of its own and stay the same after a restart. It is OpenSSH's {@code sshd} if that is
+ * installed, as at a real site; otherwise a server inside this process. Both keep names byte for byte. It ends with
+ * {@link #close}, and with this process.
  */
 public final class LoopbackSite implements AutoCloseable {
 
@@ -55,7 +55,7 @@ public final class LoopbackSite implements AutoCloseable {
     private final Running server;
     private final Thread atExit;
 
-    /** What was started, and how it ends. */
+    /** The server that was started, and how to stop it. */
     private sealed interface Running permits OpenSsh, Embedded {
         void stop();
     }
@@ -63,7 +63,7 @@ public final class LoopbackSite implements AutoCloseable {
     private record OpenSsh(Process process) implements Running {
         @Override
         public void stop() {
-            // One process for the port and one or two for each connection: all of them are ours.
+            // One process for the port and one or two for each connection: all of them belong to this server.
             List<ProcessHandle> all = Stream.concat(process.descendants(), Stream.of(process.toHandle()))
                     .toList();
             all.forEach(ProcessHandle::destroyForcibly);
@@ -95,9 +95,10 @@ public final class LoopbackSite implements AutoCloseable {
     }
 
     /**
-     * Starts a server that serves {@code root} to this machine's user: OpenSSH if it is there and starts, else our own.
+     * Starts a server that gives this machine's user access to {@code root}: OpenSSH if it is installed and starts,
+     * otherwise the embedded one.
      *
-     * @param state a folder for keys and configuration, made if missing
+     * @param state a folder for keys and configuration, created if missing
      * @param port 0 for any
      */
     public static LoopbackSite start(Path state, Path root, int port) throws IOException {
@@ -111,7 +112,7 @@ public final class LoopbackSite implements AutoCloseable {
         return embedded(state, root, port);
     }
 
-    /** Starts OpenSSH's server, with these lines more in its configuration. */
+    /** Starts OpenSSH's server, with these additional lines in its configuration. */
     public static LoopbackSite openSsh(Path state, Path root, int port, String... extraConfigLines) throws IOException {
         Path program = sshdProgram()
                 .orElseThrow(() -> new IOException(
@@ -175,12 +176,12 @@ public final class LoopbackSite implements AutoCloseable {
         return address;
     }
 
-    /** What serves, such as {@code "OpenSSH 9.2"}. */
+    /** Returns what kind of server it is, such as {@code "OpenSSH 9.2"}. */
     public String kind() {
         return kind;
     }
 
-    /** Ends the server at once, and every connection to it. */
+    /** Stops the server at once, with every connection to it. */
     @Override
     public void close() {
         server.stop();
@@ -195,7 +196,7 @@ public final class LoopbackSite implements AutoCloseable {
         String path = System.getenv("PATH");
         Stream<String> folders = Stream.of(path == null ? "" : path, "/usr/sbin", "/usr/local/sbin", "/sbin")
                 .flatMap(part -> Stream.of(part.split(":", -1)));
-        // NB: sshd starts itself anew for each connection, and therefore insists on an absolute path.
+        // NB: sshd starts itself again for each connection, and therefore requires an absolute path.
         return folders.filter(folder -> folder.startsWith("/"))
                 .map(folder -> Path.of(folder, "sshd"))
                 .filter(Files::isExecutable)
@@ -210,7 +211,7 @@ public final class LoopbackSite implements AutoCloseable {
         String said = Files.readString(log, StandardCharsets.ISO_8859_1);
         Matcher missing = MISSING_FOLDER.matcher(said);
         if (missing.find()) {
-            // As root it wants an empty folder that a freshly booted container does not have yet.
+            // As root it requires an empty folder that a freshly booted container does not have yet.
             Files.createDirectories(Path.of(missing.group(1)));
             Process second = startProcess(program, config, log);
             if (listens(second, port)) {
@@ -229,7 +230,7 @@ public final class LoopbackSite implements AutoCloseable {
                 .start();
     }
 
-    /** Waits until the port answers; false if the process ends before. */
+    /** Waits until the port answers. Returns false if the process ends before. */
     private static boolean listens(Process process, int port) throws IOException {
         long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
         while (process.isAlive() && System.nanoTime() < deadline) {
@@ -244,7 +245,7 @@ public final class LoopbackSite implements AutoCloseable {
         return false;
     }
 
-    /** Ends the server that a killed process left behind. */
+    /** Stops the server that a killed process left behind. */
     private static void endLeftBehind(Path pid) throws IOException {
         String identity = Files.exists(pid) ? Files.readString(pid) : "";
         if (identity.isEmpty()) {
@@ -260,7 +261,9 @@ public final class LoopbackSite implements AutoCloseable {
         });
     }
 
-    /** What tells a process from a later one with the same number. NB: sshd writes over its command line. */
+    /**
+     * Returns what distinguishes a process from a later one with the same number. NB: sshd overwrites its command line.
+     */
     private static String identity(ProcessHandle process) {
         return process.pid() + " " + process.info().startInstant().orElse(Instant.EPOCH);
     }
@@ -272,7 +275,7 @@ public final class LoopbackSite implements AutoCloseable {
     }
 
     private static String version(Path program) throws IOException {
-        // NB: older versions do not know -V; they complain, and name themselves in the complaint.
+        // NB: older versions do not know -V, but print their version in the error message.
         Process process = new ProcessBuilder(program.toString(), "-V")
                 .redirectErrorStream(true)
                 .start();
@@ -292,7 +295,7 @@ public final class LoopbackSite implements AutoCloseable {
                 PublicKeyEntry.toString(host.getPublic()));
     }
 
-    /** The key pair in this file, made if there is none. */
+    /** Returns the key pair in this file, which is created if missing. */
     private static KeyPair key(Path file) throws IOException {
         try {
             if (!Files.exists(file)) {

@@ -4,25 +4,25 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Finds the cost model that measurements tell of. First the model it begins with is made slower or faster by the median of
- * what measurements took beside what it says: one odd night changes nothing. Then its two constants are moved by
- * least squares of relative errors, held to where they were by a weight: measurements of one mix of sizes cannot tell what of their
- * time was for bytes and what for entries, and then both stay in the proportion they had.
+ * Fits a cost model to measurements. First the initial model is scaled by the median ratio of measured to predicted
+ * time: one unusual night changes nothing. Then its two constants are adjusted by least squares of relative errors,
+ * with a weight that holds them in place: measurements of one mix of sizes cannot separate the time for bytes from the
+ * time for entries, and then both keep their proportion.
  */
 public final class CostFit {
 
-    /** How much of a measurement's weight holds each constant where it was. */
+    /** How much of a measurement's weight holds each constant in place. */
     private static final double HOLD = 0.05;
 
-    /** A constant is not moved further than this from where the median has it. */
+    /** No constant is moved further than this from its value after the median. */
     private static final double FACTOR_MAX = 100;
 
-    /** A measurement that is off the median by more than this says nothing of the rest: a stalled site, a cut. */
+    /** Measurements further than this from the median are ignored: a stalled site, a broken connection. */
     private static final double ODD = 4;
 
     private CostFit() {}
 
-    /** The model; without measurements the one it begins with. */
+    /** Returns the fitted model; without measurements the initial one. */
     public static CostModel of(CostModel begin, List<Measurement> measurements) {
         if (measurements.isEmpty()) {
             return begin;
@@ -50,7 +50,7 @@ public final class CostFit {
         return ratio <= ODD && ratio >= 1 / ODD;
     }
 
-    /** By what each constant is to be multiplied: minimizes Σ (byteShare·p + entryShare·q − 1)² + hold·((p−1)² + (q−1)²). */
+    /** Returns the factor of each constant: minimizes Σ (byteShare·p + entryShare·q − 1)² + hold·((p−1)² + (q−1)²). */
     private static double[] factors(double secondsPerByte, double secondsPerEntry, List<Measurement> measurements) {
         double aa = HOLD;
         double bb = HOLD;
@@ -69,7 +69,7 @@ public final class CostFit {
         double determinant = aa * bb - ab * ab;
         double p = (a1 * bb - b1 * ab) / determinant;
         double q = (b1 * aa - a1 * ab) / determinant;
-        // Where one would be (nearly) nothing or less, it gets the least there is, and the other the best beside that.
+        // If one would be almost 0 or negative, it gets the minimum, and the other the best value for that.
         if (p < 1 / FACTOR_MAX) {
             p = 1 / FACTOR_MAX;
             q = (b1 - ab * p) / bb;

@@ -1,15 +1,15 @@
 package dozo.plan;
 
 /**
- * What it costs to send: seconds = bytes / rate + entries × cost per entry. Of its constants only the ratio matters for
- * sharing out; both matter for a forecast.
+ * The cost of sending: seconds = bytes / rate + entries × cost per entry. For sharing out work only the ratio of the
+ * constants matters; for a forecast both do.
  *
- * @param bytesPerSecond what one lane moves of a large file, 1 kB/s to 1 TB/s
- * @param secondsPerEntry what one entry costs however small it is, 0 to an hour
+ * @param bytesPerSecond the rate of one lane for a large file, 1 kB/s to 1 TB/s
+ * @param secondsPerEntry the cost of an entry of any size, 0 to an hour
  */
 public record CostModel(double bytesPerSecond, double secondsPerEntry) {
 
-    /** Measured over loopback: about 300 MB/s and 2,500 files/s a lane. */
+    /** Measured over loopback: about 300 MB/s and 2,500 files/s per lane. */
     public static final CostModel DEFAULT = new CostModel(300e6, 1 / 2_500.0);
 
     static final double BYTES_PER_SECOND_MIN = 1e3;
@@ -17,7 +17,7 @@ public record CostModel(double bytesPerSecond, double secondsPerEntry) {
     static final double SECONDS_PER_ENTRY_MAX = 3_600;
 
     public CostModel {
-        // Written so that what is no number is refused too.
+        // Written so that NaN is refused, too.
         if (!(bytesPerSecond >= BYTES_PER_SECOND_MIN && bytesPerSecond <= BYTES_PER_SECOND_MAX)
                 || !(secondsPerEntry >= 0 && secondsPerEntry <= SECONDS_PER_ENTRY_MAX)) {
             throw new IllegalArgumentException(
@@ -26,12 +26,12 @@ public record CostModel(double bytesPerSecond, double secondsPerEntry) {
         }
     }
 
-    /** Seconds one lane needs. */
+    /** Returns the seconds that one lane needs. */
     public double seconds(long bytes, long entries) {
         return bytes / bytesPerSecond + entries * secondsPerEntry;
     }
 
-    /** Seconds one lane needs. */
+    /** Returns the seconds that one lane needs. */
     public double seconds(Work work) {
         return seconds(work.bytes(), work.entries());
     }

@@ -7,21 +7,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What sending these lots will be: how they are shared out, and how long that takes with so many lanes.
+ * A forecast of sending lots: how they are shared out, and how long that takes with a given number of lanes.
  *
- * @param linkBytesPerSecond null: not known, so it never limits
- * @param ways for each number of lanes first without splitting lots, for comparison, then as a run does it; before them the
- *     regions, where the lots have some
+ * @param linkBytesPerSecond null if unknown: it then never limits
+ * @param ways for each number of lanes first without splitting lots, for comparison, then as a run does it; before them
+ *     the regions, if the lots have any
  */
 public record Forecast(
         long lots, Work work, CostModel cost, @Nullable Long linkBytesPerSecond, List<Way> ways) {
 
-    /** More lanes or partitions than this are not forecast, as none are run. */
+    /** No forecast covers more lanes or partitions, because no run uses more. */
     public static final int LANES_MAX = 64;
 
     /** How lots are shared out. */
     public enum Sharing {
-        /** As somebody has it: a partition for each region. */
+        /** As already placed: a partition for each region. */
         REGIONS,
         /** Each lot undivided, the largest first. */
         WHOLE,
@@ -30,10 +30,10 @@ public record Forecast(
     }
 
     /**
-     * One way to do it.
+     * One way to share them out.
      *
-     * @param largestToIdeal the largest partition, in times the mean
-     * @param imbalance the same less 1
+     * @param largestToIdeal the largest partition as a multiple of the mean
+     * @param imbalance the same minus 1
      */
     public record Way(
             Sharing sharing,
@@ -45,10 +45,10 @@ public record Forecast(
             List<Share> partitions) {}
 
     /**
-     * The forecast.
+     * Makes a forecast.
      *
      * @param partitions 0: as many as lanes
-     * @throws ArithmeticException above 2⁶³ − 1 bytes in all
+     * @throws ArithmeticException if the total exceeds 2⁶³ − 1 bytes
      */
     public static Forecast of(
             List<Lot> lots, CostModel cost, List<Integer> lanes, int partitions, @Nullable Long linkBytesPerSecond) {

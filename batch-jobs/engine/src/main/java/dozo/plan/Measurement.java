@@ -1,11 +1,11 @@
 package dozo.plan;
 
 /**
- * What sending took once.
+ * The measured duration of one sending.
  *
- * @param work what was sent and proven, at least one entry
- * @param lanes over how many lanes, 1 to 64
- * @param seconds how long it took, from the first to the last, above 0
+ * @param work what was sent and verified, at least one entry
+ * @param lanes the number of lanes, 1 to 64
+ * @param seconds the duration, from the first to the last, above 0
  */
 public record Measurement(Work work, int lanes, double seconds) {
 

@@ -1,7 +1,7 @@
 package dozo.plan;
 
 /**
- * A transfer unit and the partition it is in.
+ * A transfer unit and its partition.
  *
  * @param entryNumbers one for a large file
  * @param lengthBytes the sum of the sizes

@@ -5,18 +5,18 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Cuts entries into transfer units as they come and shares the units out to partitions, whatever the directory tree looks
- * like (ADR 0018). A bundle goes to the partition with the least to do so far; a large file goes over all lanes at once, so it
- * is work of every partition alike, whichever of them claims it. No partition has more than 1 % more to do than the mean, or
- * than the mean and one file of 1 MiB where that is more. Keeps one bundle in memory, however many entries there are. Not
- * thread-safe.
+ * Cuts entries into transfer units as they come and assigns the units to partitions, independently of the directory
+ * tree (ADR 0018). A bundle goes to the partition with the least work so far. A large file is sent over all lanes at
+ * once, so it is equally work of every partition, whichever of them claims it. No partition has more than 1 % more work
+ * than the mean, or than the mean and one file of 1 MiB if that is more. Keeps one bundle in memory, however many
+ * entries there are. Not thread-safe.
  */
 public final class Planner {
 
     /** By how much of the mean the largest partition may exceed it. */
     static final double IMBALANCE_MAX = 0.01;
 
-    /** Files up to this size are never large, however little there is to do: a unit costs more than they weigh. */
+    /** Files up to this size are never large, however little work there is: a unit costs more than they do. */
     static final long SMALL_BYTES_MIN = 1 << 20;
 
     private final Limits limits;
@@ -37,10 +37,10 @@ public final class Planner {
     /**
      * How units are cut.
      *
-     * @param bundleBytesMax a bundle is closed when the next file would take it above this
-     * @param bundleEntriesMax and when it has this many entries
-     * @param largeBytes files longer than this are large: a unit each, sent as ranges. Shorter ones may be, where they would
-     *     unbalance the plan
+     * @param bundleBytesMax a bundle is closed before a file that would take it above this
+     * @param bundleEntriesMax the limit of entries in a bundle
+     * @param largeBytes longer files are large: each is a unit of its own, sent as ranges. Shorter ones may be large if
+     *     they would unbalance the plan
      */
     public record Limits(long bundleBytesMax, int bundleEntriesMax, long largeBytes) {
 
@@ -50,19 +50,19 @@ public final class Planner {
             }
         }
 
-        /** Seconds of the most expensive unit that is no large file. */
+        /** Returns the seconds of the most expensive unit that is not a large file. */
         double unitSeconds(CostModel cost) {
             return Math.max(cost.seconds(bundleBytesMax, bundleEntriesMax), cost.seconds(largeBytes, 1));
         }
     }
 
-    /** What is told of the entries before they come. */
+    /** Answers questions about the entries before they come. */
     public interface FirstPass {
-        /** The sum of the entries that are to come and are no longer than this. */
+        /** Returns the sum of the coming entries up to this size. */
         Work upTo(long sizeBytes);
     }
 
-    /** A planner that expects plenty: units are cut at their limits. */
+    /** Creates a planner that expects a lot of work: units are cut at their limits. */
     public Planner(int partitions, Limits limits, CostModel cost) {
         if (partitions < 1) {
             throw new IllegalArgumentException("at least one partition, not " + partitions);
@@ -75,13 +75,13 @@ public final class Planner {
         expectPlenty();
     }
 
-    /** A planner that expects so much. */
+    /** Creates a planner that expects this much work. */
     public Planner(int partitions, Limits limits, CostModel cost, Work total, FirstPass firstPass) {
         this(partitions, limits, cost);
         expect(total, firstPass);
     }
 
-    /** Has what comes next cut at the limits, however it ends. */
+    /** Cuts all further units at the limits, without regard to balance at the end. */
     public void expectPlenty() {
         smallBytes = limits.largeBytes();
         smallSeconds = cost.seconds(smallBytes, 1);
@@ -89,11 +89,11 @@ public final class Planner {
     }
 
     /**
-     * Has what comes next cut so finely that it ends in balance.
+     * Cuts further units so finely that the work is balanced at the end.
      *
-     * @param total what is to come, as far as is known; wrong, it costs balance and nothing else
-     * @param firstPass asked at most once, and only when so little is to come that units must be cut finer for it: below about 70
-     *     GB for four partitions and usual limits
+     * @param total the expected work; a wrong value only costs balance
+     * @param firstPass asked at most once, and only if there is so little work that units must be cut finer: below
+     *     about 70 GB for four partitions and usual limits
      */
     public void expect(Work total, FirstPass firstPass) {
         int partitions = bundleSeconds.length;
@@ -108,7 +108,7 @@ public final class Planner {
         smallSecondsLeft = cost.seconds(firstPass.upTo(smallBytes));
     }
 
-    /** Takes one entry; hands over the units that are finished with it. */
+    /** Adds one entry. Passes on the units that are complete with it. */
     public void add(Entry entry, Consumer<PlannedUnit> units) {
         long size = entry.facts().sizeBytes();
         double seconds = cost.seconds(size, 1);
@@ -146,12 +146,14 @@ public final class Planner {
         openSeconds = 0;
     }
 
-    /** What a partition has to do so far, in seconds of one lane: its bundles, and its share of all large files. */
+    /**
+     * Returns the work of a partition so far, in seconds of one lane: its bundles, and its share of all large files.
+     */
     public double seconds(int partition) {
         return bundleSeconds[partition] + largeSecondsSum / bundleSeconds.length;
     }
 
-    /** By what part of the mean the largest partition exceeds it. 0 when there is nothing to do. */
+    /** Returns by what part of the mean the largest partition exceeds it; 0 if there is no work. */
     public double imbalance() {
         double mean = (Arrays.stream(bundleSeconds).sum() + largeSecondsSum) / bundleSeconds.length;
         double most = Arrays.stream(bundleSeconds).max().orElseThrow() + largeSecondsSum / bundleSeconds.length;
@@ -159,14 +161,17 @@ public final class Planner {
     }
 
     /**
-     * How much a unit may cost: as long as this is no more than an equal part of what small files are still to bring, they
-     * will level what it leaves uneven. Behind that, one small file's worth is the least that can be promised.
+     * Returns the limit for a unit's cost. While it is no more than an equal part of the small files still to come,
+     * they will level any imbalance. After that, the cost of one small file is the least possible limit.
      */
     private double unitSecondsMax() {
         return Math.max(smallSeconds, smallSecondsLeft / bundleSeconds.length);
     }
 
-    /** Any partition could claim it; the one with the least of this kind does, so that no worker waits for all of them. */
+    /**
+     * Assigns a large file. Any partition could claim it; it goes to the one with the fewest, so that no worker waits
+     * for all of them.
+     */
     private int chargeAll(double seconds) {
         int partition = least(largeSeconds);
         largeSeconds[partition] += seconds;

@@ -3,10 +3,10 @@ package dozo.plan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What reading stored copies again may take.
+ * The limits for reading stored copies again.
  *
- * @param bytesPerSecond at most so many, 1 and more; null: as fast as the site reads
- * @param secondsADay how long a day it may read, at one go, 60 to 86,400
+ * @param bytesPerSecond the limit of the rate, 1 and more; null: as fast as the site reads
+ * @param secondsADay the reading time per day, without a break, 60 to 86,400
  */
 public record ReadingBudget(@Nullable Long bytesPerSecond, int secondsADay) {
 
@@ -30,8 +30,8 @@ public record ReadingBudget(@Nullable Long bytesPerSecond, int secondsADay) {
     }
 
     /**
-     * How long reading takes by the clock, from a moment of which nothing is known but that it may be the worst: just after the day's
-     * reading is over.
+     * Returns how long reading takes by the clock if it begins at the worst moment: just after the day's reading time
+     * has ended.
      */
     double clockSeconds(double readingSeconds) {
         return readingSeconds + Math.ceil(readingSeconds / secondsADay) * (DAY_SECONDS - secondsADay);

@@ -3,19 +3,23 @@ package dozo.plan;
 import java.util.List;
 import java.util.Optional;
 
-/** What reading at a site costs, learnt from what it took there; never faster than most of it was. */
+/** The cost of reading at a site, learnt from measurements there; never faster than most of them. */
 public final class ReadingCost {
 
-    /** The part of the measurements that took no longer than what is said: one in ten may have been a bad hour. */
+    /** The share of the measurements that were no slower than the result: one in ten may have been a bad hour. */
     private static final double TRUSTED = 0.9;
 
-    /** How often the fit begins again with what it found: a disk's cost of a file is far from that of sending one. */
+    /**
+     * How often the fit is repeated from its own result, because a disk's cost per file is far from the cost of sending
+     * one.
+     */
     private static final int FITS = 20;
 
     private ReadingCost() {}
 
     /**
-     * The cost of reading with all lanes that a scrub has, as one: empty where nothing was measured, for nothing is assumed.
+     * Returns the cost of reading with all lanes of a scrub, as if they were one; empty without measurements, because
+     * nothing is assumed.
      *
      * @param measurements each as if of one lane
      */

@@ -10,15 +10,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The time of day in which stored copies may be read again, once a day; it may go over midnight.
+ * The time of day in which stored copies may be read again, once a day; it may include midnight.
  *
- * @param until as from, both midnight: the whole day
+ * @param until if both are midnight: the whole day
  */
 public record ReadingWindow(LocalTime from, LocalTime until) {
 
     public static final ReadingWindow WHOLE_DAY = new ReadingWindow(LocalTime.MIDNIGHT, LocalTime.MIDNIGHT);
 
-    /** For messages: the form of a window. */
+    /** The form of a window, for messages. */
     public static final String EXPECTED =
             "expected two different times of the day such as 20:00-06:00; 00:00-24:00 for the whole day";
 
@@ -35,9 +35,9 @@ public record ReadingWindow(LocalTime from, LocalTime until) {
     public record Opening(Instant begins, Instant ends) {}
 
     /**
-     * Typed as {@code 20:00-06:00}.
+     * Parses a window such as {@code 20:00-06:00}.
      *
-     * @throws IllegalArgumentException with {@link #EXPECTED} otherwise
+     * @throws IllegalArgumentException with {@link #EXPECTED} if it has another form
      */
     public static ReadingWindow of(String typed) {
         Matcher parts = TYPED.matcher(typed.strip());
@@ -49,16 +49,16 @@ public record ReadingWindow(LocalTime from, LocalTime until) {
                 from, parts.group(3) == null ? LocalTime.MIDNIGHT : time(parts.group(3), parts.group(4)));
     }
 
-    /** How long it is open on a day whose clocks are not changed, 1 min to 24 h. */
+    /** Returns the length of the window on a day without a clock change, 1 min to 24 h. */
     public int secondsADay() {
         long seconds = Duration.between(from, until).toSeconds();
         return (int) (seconds > 0 ? seconds : seconds + Duration.ofDays(1).toSeconds());
     }
 
-    /** The opening that a moment is in; empty outside. */
+    /** Returns the opening that contains a moment; empty outside. */
     public Optional<Opening> at(Instant moment, ZoneId zone) {
         LocalDate today = moment.atZone(zone).toLocalDate();
-        // One that goes over midnight began yesterday.
+        // A window that includes midnight began yesterday.
         return Optional.of(opening(today, zone))
                 .filter(opening -> isIn(opening, moment))
                 .or(() -> Optional.of(opening(today.minusDays(1), zone)).filter(opening -> isIn(opening, moment)));
@@ -79,7 +79,7 @@ public record ReadingWindow(LocalTime from, LocalTime until) {
         return LocalTime.of(Integer.parseInt(hour), Integer.parseInt(minute));
     }
 
-    /** As it is typed. */
+    /** Returns the form that {@link #of} parses. */
     @Override
     public String toString() {
         return from + "-" + (until.equals(LocalTime.MIDNIGHT) ? "24:00" : until);

@@ -7,13 +7,14 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether all that is stored at a site can be read again before any copy is older than was promised, reading oldest first.
- * Never optimistic: a day's reading begins at the worst moment, and what reading costs is known or nothing is promised.
+ * Whether everything stored at a site can be read again before any copy is older than promised, reading the oldest
+ * first. Never optimistic: a day's reading begins at the worst moment, and nothing is promised without a known cost of
+ * reading.
  *
  * @param stored bytes and files; folders and links cost nothing
- * @param maxAgeSeconds the age that is promised: since a copy was read last
- * @param cost what reading costs at the site; null: not known, and all that is said holds for a site that reads in no time
- * @param bytesPerSecondNeeded what must be read while it may be read, without any loss
+ * @param maxAgeSeconds the promised age: since a copy was last read
+ * @param cost the cost of reading at the site; null if unknown: all results then assume a site that reads in no time
+ * @param bytesPerSecondNeeded the rate needed during reading time, without any loss
  * @param filesPerSecondNeeded the same in files
  */
 public record ScrubForecast(
@@ -27,76 +28,76 @@ public record ScrubForecast(
         Rounds rounds,
         Remedy remedy) {
 
-    /** A younger age cannot be promised. */
+    /** The lowest age that can be promised. */
     public static final Duration MAX_AGE_MIN = Duration.ofHours(1);
 
-    /** Nor an older one: nobody would be there to see it. */
+    /** The highest age that can be promised: nobody would be there to see it. */
     public static final Duration MAX_AGE_MAX = Duration.ofDays(3_660);
 
-    /** A limit above this is none. */
+    /** A higher limit has no effect. */
     private static final long BYTES_PER_SECOND_MAX = 1_000_000_000_000_000L;
 
-    /** What is to be said of the promise. */
+    /** The result for the promise. */
     public enum Verdict {
-        /** It is kept, from now on. */
+        /** Kept from now on. */
         KEPT,
-        /** Some copies get older in the first round; from then on it is kept. */
+        /** Some copies get older in the first round; kept from then on. */
         LATE_AT_FIRST,
         /** A round takes longer. */
         BROKEN,
-        /** Nobody can say: it is not known what reading costs there, and the budget alone does not break it. */
+        /** The cost of reading there is unknown, and the budget alone does not break the promise. */
         UNKNOWN
     }
 
     /** What a scrub that begins now has to read. */
     public enum Need {
         NOTHING,
-        /** What was last read longer ago than four fifths of the promised age. */
+        /** Copies whose last reading is older than four fifths of the promised age. */
         DUE,
-        /** All of it, oldest first: there is so much that what comes due at once could not be read in time. */
+        /** All copies, oldest first: there are so many that those falling due at once could not be read in time. */
         EVERYTHING
     }
 
-    /** From this part of the promised age on a copy is due. */
+    /** A copy is due from this part of the promised age on. */
     private static final double DUE = 0.8;
 
-    /** And from this part on everything is, while nobody knows how long reading takes: the first scrub finds out, early. */
+    /** While the cost of reading is unknown, everything is due from this part on: the first scrub finds out, early. */
     private static final double DUE_UNKNOWN = 0.1;
 
     /**
-     * So much that was read last at about the same time.
+     * Copies that were last read at about the same time.
      *
-     * @param lastReadAt of the oldest of it
+     * @param lastReadAt the oldest of their readings
      */
     public record Layer(Instant lastReadAt, Work work) {}
 
     /**
-     * What reading it round and round comes to. A round reads everything once.
+     * The result of reading everything round after round. A round reads everything once.
      *
-     * @param readingSeconds how long one round reads
-     * @param seconds the age at which a copy is read again when the first round is over, at most
-     * @param firstAgeSeconds the greatest age that a copy reaches in the first round
-     * @param firstAgeAt and when, at the latest
+     * @param readingSeconds the reading time of one round
+     * @param seconds the greatest age at which a copy is read again after the first round
+     * @param firstAgeSeconds the greatest age of a copy in the first round
+     * @param firstAgeAt when a copy has that age, at the latest
      */
     public record Rounds(double readingSeconds, double seconds, double firstAgeSeconds, Instant firstAgeAt) {}
 
     /**
-     * What would do, each alone; null where it alone does not. When a round takes too long they are for the rounds after the first, but
-     * for the age.
+     * Changes that would each be enough; null if that change alone is not. If a round takes too long, they are for the
+     * rounds after the first, except the age.
      *
-     * @param bytesPerSecond the least limit
-     * @param secondsADay the least reading a day
-     * @param maxAgeSeconds the least age that could be promised
+     * @param bytesPerSecond the lowest limit
+     * @param secondsADay the shortest reading time per day
+     * @param maxAgeSeconds the lowest age that could be promised
      */
     public record Remedy(
             @Nullable Long bytesPerSecond, @Nullable Integer secondsADay, long maxAgeSeconds) {}
 
     /**
-     * The forecast.
+     * Makes a forecast.
      *
-     * @param layers what is stored, oldest first; it is gone through some hundred times
-     * @throws IllegalArgumentException when the age is none that can be promised
-     * @throws ArithmeticException above 2⁶³ − 1 bytes in all
+     * @param layers what is stored, oldest first; read some hundred times
+     * @throws IllegalArgumentException if the age cannot be promised
+     * @throws ArithmeticException if the total exceeds 2⁶³ − 1 bytes
      */
     public static ScrubForecast of(
             List<Layer> layers, Instant now, Duration maxAge, ReadingBudget budget, @Nullable CostModel cost) {
@@ -121,9 +122,9 @@ public record ScrubForecast(
     }
 
     /**
-     * What is to be read, if reading begins once a day.
+     * Returns what to read, if reading begins once a day.
      *
-     * @param oldest how long ago the oldest reading was
+     * @param oldest the age of the oldest reading
      */
     public Need need(Duration oldest) {
         if (stored.equals(Work.NONE)) {
@@ -156,7 +157,7 @@ public record ScrubForecast(
         for (Layer layer : layers) {
             read += readingSeconds(layer.work(), budget.bytesPerSecond(), cost);
             double in = budget.clockSeconds(read);
-            // A clock that went backwards makes nothing younger than now.
+            // A clock that was set back makes nothing younger than now.
             double age = in + Math.max(0, seconds(Duration.between(layer.lastReadAt(), now)));
             if (age > greatest) {
                 greatest = age;
@@ -166,14 +167,17 @@ public record ScrubForecast(
         return new Rounds(read, seconds(read, budget), greatest, now.plusMillis((long) Math.ceil(1_000 * greatestIn)));
     }
 
-    /** Rounds follow each other without a pause, but one that is over within a day's reading begins again on the next day. */
+    /**
+     * Rounds follow each other without a pause, but after a round that ends within a day's reading, the next begins on
+     * the next day.
+     */
     private static double seconds(double readingSeconds, ReadingBudget budget) {
         double begun = readingSeconds == 0 ? 0 : ReadingBudget.DAY_SECONDS;
         return Math.max(
                 budget.clockSeconds(readingSeconds), begun + Math.min(readingSeconds, ReadingBudget.DAY_SECONDS));
     }
 
-    /** A layer that is read slowly does not make up for one that may not be read faster. */
+    /** A layer that is read slowly does not compensate for one that must not be read faster. */
     private static double readingSeconds(Work work, @Nullable Long bytesPerSecond, @Nullable CostModel cost) {
         return Math.max(
                 bytesPerSecond == null ? 0 : work.bytes() / bytesPerSecond.doubleValue(),
@@ -202,7 +206,7 @@ public record ScrubForecast(
         return rounds.seconds() <= promised && (laterRounds || rounds.firstAgeSeconds() <= promised);
     }
 
-    /** The least number that is enough, when each one above is too; null: not even the greatest. */
+    /** Returns the lowest number that is enough, if every higher one is, too; null if not even the highest is. */
     private static @Nullable Long least(long min, long max, LongPredicate enough) {
         if (!enough.test(max)) {
             return null;

@@ -8,19 +8,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Lots shared out to partitions: evenly, whole, or as somebody has it already; and how long each way takes. */
+/** Lots shared out to partitions: evenly, whole, or as already placed; and how long each way takes. */
 public record Shares(List<Share> shares) {
 
-    /** Pieces that a partition's work is made of here. A run's units are smaller where there is much to send. */
+    /** The number of pieces of a partition's work here. A run's units are smaller if there is much to send. */
     private static final int PIECES = 10_000;
 
-    /** What stretches time by less than this part is not said to limit it. */
+    /** A cause that adds less than this part of the time is not reported as the bottleneck. */
     private static final double MATTERS = 0.001;
 
     /**
      * One partition's work.
      *
-     * @param seconds that one lane needs for it
+     * @param seconds the time that one lane needs for it
      */
     public record Share(double bytes, double entries, double seconds) {
 
@@ -35,17 +35,17 @@ public record Shares(List<Share> shares) {
         }
     }
 
-    /** What keeps it from being done sooner. */
+    /** What limits the speed. */
     public enum Bottleneck {
         /** More lanes would help. */
         LANES,
         /** The link is full. */
         LINK,
-        /** One share is so large that lanes stand idle while it is sent. */
+        /** One share is so large that lanes are idle while it is sent. */
         LARGEST_SHARE
     }
 
-    /** How long it takes, and why not less. */
+    /** The duration, and its bottleneck. */
     public record Duration(double seconds, Bottleneck bottleneck) {}
 
     public Shares {
@@ -55,7 +55,9 @@ public record Shares(List<Share> shares) {
         }
     }
 
-    /** As a run does it: in pieces, each to the partition with the least so far, the last ones shrinking. */
+    /**
+     * Shares lots out as a run does: in pieces, each to the partition with the least so far, the last ones shrinking.
+     */
     public static Shares split(List<Lot> lots, int partitions, CostModel cost) {
         double left = lots.stream().mapToDouble(lot -> cost.seconds(lot.work())).sum();
         double pieceMax = left / partitions / PIECES;
@@ -76,7 +78,7 @@ public record Shares(List<Share> shares) {
         return new Shares(Arrays.asList(shares));
     }
 
-    /** Without splitting any lot: the largest first, each to the partition with the least so far. */
+    /** Shares lots out undivided: the largest first, each to the partition with the least so far. */
     public static Shares whole(List<Lot> lots, int partitions, CostModel cost) {
         double[] seconds = new double[partitions];
         Share[] shares = shares(partitions);
@@ -92,29 +94,29 @@ public record Shares(List<Share> shares) {
         return new Shares(Arrays.asList(shares));
     }
 
-    /** A share for each region, in the order in which they are first named. */
+    /** Returns a share for each region, in the order of their first occurrence. */
     public static Shares regions(List<Lot> lots, CostModel cost) {
         Map<String, Share> regions = new LinkedHashMap<>();
         lots.forEach(lot -> regions.merge(lot.region(), share(lot, cost), Share::plus));
         return new Shares(new ArrayList<>(regions.values()));
     }
 
-    /** How many times the mean the largest share is; 1 when there is nothing to do. */
+    /** Returns the largest share as a multiple of the mean; 1 if there is no work. */
     public double largestToIdeal() {
         double sum = shares.stream().mapToDouble(Share::seconds).sum();
         return sum == 0 ? 1 : largest() * shares.size() / sum;
     }
 
-    /** By what part of the mean the largest share exceeds it. */
+    /** Returns by what part of the mean the largest share exceeds it. */
     public double imbalance() {
         return largestToIdeal() - 1;
     }
 
     /**
-     * How long it takes when all shares are begun at once and each has its part of the lanes to its end. While a full link slows
-     * them down it slows all alike.
+     * Returns the duration if all shares begin at once and each keeps its part of the lanes to its end. A full link
+     * slows all shares equally.
      *
-     * @param linkBytesPerSecond what the link takes in all; infinite when that is not known
+     * @param linkBytesPerSecond the capacity of the link; infinite if unknown
      */
     public Duration takes(int lanes, double linkBytesPerSecond) {
         double lanesEach = lanes / (double) shares.size();

@@ -1,7 +1,7 @@
 package dozo.plan;
 
 /**
- * So much to send.
+ * An amount to send.
  *
  * @param bytes of content
  * @param entries files, folders and links
@@ -17,9 +17,9 @@ public record Work(long bytes, long entries) {
     }
 
     /**
-     * Both together.
+     * Returns the sum.
      *
-     * @throws ArithmeticException above 2⁶³ − 1 bytes
+     * @throws ArithmeticException if it exceeds 2⁶³ − 1 bytes
      */
     public Work plus(Work more) {
         return new Work(Math.addExact(bytes, more.bytes), Math.addExact(entries, more.entries));

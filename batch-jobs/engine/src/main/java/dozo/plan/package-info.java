@@ -1,4 +1,4 @@
-/** How a run's work is shared out: transfer units and partitions. Pure arithmetic. */
+/** How a run's work is divided: transfer units and partitions. Pure arithmetic. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file"})
 package dozo.plan;

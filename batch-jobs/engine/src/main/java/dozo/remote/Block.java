@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 
 /**
- * Room for content on its way to one channel. There are few of them, and that bounds the memory of a lane: whoever has one
- * either has it written or gives it back.
+ * A buffer for content on its way to one channel. Their number is limited, which bounds the memory of a lane: each must
+ * be either written or given back.
  */
 public final class Block {
 
@@ -19,7 +19,7 @@ public final class Block {
         this.owner = owner;
     }
 
-    /** The content, from 0 to its position. */
+    /** Returns the content, from 0 to its position. */
     public ByteBuffer content() {
         return view;
     }
@@ -29,7 +29,7 @@ public final class Block {
         digest.update(bytes, 0, length());
     }
 
-    /** Gives it back unwritten. */
+    /** Returns the block unwritten. */
     public void giveBack() {
         owner.giveBack(this);
     }

@@ -20,11 +20,11 @@ import org.apache.sshd.common.util.closeable.AbstractCloseable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection of {@link BlockingIo}. A write has happened when {@link #writeBuffer} returns, so the buffer may be used
- * again at once.
+ * One connection of {@link BlockingIo}. A write is complete when {@link #writeBuffer} returns, so the buffer can be
+ * reused at once.
  *
- * <p>NB: a thread that is interrupted while it writes closes the connection, as with all interruptible channels. What writes
- * much has a thread that nobody interrupts ({@link Pipeline}).
+ * <p>NB: interrupting a thread that writes closes the connection, as with all interruptible channels. Heavy writing is
+ * done by a thread that is never interrupted ({@link Pipeline}).
  */
 final class BlockingConnection extends AbstractCloseable implements IoSession {
 
@@ -40,13 +40,13 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
     private final ReentrantLock writing = new ReentrantLock();
 
-    /** When the write under way last got anywhere, in {@link System#nanoTime} terms; 0 while there is none. */
+    /** When the current write last made progress, in {@link System#nanoTime} terms; 0 if there is none. */
     private volatile long writingSinceNanos;
 
     /**
-     * A connection.
+     * Creates a connection.
      *
-     * @param way a socket, or a connection that a jump host forwards; blocks
+     * @param way a socket, or a connection that a jump host forwards; blocking
      */
     BlockingConnection(
             BlockingIo.Connector connector,
@@ -61,7 +61,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         this.remote = remote;
     }
 
-    /** Hands over all that comes, until nothing comes any more. */
+    /** Passes on all incoming bytes until the end of the stream. */
     void readToTheEnd() {
         ByteBuffer bytes = ByteBuffer.allocate(READ_BYTES);
         try {
@@ -84,8 +84,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
             }
             return AbstractIoWriteFuture.fulfilled(this, true);
         } catch (IOException e) {
-            // NB: a part of it may be on its way. An interruption closes a socket, but not a connection that a jump
-            // host
+            // NB: a part may have been sent. An interruption closes a socket, but not a connection that a jump host
             // forwards.
             closeWay();
             return AbstractIoWriteFuture.fulfilled(this, e);
@@ -96,8 +95,8 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
     }
 
     /**
-     * How long the peer has taken nothing of what is being written, in nanoseconds. NB: the heartbeat cannot tell: it waits
-     * behind that write itself.
+     * Returns how long, in nanoseconds, the peer has accepted nothing of the current write. NB: the heartbeat cannot
+     * detect this, because it waits behind that write.
      */
     long stuckNanos() {
         long since = writingSinceNanos;
@@ -112,7 +111,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         try {
             handler.sessionClosed(this);
         } catch (Exception e) {
-            // The layers above have heard of it; there is nobody else to tell.
+            // The layers above know already.
         }
     }
 
@@ -120,11 +119,11 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         try {
             way.close();
         } catch (IOException e) {
-            // It is of no use any more, closed or not.
+            // It is not used any more, closed or not.
         }
     }
 
-    /** A reader's failure ends the connection; that of one who closed it himself is none. */
+    /** Ends the connection after a read failure, unless this side closed it. */
     private void failed(Exception e) {
         if (isClosing() || e instanceof ClosedChannelException) {
             return;
@@ -132,7 +131,7 @@ final class BlockingConnection extends AbstractCloseable implements IoSession {
         try {
             handler.exceptionCaught(this, e);
         } catch (Exception again) {
-            // Closed by the caller in any case.
+            // The caller closes the connection in any case.
         }
     }
 

@@ -28,13 +28,13 @@ import org.apache.sshd.core.CoreModuleProperties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Client sockets in the plainest way: a thread of its own reads each connection, and whoever has a packet writes it. For the
- * few connections we have that is faster than MINA's asynchronous sockets, which hand every packet to another thread
- * (ADR 0013).
+ * Plain client sockets: each connection has a thread that reads it, and the thread that has a packet writes it. For a
+ * few connections this is faster than MINA's asynchronous sockets, which pass every packet to another thread (ADR
+ * 0013).
  */
 final class BlockingIo implements IoServiceFactoryFactory {
 
-    /** In a connection's context: what it runs over, if that is no socket of its own. */
+    /** In a connection's context: what it runs over, if not a socket of its own. */
     static final AttributeKey<JumpChannel> WAY = new AttributeKey<>();
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
@@ -42,9 +42,9 @@ final class BlockingIo implements IoServiceFactoryFactory {
     private final int dscp;
 
     /**
-     * Sockets.
+     * Creates the factory.
      *
-     * @param dscp the mark of what they send, 0 to 63
+     * @param dscp the mark of sent packets, 0 to 63
      */
     BlockingIo(int dscp) {
         this.dscp = dscp;
@@ -60,7 +60,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
         // No pool: a connection's thread lives as long as the connection.
     }
 
-    /** The factory; as a client needs it, it makes connectors only. */
+    /** Creates connectors; a client needs nothing else. */
     private static final class Sockets extends AbstractCloseable implements IoServiceFactory {
 
         private final FactoryManager manager;
@@ -88,7 +88,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
         @Override
         public void setIoServiceEventListener(IoServiceEventListener listener) {
-            // Nobody listens to ours.
+            // Not used.
         }
     }
 
@@ -126,7 +126,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
 
         @Override
         public void setIoServiceEventListener(IoServiceEventListener listener) {
-            // Nobody listens to ours.
+            // Not used.
         }
 
         @Override
@@ -139,7 +139,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
             connections.remove(connection.getId());
         }
 
-        /** The whole life of a connection. */
+        /** Runs a connection from opening to close. */
         private void run(SocketAddress target, @Nullable AttributeRepository context, IoConnectFuture future) {
             BlockingConnection connection;
             try {
@@ -157,7 +157,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
                     handler.sessionCreated(connection);
                     future.setSession(connection);
                     if (future.getSession() != connection || isClosing()) {
-                        // Nobody waits for it any more.
+                        // The caller has stopped waiting for it.
                         connection.close(true);
                     }
                     connection.readToTheEnd();
@@ -174,7 +174,7 @@ final class BlockingIo implements IoServiceFactoryFactory {
             if (way != null) {
                 return new BlockingConnection(this, handler, way, target, target);
             }
-            // NB: a name that did not resolve fails here, with its name in the message.
+            // NB: an unresolved name fails here, and the message contains it.
             Duration patience =
                     CoreModuleProperties.IO_CONNECT_TIMEOUT.get(manager).orElse(CONNECT_TIMEOUT);
             SocketChannel socket = socket((InetSocketAddress) target, dscp, patience);
@@ -182,14 +182,14 @@ final class BlockingIo implements IoServiceFactoryFactory {
         }
     }
 
-    /** A connected socket whose packets have this mark. */
+    /** Returns a connected socket whose packets have this mark. */
     static SocketChannel socket(InetSocketAddress target, int dscp, Duration patience) throws IOException {
         SocketChannel socket = SocketChannel.open();
         try {
             socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
             socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
             if (dscp > 0) {
-                // The two low bits are the network's own (ECN).
+                // The two low bits belong to the network (ECN).
                 socket.setOption(StandardSocketOptions.IP_TOS, dscp << 2);
             }
             socket.socket().connect(target, Math.toIntExact(patience.toMillis()));

@@ -11,24 +11,24 @@ import org.apache.sshd.common.io.IoWriteFuture;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
- * Writes to a channel in place into SSH packets that are as large as the site takes. Used by one thread, which nobody interrupts: an interrupted
- * writer takes the whole connection with it ({@link BlockingConnection}).
+ * Writes to a channel directly into SSH packets as large as the site allows. Used by one thread, which is never
+ * interrupted: that would close the whole connection ({@link BlockingConnection}).
  */
 final class ChannelWriter {
 
-    /** No larger channel packets, whatever the site would take: RFC 4253 asks for no more than 32,768 bytes of payload. */
+    /** The largest channel packet, whatever the site allows: RFC 4253 requires no more than 32,768 bytes of payload. */
     private static final int PACKET_BYTES_MAX = 32 << 10;
 
-    /** How long a site may take no data. {@link Lanes} closes a lane that is stuck earlier. */
+    /** How long a site may accept no data. {@link Lanes} closes a stuck lane earlier. */
     static final Duration WINDOW_TIMEOUT = Duration.ofMinutes(10);
 
-    /** OpenSSH gives room back in pieces of three packets; a few more keep both sides busy. */
+    /** OpenSSH returns window space in steps of three packets; a few more keep both sides busy. */
     private static final long NEAR_BYTES = 13L * PACKET_BYTES_MAX;
 
-    /** 2.4 Gbit/s: four lanes and more share a link of 10. */
+    /** 2.4 Gbit/s: four or more lanes share a link of 10 Gbit/s. */
     private static final double BYTES_PER_NANO = 0.3;
 
-    /** A site that gives no room for so long may wait until all of its window is used. */
+    /** If a site returns no window space for this long, all of its window is used. */
     private static final Duration HOLD_TIMEOUT = Duration.ofSeconds(1);
 
     private final ChannelSession channel;
@@ -37,10 +37,10 @@ final class ChannelWriter {
     private final Buffer packet;
 
     private boolean filling;
-    /** What the way needs of the site's window; 0: nobody has said yet. */
+    /** How much of the site's window the distance requires; 0: not known yet. */
     private volatile long neededBytes;
 
-    /** What is held back of that window. */
+    /** How much of the window is held back. */
     private long held;
 
     private boolean holds;
@@ -53,14 +53,15 @@ final class ChannelWriter {
     }
 
     /**
-     * Says how long the way is; may be called by any thread. Over a short one, no more of the site's window is used than keeps it busy: what
-     * waits at an OpenSSH server is copied there again and again, which costs it a quarter of its time (ADR 0059).
+     * Sets the round trip. Any thread may call it. Over a short distance, only as much of the site's window is used as
+     * keeps it busy: an OpenSSH server copies waiting data again and again, which costs a quarter of its time (ADR
+     * 0059).
      */
     void roundTrip(long nanos) {
         neededBytes = NEAR_BYTES + (long) (nanos * BYTES_PER_NANO);
     }
 
-    /** Writes bytes; those that do not fill a packet wait for {@link #flush}. The array may be used again at once. */
+    /** Writes bytes. Those that do not fill a packet wait for {@link #flush}. The array can be reused at once. */
     void put(byte[] bytes, int length) throws IOException {
         int done = 0;
         while (done < length) {
@@ -77,7 +78,7 @@ final class ChannelWriter {
         }
     }
 
-    /** Sends what waits. */
+    /** Sends what waits in the packet. */
     void flush() throws IOException {
         if (!filling) {
             return;
@@ -98,11 +99,11 @@ final class ChannelWriter {
         }
     }
 
-    /** Begins a packet no larger than the peer's window has room for right now. Only this class takes from that window. */
+    /** Begins a packet no larger than the free part of the peer's window. No other class takes from that window. */
     private void begin() throws IOException {
         RemoteWindow window = channel.getRemoteWindow();
         long most = Math.min(window.getPacketSize(), waitForSpace(window));
-        // The same bytes again: a packet has left when writePacket returns (BlockingConnection).
+        // The buffer can be reused: a packet has left when writePacket returns (BlockingConnection).
         var _ = channel.getSession().prepareBuffer(SshConstants.SSH_MSG_CHANNEL_DATA, packet);
         packet.putUInt(channel.getRecipient());
         packetStart = packet.wpos();

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Asks by the SFTP extension {@code check-file-name} (draft-ietf-secsh-filexfer-extensions), whole files at a time. */
+/** Requests digests by the SFTP extension {@code check-file-name} (draft-ietf-secsh-filexfer-extensions). */
 record CheckFileDigest() implements RemoteDigest {
 
     @Override
@@ -37,23 +37,23 @@ record CheckFileDigest() implements RemoteDigest {
                 .filter(there -> there.kind() == RemoteFacts.Kind.FILE)
                 .orElseThrow(() -> new RemoteException(Reason.NO_SUCH_FILE, "no regular file to digest: " + file));
         if (facts.sizeBytes() == 0) {
-            // Some servers refuse to digest nothing; that there is nothing is all there is to know.
+            // Some servers refuse to digest an empty file.
             return Digest.OF_NOTHING;
         }
         return digest(sftp, file, 0, 0);
     }
 
-    /** Of the bytes from {@code offset} on; a length of 0 means up to the end. */
+    /** Returns the digest of the bytes from {@code offset} on; a length of 0 means to the end. */
     private static Digest digest(Sftp sftp, FilePath file, long offset, long length)
             throws RemoteException, InterruptedException {
         Reply reply = sftp.pipeline().ask(request(sftp, file, offset, length));
         sftp.failIfStatus(reply, file, Deed.DIGEST);
         reply.expect(Packet.EXTENDED_REPLY);
         String first = reply.text();
-        // The draft's answer begins with the extension's name, as the next one's does not.
+        // The draft's answer begins with the extension's name; that of the next draft does not.
         String algorithm = first.equals("check-file") ? reply.text() : first;
         byte[] hash = reply.rest();
-        // The draft says bare bytes; some servers send a string, with its length before.
+        // The draft says bare bytes; some servers send a string, prefixed with its length.
         if (hash.length == Integer.BYTES + Digest.LENGTH_BYTES) {
             hash = Arrays.copyOfRange(hash, Integer.BYTES, hash.length);
         }

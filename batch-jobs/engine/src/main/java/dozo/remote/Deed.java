@@ -1,6 +1,6 @@
 package dozo.remote;
 
-/** What was being done when a site said no: how a message calls it, and what may be the cause. */
+/** The operation that a site refused: its text in messages, and its possible causes. */
 enum Deed {
     CREATE("create", true, true),
     OPEN("open", false, true),
@@ -20,10 +20,10 @@ enum Deed {
 
     private final String text;
 
-    /** Fails where the name is taken. */
+    /** Fails if the name is in use. */
     final boolean makes;
 
-    /** Fails where no room is left. */
+    /** Fails if no room is left. */
     final boolean writes;
 
     Deed(String text, boolean makes, boolean writes) {

@@ -16,14 +16,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Has a command at the site digest the files: one process for as many names as fit on its command line.
+ * Computes digests by a command at the site: one process for as many names as fit on its command line.
  *
- * <p>The command is always the same text. The root and the names travel on its standard input, so that nothing the site's
- * shell could misread is ever part of a command.
+ * <p>The command's text is constant. The root and the names travel on its standard input, so that nothing that the
+ * site's shell could misread is part of a command.
  *
- * @param tool prints a line {@code digest, space or two, name} for each name after it, and a digest of its standard input
- *     without any: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
- * @param patience a command that has not ended by then is given up: nothing it said counts
+ * @param tool prints a line {@code digest, space or two, name} for each name given, and a digest of its standard input
+ *     if none is: {@code "sha256sum"}, {@code "openssl dgst -sha256 -r"}
+ * @param patience a command that has not ended by then is abandoned, and its output ignored
  */
 record ExecDigest(String tool, Patience patience) implements RemoteDigest {
 
@@ -33,12 +33,14 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
     static final ExecDigest COREUTILS = new ExecDigest("sha256sum", Patience.USUAL);
     static final ExecDigest PERL = new ExecDigest("shasum -a 256", Patience.USUAL);
 
-    /** What may be installed, likely fastest first. */
+    /** Tools that may be installed, likely fastest first. */
     static final List<ExecDigest> CANDIDATES = List.of(OPENSSL, COREUTILS, PERL);
 
     private static final long DD_BLOCK_BYTES = 1 << 20;
 
-    /** NB: to a pattern the byte 0x85, of many a Japanese name, is the end of a line, and no "." without DOTALL. */
+    /**
+     * NB: in a pattern the byte 0x85, part of many Japanese names, is a line end, which "." only matches with DOTALL.
+     */
     private static final Pattern LINE = Pattern.compile("([0-9a-fA-F]{64}) [ *]\\./(.+)", Pattern.DOTALL);
 
     private static final Pattern LINE_ALONE = Pattern.compile("([0-9a-fA-F]{64})(?: .*)?");
@@ -81,8 +83,8 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
     }
 
     /**
-     * Checks all names in one shell, which then replaces itself with the tool. Only if some names are not those of files, another process gets the
-     * rest: starting one costs the site more than the digest of a small file.
+     * Checks all names in one shell, which then replaces itself with the tool. Only if some names are not files,
+     * another process gets the rest: starting one costs the site more than the digest of a small file.
      */
     private String together() {
         return "{ command -v %1$s > /dev/null || exit 127; } && exec xargs -0 sh -c '".formatted(tool.split(" ", 2)[0])
@@ -124,18 +126,18 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         return digests;
     }
 
-    /** Runs a command in the root's folder, with {@code input} for its standard input. */
+    /** Runs a command in the root folder, with {@code input} as its standard input. */
     private CommandResult run(Lane lane, String command, byte[] input, Duration limit)
             throws RemoteException, InterruptedException {
         CommandResult result = AtRoot.run(lane, command, input, limit);
         if (result.exitStatus() == 127 && result.output().isEmpty()) {
             throw new RemoteException(Reason.UNSUPPORTED, "the site has no such command: " + command);
         }
-        // Any other exit status may be that of a file that could not be read: it has no line, and that is what counts.
+        // Any other exit status may mean that a file could not be read. That file has no line, which is enough.
         return result;
     }
 
-    /** A name that tools print in some other way, or that would break their lines. */
+    /** Returns whether tools print this name differently, or it would break their lines. */
     private static boolean isOdd(FilePath file) {
         for (byte b : file.bytes()) {
             if (b == '\n' || b == '\r' || b == '\\') {
@@ -146,8 +148,8 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
     }
 
     /**
-     * Only names that were asked for count, and only those of which one thing is said. Where every file was answered for and the
-     * command still says that it failed, nothing counts: nobody knows what went wrong.
+     * Parses digest lines. Accepts only requested names, and none with contradicting digests. If every file has a
+     * digest but the command failed, the result is empty, because the cause is unknown.
      */
     private static Map<FilePath, Digest> readLines(CommandResult result, List<FilePath> files) {
         Map<String, FilePath> asked = new HashMap<>();
@@ -174,7 +176,7 @@ record ExecDigest(String tool, Patience patience) implements RemoteDigest {
         return digests;
     }
 
-    /** One line for each name, in the order asked; if their number is another, none of them counts. */
+    /** Parses one line for each name, in the requested order. If the number of lines differs, all are ignored. */
     private static void readInOrder(CommandResult result, List<FilePath> files, Map<FilePath, Digest> digests) {
         List<String> lines = result.output().lines().toList();
         if (lines.size() != files.size()) {

@@ -25,7 +25,10 @@ final class Fanout {
 
     private Fanout() {}
 
-    /** Those that came; a lost lane, or a way that is not offered, ends it all. */
+    /**
+     * Returns the digests that could be computed. Throws if the lane is lost or the method is not offered; any other
+     * failure leaves out one file.
+     */
     static Map<FilePath, Digest> digests(List<FilePath> files, OneDigest one)
             throws RemoteException, InterruptedException {
         Map<FilePath, Digest> digests = new ConcurrentHashMap<>();

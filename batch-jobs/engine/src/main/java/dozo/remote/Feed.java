@@ -20,10 +20,11 @@ import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command at the site that is fed much on its standard input. It has a channel of its own, and nothing behind it reads that input: whatever
- * becomes of the command, content is never taken for a command (unlike {@link Shell}).
+ * A command at the site with a large standard input. It has a channel of its own, and nothing else reads that input:
+ * content is never taken for a command, whatever happens to the command itself (unlike in {@link Shell}).
  *
- * <p>One thread fills, and may be interrupted. Another one, which nobody interrupts, opens the channel and sends. Memory: 512 KiB.
+ * <p>One thread fills buffers and may be interrupted. Another thread, which is never interrupted, opens the channel and
+ * sends. Memory: 512 KiB.
  */
 final class Feed implements AutoCloseable {
 
@@ -32,7 +33,7 @@ final class Feed implements AutoCloseable {
     private static final int ERRORS_BYTES_MAX = 4096;
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
-    /** A part of the input, as far as the view's position; none of it: the end. */
+    /** A part of the input, up to the view's position. An empty one is the end. */
     private static final class Chunk {
 
         private final byte[] bytes;
@@ -60,12 +61,12 @@ final class Feed implements AutoCloseable {
     private @Nullable Chunk filling;
 
     /**
-     * Starts a command, a line for a POSIX {@code sh} in single quotes; returns at once.
+     * Starts a command, a line for a POSIX {@code sh} in single quotes. Returns at once.
      *
-     * @param patience it may take nothing for so long
-     * @param roundTripNanos of the way to the site
-     * @param bytesMoved counts what was sent
-     * @param whenClosed is told when it is closed
+     * @param patience how long the command may read nothing
+     * @param roundTripNanos to the site and back
+     * @param bytesMoved counts the bytes sent
+     * @param whenClosed runs when the feed is closed
      */
     Feed(
             SiteAddress site,
@@ -89,9 +90,9 @@ final class Feed implements AutoCloseable {
     }
 
     /**
-     * Room for what is fed next, one byte at least. Waits while the site takes nothing.
+     * Returns room for at least one byte of input. Waits while the site accepts nothing.
      *
-     * @throws RemoteException REFUSED if the command has ended; STUCK if it has taken nothing for too long
+     * @throws RemoteException REFUSED if the command has ended; STUCK if it has read nothing for too long
      */
     ByteBuffer room() throws RemoteException, InterruptedException {
         Chunk now = filling;
@@ -127,7 +128,7 @@ final class Feed implements AutoCloseable {
         put(bytes, bytes.length);
     }
 
-    /** Feeds the first ones of these bytes. */
+    /** Feeds the first {@code length} of these bytes. */
     void put(byte[] bytes, int length) throws RemoteException, InterruptedException {
         for (int at = 0; at < length; ) {
             ByteBuffer room = room();
@@ -140,8 +141,8 @@ final class Feed implements AutoCloseable {
     /**
      * Ends the input, and waits for the command's end.
      *
-     * @return what it says of errors, and its exit status
-     * @throws RemoteException STUCK if it does not end in time; LOST if nothing is known of its end
+     * @return its exit status and its error output
+     * @throws RemoteException STUCK if it does not end in time; LOST if its end is unknown
      */
     CommandResult end(Duration timeout) throws RemoteException, InterruptedException {
         sendFilled();
@@ -157,11 +158,11 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** Gives the command up if it has not ended: the site is told, and ends it. */
+    /** Abandons a command that has not ended: closing the channel makes the site end it. */
     @Override
     public void close() {
         ended.completeExceptionally(new IOException("given up"));
-        // NB: there is always room for it: the end was not fed, or the thread is gone.
+        // NB: the queue always has room: either the end was not queued before, or the thread has ended.
         var _ = full.offer(END);
         channel.close(false);
         whenClosed.run();
@@ -188,7 +189,7 @@ final class Feed implements AutoCloseable {
             writer.flush();
             channel.endInput();
         } catch (IOException | IllegalStateException | InterruptedException e) {
-            // A command that ended early says so itself, behind what it said last.
+            // If the command ended early, its exit status follows its last output.
             channel.close(false);
             var _ = ended.orTimeout(1, TimeUnit.SECONDS);
         }
@@ -202,7 +203,7 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** MINA's own waits on when the site refuses to run the command. */
+    /** A channel that closes if the site refuses the command; MINA's own keeps waiting. */
     private static final class Command extends ChannelExec {
 
         Command(String command) {
@@ -219,7 +220,7 @@ final class Feed implements AutoCloseable {
         }
     }
 
-    /** The beginning of what a command says of errors. */
+    /** The beginning of a command's error output. */
     private static final class Errors extends ByteArrayOutputStream {
 
         @Override

@@ -23,8 +23,9 @@ import org.apache.sshd.common.util.buffer.Buffer;
 import org.apache.sshd.common.util.buffer.ByteArrayBuffer;
 
 /**
- * A login whose first request is signed already (RFC 4252, 7). MINA's own asks first which methods there are and whether the key is welcome: two more
- * round trips, and OpenSSH lets the second one take 5 ms at least. When the first request fails, all goes on as with MINA's.
+ * A login whose first request is signed already (RFC 4252, 7). MINA's own first asks for the methods and whether the
+ * key is accepted: two more round trips, and OpenSSH delays its answer to the second by at least 5 ms. If the first
+ * request fails, the login continues as MINA's does.
  */
 final class FirstTry extends ClientUserAuthService {
 
@@ -64,7 +65,10 @@ final class FirstTry extends ClientUserAuthService {
         return super.sendInitialAuthRequest(session, service);
     }
 
-    /** The first that suits a key of this type, and the server, if it has said what suits it (RFC 8308, 3.1). */
+    /**
+     * Returns the first algorithm for a key of this type that the server accepts, if it has listed those (RFC 8308,
+     * 3.1).
+     */
     private static Optional<NamedFactory<Signature>> algorithm(ClientSession session, String keyType) {
         Set<String> suiting = new HashSet<>(KeyUtils.getAllEquivalentKeyTypes(keyType));
         suiting.add(keyType);

@@ -7,20 +7,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
 
-/** A file with a private key of ours. */
+/** A file with a private key. */
 public final class Identity {
 
-    /** More than any private key has. */
+    /** Longer than any private key. */
     private static final int BYTES_MAX = 64 << 10;
 
     private static final String OPENSSH = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
-    /** What an OpenSSH key without a passphrase begins with: the format's name and that of its cipher. */
+    /** The beginning of an OpenSSH key without a passphrase: the names of the format and of its cipher. */
     private static final byte[] OPENSSH_PLAIN = "openssh-key-v1\0\0\0\0\4none".getBytes(StandardCharsets.ISO_8859_1);
 
     private Identity() {}
 
-    /** Whether the key in this file has a passphrase, with which we can do nothing. */
+    /** Returns whether the key in this file has a passphrase. Dozo cannot use such a key. */
     public static boolean isEncrypted(Path file) throws IOException {
         String text;
         try (InputStream in = Files.newInputStream(file)) {

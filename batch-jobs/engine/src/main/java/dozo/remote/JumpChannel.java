@@ -12,12 +12,12 @@ import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.net.SshdSocketAddress;
 
 /**
- * A connection that a jump host forwards (RFC 4254, 7.2). It has a login of its own there, which ends with it. Nothing listens on this machine. Read by
- * one thread, and written to by one at a time. Buffers have to have an array.
+ * A connection that a jump host forwards (RFC 4254, 7.2). It has a login of its own there, which ends with it. Nothing
+ * listens on this machine. Read by one thread, and written to by one at a time. Buffers must have an array.
  */
 final class JumpChannel implements ByteChannel {
 
-    /** Whom the connection is from, as the jump host may note it. */
+    /** The sender of the connection, as the jump host may log it. */
     private static final SshdSocketAddress FROM = new SshdSocketAddress("127.0.0.1", 0);
 
     private final ClientSession session;
@@ -32,7 +32,7 @@ final class JumpChannel implements ByteChannel {
         this.out = channel.getInvertedIn();
     }
 
-    /** Has the host behind this session connect to the target, whose name it looks up itself. */
+    /** Makes the host of this session connect to the target. The host resolves the target's name itself. */
     static JumpChannel open(ClientSession session, String host, int port, Duration timeout) throws IOException {
         ChannelDirectTcpip channel = new ChannelDirectTcpip(FROM, new SshdSocketAddress(host, port));
         session.getService(ConnectionService.class).registerChannel(channel);

@@ -20,8 +20,8 @@ import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 
 /**
- * The host keys of OpenSSH's known_hosts files: plain, hashed and with wildcards. Lines that cannot be understood say nothing
- * about anybody, and neither do certificate authorities.
+ * The host keys in OpenSSH's known_hosts files: plain, hashed and with wildcards. Invalid lines and certificate
+ * authorities are ignored.
  */
 public final class KnownHosts {
 
@@ -33,15 +33,15 @@ public final class KnownHosts {
         this.entries = entries;
     }
 
-    /** What these files say together; one that is not there says nothing. */
+    /** Reads these files; a missing one is ignored. */
     public static KnownHosts in(List<Path> files) throws IOException {
         List<KnownHostEntry> entries = new ArrayList<>();
         for (Path file : files) {
-            // NB: comments in them are in any encoding; nothing that counts is other than ASCII.
+            // NB: comments may be in any encoding; all other text is ASCII.
             try (Stream<String> lines = Files.lines(file, StandardCharsets.ISO_8859_1)) {
                 lines.map(KnownHosts::entry).flatMap(Optional::stream).forEach(entries::add);
             } catch (NoSuchFileException nothingSaid) {
-                // As with OpenSSH.
+                // Ignored, as in OpenSSH.
             } catch (UncheckedIOException e) {
                 throw Objects.requireNonNull(e.getCause());
             }
@@ -50,8 +50,9 @@ public final class KnownHosts {
     }
 
     /**
-     * The keys of a host, a line each, as {@link SiteAddress} takes them; empty if it is not known, or all its keys are
-     * revoked. What is known without a port holds for every port for which nothing else is, as with OpenSSH.
+     * Returns the keys of a host, one per line, in the form that {@link SiteAddress} expects; empty if the host is
+     * unknown, or all its keys are revoked. As in OpenSSH, an entry without a port applies to every port that has no
+     * entry of its own.
      */
     public String keysOf(String host, int port) {
         String name = host.toLowerCase(Locale.ROOT);

@@ -26,15 +26,15 @@ import org.apache.sshd.client.session.ClientSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One SSH connection to a site, with its pipelined SFTP channels. Safe for many threads at once, and meant for that: what
- * they ask for travels together.
+ * One SSH connection to a site, with its pipelined SFTP channels. Safe for use by many threads at once; their requests
+ * travel together.
  */
 public final class Lane implements AutoCloseable {
 
-    /** Of the ten channels a stock sshd allows on a connection: four are for SFTP at most, three for {@link Feed}s. */
+    /** Shells on a connection. A stock sshd allows ten channels: four at most are for SFTP, three for {@link Feed}s. */
     private static final int SHELLS_MAX = 3;
 
-    /** A server takes so long at most to notice that we gave a channel up: OpenSSH first reads what else we have sent. */
+    /** How long a server takes at most to notice that a channel was closed: OpenSSH first reads what else was sent. */
     private static final Duration ROOM_TIMEOUT = Duration.ofSeconds(3);
 
     private static final long TRY_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -67,7 +67,7 @@ public final class Lane implements AutoCloseable {
         channels.add(first);
     }
 
-    /** A lane on this connection; a site that allows fewer channels than wanted is met with fewer. */
+    /** Returns a lane on this connection, with fewer channels if the site does not allow as many as wanted. */
     static Lane on(SiteAddress site, int number, ClientSession session, int channelsWanted)
             throws RemoteException, InterruptedException {
         Lane lane = new Lane(site, number, session, Sftp.open(site, session));
@@ -76,13 +76,14 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Opens more channels and starts a shell, in the background and all at the same time: on a long way each takes a while. Where the
-     * site refuses some of it (MaxSessions), one channel that it has let us open is given up, so that there is room for commands.
+     * Opens more channels and starts a shell, in the background and all at once, because over a long distance each
+     * takes a while. If the site refuses some of them (MaxSessions), one opened channel is closed again to make room
+     * for commands.
      */
     void widen(int channelsWanted) {
         lock.lock();
         try {
-            // What was tried once is not tried again.
+            // Channels that were tried once are not tried again.
             int more = channelsWanted - channelsTried;
             if (more <= 0) {
                 return;
@@ -105,7 +106,7 @@ public final class Lane implements AutoCloseable {
                 shell.execute(() -> startShell(false));
             }
             opened = openChannels(more);
-            // A login shell's start-up files may take a while: that holds back one channel only.
+            // A login shell's start-up files may take a while. This delays only one channel.
             last = opened.isEmpty() ? Optional.empty() : Optional.of(opened.removeLast());
             channels.addAll(opened);
         }
@@ -134,27 +135,27 @@ public final class Lane implements AutoCloseable {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
-    /** How many channels it has by now. */
+    /** Returns the number of channels open so far. */
     int channels() {
         return channels.size();
     }
 
-    /** All of them that are open by now. */
+    /** Returns all channels that are open so far. */
     public List<Sftp> all() {
         return List.copyOf(channels);
     }
 
-    /** How long one request and its answer took when nothing else was under way. */
+    /** Returns how long one request and its answer took while nothing else was in flight. */
     long roundTripNanos() {
         return channels.getFirst().roundTripNanos();
     }
 
-    /** How long the site has taken nothing of what is being sent, in nanoseconds. */
+    /** Returns how long, in nanoseconds, the site has accepted none of the data being sent. */
     long stuckNanos() {
         return session.getIoSession() instanceof BlockingConnection connection ? connection.stuckNanos() : 0;
     }
 
-    /** How long the site has owed an answer on one of the channels. */
+    /** Returns the longest time, in nanoseconds, that an answer has been due on one of the channels. */
     long silentNanos() {
         return channels.stream()
                 .mapToLong(sftp -> sftp.pipeline().silentNanos())
@@ -162,7 +163,7 @@ public final class Lane implements AutoCloseable {
                 .orElse(0);
     }
 
-    /** Bytes that went over all channels so far, one way or the other. */
+    /** Returns the bytes sent and received over all channels so far. */
     long bytesMoved() {
         return bytesFed.sum()
                 + channels.stream()
@@ -170,7 +171,7 @@ public final class Lane implements AutoCloseable {
                         .sum();
     }
 
-    /** The least busy of this lane's channels. */
+    /** Returns the least busy channel. */
     public Sftp sftp() {
         return channels.stream()
                 .min(Comparator.comparing((Sftp sftp) -> !sftp.pipeline().isOpen())
@@ -178,7 +179,7 @@ public final class Lane implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Whether all of it is of use; one dead channel makes a dead lane. */
+    /** Returns whether all of it is usable; one dead channel makes a dead lane. */
     public boolean isOpen() {
         return session.isOpen()
                 && channels.stream().allMatch(sftp -> sftp.pipeline().isOpen());
@@ -188,38 +189,40 @@ public final class Lane implements AutoCloseable {
         return site;
     }
 
-    /** Which one it is of those that were opened to the site. */
+    /** Returns its number among all lanes opened to the site. */
     int number() {
         return number;
     }
 
-    /** What the server calls itself, such as {@code SSH-2.0-OpenSSH_9.2p1}. Text of the site's, for people. */
+    /**
+     * Returns the server's version string, such as {@code SSH-2.0-OpenSSH_9.2p1}. It is the site's text, for display.
+     */
     public String serverVersion() {
         return String.valueOf(session.getServerVersion());
     }
 
-    /** How busy the channel is that has least to do. */
+    /** Returns how busy the least busy channel is. */
     int busy() {
         return sftp().busy();
     }
 
-    /** How many commands are being fed. */
+    /** Returns the number of commands being fed. */
     int feeds() {
         return feeds.get();
     }
 
-    /** Starts a command that is to be fed: a line for a POSIX {@code sh} without a single quote. Returns at once. */
+    /** Starts a command that is to be fed: a line for a POSIX {@code sh} without single quotes. Returns at once. */
     Feed feed(String command, Patience patience) {
         feeds.incrementAndGet();
         return new Feed(site, session, command, patience, roundTripNanos(), bytesFed, feeds::decrementAndGet);
     }
 
     /**
-     * Runs a command, a line for a POSIX {@code sh}, feeds it {@code stdin}, and waits for its end. A site that takes fewer
-     * commands at once than we have is given fewer.
+     * Runs a command, a line for a POSIX {@code sh}, with {@code stdin} as its input, and waits for its end. If the
+     * site allows fewer commands at once, callers wait for each other.
      *
-     * @throws RemoteException UNSUPPORTED if the account may not run commands; STUCK if it does not end in time; PROTOCOL
-     *     if it says more than 64 MiB
+     * @throws RemoteException UNSUPPORTED if the account may not run commands; STUCK if the command does not end in
+     *     time; PROTOCOL if it prints more than 64 MiB
      */
     public CommandResult run(String command, byte[] stdin, Duration timeout)
             throws RemoteException, InterruptedException {
@@ -248,7 +251,7 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    /** A shell with nothing to do, or a new one. */
+    /** Returns an idle shell, or a new one. */
     private Shell takeShell() throws RemoteException, InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -256,8 +259,8 @@ public final class Lane implements AutoCloseable {
                 throwIfNoShell();
                 if (!starting && shells < shellsAllowed) {
                     starting = true;
-                    // NB: by a thread that nobody interrupts: an interrupted writer would take the whole connection
-                    // with it.
+                    // NB: started by a thread that is never interrupted. Interrupting a thread that writes closes the
+                    // whole connection.
                     Thread.ofVirtual().name("start shell at " + site.host()).start(() -> startShell(true));
                 }
                 changed.await();
@@ -268,7 +271,10 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    /** That an account runs no commands is as true for whoever asks next; another failure is told to one. */
+    /**
+     * Throws the stored failure. UNSUPPORTED is kept for all later callers; any other failure is reported to one caller
+     * only.
+     */
     private void throwIfNoShell() throws RemoteException {
         RemoteException failed = noShell;
         if (failed != null) {
@@ -277,14 +283,14 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    /** Starts one. If there is no channel for it, another try is worth it when channels were given up. */
+    /** Starts a shell. If there is no channel for it, another try is worthwhile after channels were closed. */
     private void startShell(boolean tryAgain) {
         Shell shell = null;
         RemoteException failed = null;
         try {
             shell = tryAgain ? newShell() : Shell.start(site, session);
         } catch (TurnedAway e) {
-            // Whoever wants one tries again.
+            // The next caller tries again.
         } catch (RemoteException e) {
             failed = e;
         } catch (InterruptedException | RuntimeException e) {
@@ -307,7 +313,7 @@ public final class Lane implements AutoCloseable {
         }
     }
 
-    /** What hangs at the site keeps its channels: a new lane has them all again. */
+    /** Closes the lane if commands hang at the site: they keep their channels, and a new lane has all of them again. */
     private void throwIfStuck() throws RemoteException {
         lock.lock();
         try {
@@ -358,8 +364,8 @@ public final class Lane implements AutoCloseable {
     }
 
     /**
-     * Whether a shell that was turned away may have more luck: when we open no channels any more, or when the site has noticed that
-     * one was given up. Where there is another, that one has to do.
+     * Returns whether a refused shell may succeed now: no more channels are being opened, or the site has noticed that
+     * one was closed. False if another shell is running.
      */
     private boolean worthAnotherTry() throws InterruptedException {
         lock.lockInterruptibly();
@@ -390,7 +396,7 @@ public final class Lane implements AutoCloseable {
         session.close(true);
     }
 
-    /** MINA reports an interruption as an I/O error; here it becomes one again. */
+    /** Rethrows an interruption, which MINA reports as an I/O error. */
     static void rethrowInterruption(IOException e) throws InterruptedException {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof InterruptedIOException && !(cause instanceof SocketTimeoutException)) {

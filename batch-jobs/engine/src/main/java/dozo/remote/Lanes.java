@@ -17,37 +17,37 @@ import org.jspecify.annotations.Nullable;
 /**
  * A bounded set of lanes to one site.
  *
- * <p>Lanes are opened in the background as they are asked for, and replaced when they are lost, after a pause that doubles
- * up to half a minute. A site that allows fewer lanes than wanted is served with those it allows;
- * {@link #trouble()} says why. A lane that owes an answer for long is closed, and what was under way on it fails with LOST, to be
- * done on another. Only while there is no lane at all does the failure reach the caller: at once if it is not
- * one that time heals, else after four attempts in a row.
+ * <p>Lanes are opened in the background on demand. A lost lane is replaced after a pause that doubles up to 30 seconds.
+ * If a site allows fewer lanes than wanted, those it allows are used; {@link #trouble()} says why. A lane whose answers
+ * stay away too long is closed, and its unfinished work fails with LOST, so that it can be repeated on another lane. A
+ * failure to open a lane reaches the caller only while no lane is open: at once if it is not retryable, otherwise after
+ * four failed attempts in a row.
  */
 public final class Lanes implements AutoCloseable {
 
-    /** More lanes than this bring nothing at any distance that was measured. */
+    /** More lanes than this were no faster at any distance that was measured. */
     public static final int LANES_MAX = 64;
 
-    /** OpenSSH drops logins at random when ten are under way; its default, and we are not alone. */
+    /** OpenSSH drops logins at random when ten are in progress (its default), and other clients log in, too. */
     private static final int OPENING_MAX = 4;
 
-    /** Opened before anything is known about the way. */
+    /** The number of lanes opened before the round-trip time is known. */
     private static final int LANES_FIRST = 2;
 
     private static final int ATTEMPTS_MAX = 4;
-    /** Files open at once on a channel: enough requests in flight to hide a long round trip. */
+    /** Files open at once on a channel. This keeps enough requests in flight to hide a long round trip. */
     private static final int FILES_PER_CHANNEL = 64;
 
-    /** Commands fed at once on a lane with several channels. */
+    /** Feeds at once on a lane with several channels. */
     private static final int FEEDS_FAR = 3;
 
-    /** An answer may take so long where no other lane gets any either: a site may sync gigabytes before it answers. */
+    /** How long an answer may take if no other lane receives any: a site may sync gigabytes before it answers. */
     private static final long SILENCE_MAX_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    /** And so long where others do. */
+    /** How long an answer may take if other lanes receive theirs. */
     private static final Duration SILENCE_ALONE_MAX = Duration.ofMinutes(2);
 
-    /** A server takes what its windows allow at once; one that takes nothing for so long is behind a dead link. */
+    /** A server takes at once what its windows allow. If it takes nothing for this long, the link is dead. */
     private static final long STUCK_MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final Duration WATCH_EVERY = Duration.ofMillis(200);
@@ -83,26 +83,26 @@ public final class Lanes implements AutoCloseable {
     private boolean closed;
 
     /**
-     * Something done over a lane.
+     * Work done over a lane.
      *
-     * @param <X> what may go wrong beside the site
+     * @param <X> what it may throw in addition to site failures
      */
     @FunctionalInterface
     public interface Work<T, X extends Exception> {
         T over(Lane lane) throws RemoteException, InterruptedException, X;
     }
 
-    /** Something done over a lane that gives nothing back. */
+    /** Work done over a lane, without a result. */
     @FunctionalInterface
     public interface Errand<X extends Exception> {
         void over(Lane lane) throws RemoteException, InterruptedException, X;
     }
 
     /**
-     * What a lane has moved.
+     * The bytes that a lane has moved.
      *
-     * @param lane its number: a lane that takes the place of a lost one has another
-     * @param bytes that went over all its channels so far, one way or the other, without those of SSH itself
+     * @param lane its number; a lane that replaces a lost one has another number
+     * @param bytes sent and received over all its channels so far, without SSH's own
      */
     public record LaneTraffic(int lane, long bytes) {}
 
@@ -119,25 +119,25 @@ public final class Lanes implements AutoCloseable {
         Thread.ofVirtual().name("watch lanes to " + site.host()).start(this::watch);
     }
 
-    /** Up to so many lanes with one channel each; nothing is opened yet. */
+    /** Returns a set of up to {@code lanes} lanes with one channel each. Opens none yet. */
     public static Lanes to(SiteAddress site, int lanes) {
         return new Lanes(site, lanes, 1, false, SILENCE_ALONE_MAX);
     }
 
-    /** Up to so many lanes with so many SFTP channels (1 to 8) on each. */
+    /** Returns a set of up to {@code lanes} lanes with {@code channels} SFTP channels (1 to 8) each. Opens none yet. */
     public static Lanes to(SiteAddress site, int lanes, int channels) {
         return new Lanes(site, lanes, channels, false, SILENCE_ALONE_MAX);
     }
 
     /**
-     * As many lanes and channels as help: first by the round trip, then by what is measured. Several channels on a lane are
-     * what a long way needs, where one window is too small.
+     * Returns a set with as many lanes and channels as help: chosen first by the round trip, then by measurement. Over
+     * a long distance a lane needs several channels, because one window is too small.
      */
     public static Lanes tuned(SiteAddress site) {
         return new Lanes(site, LANES_MAX, 1, true, SILENCE_ALONE_MAX);
     }
 
-    /** How many lanes are open. */
+    /** Returns the number of open lanes. */
     public int open() {
         lock.lock();
         try {
@@ -147,7 +147,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** All lanes that are open now. */
+    /** Returns all lanes that are open now. */
     public List<Lane> all() {
         lock.lock();
         try {
@@ -157,7 +157,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** What each lane that is open now has moved, by their numbers. */
+    /** Returns what each open lane has moved, sorted by lane number. */
     public List<LaneTraffic> traffic() {
         return all().stream()
                 .map(lane -> new LaneTraffic(lane.number(), lane.bytesMoved()))
@@ -165,14 +165,20 @@ public final class Lanes implements AutoCloseable {
                 .toList();
     }
 
-    /** Leave to have files open at the site: 64 for each channel there has been so far. Whoever takes one gives it back. */
+    /**
+     * Returns the permits for open files at the site: 64 for each channel opened so far. Every permit taken must be
+     * released.
+     */
     public Semaphore files() {
         return files;
     }
 
     /**
-     * Has a tar at the site unpack what it is fed, in this folder. Over a short way it waits while as many are being fed as there are lanes: more would
-     * only cost. Over a longer one there is none then, as SFTP has channels of its own; over one that is so long that archives do not {@linkplain TarFeed#pays pay} there never is.
+     * Starts a tar at the site that unpacks what it is fed into this folder.
+     *
+     * <p>Over a short distance it waits while as many feeds as lanes are in use; more would only cost. Over a longer
+     * distance the result is empty then, because SFTP has channels of its own. It is always empty over a distance where
+     * archives do not {@linkplain TarFeed#pays pay}.
      */
     public Optional<TarFeed> tar(FilePath folder, Patience patience) throws RemoteException, InterruptedException {
         Lane next = next();
@@ -205,7 +211,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** The least busy open lane. Waits while there is none; throws when none can be had. */
+    /** Returns the least busy open lane. Waits while there is none; throws if none can be opened. */
     public Lane next() throws RemoteException, InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -216,7 +222,7 @@ public final class Lanes implements AutoCloseable {
                 dropLost();
                 Lane best = leastBusy();
                 long pause = noAttemptBefore - System.nanoTime();
-                // Two at once where that is not more than will be wanted: over a long way a login takes seconds.
+                // Two at once if at least two will be wanted: over a long distance a login takes seconds.
                 int more = best == null && opening == 0 && tuned ? LANES_FIRST : 1;
                 for (int i = 0; i < more && open.size() + opening < lanesWanted; i++) {
                     if (pause <= 0 && (best == null || handedOut > 0)) {
@@ -235,7 +241,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** Does the work on a lane, and again on another one when the lane dies under it: all of it may be done twice. */
+    /** Does the work on a lane, and repeats it on another if the lane is lost: all of it may be done twice. */
     public <T, X extends Exception> T over(Work<T, X> work) throws RemoteException, InterruptedException, X {
         for (int i = 1; ; i++) {
             try {
@@ -248,7 +254,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** The same with what gives nothing back. */
+    /** Does the same for work without a result. */
     public <X extends Exception> void doOver(Errand<X> errand) throws RemoteException, InterruptedException, X {
         var _ = this.<Boolean, X>over(lane -> {
             errand.over(lane);
@@ -256,7 +262,7 @@ public final class Lanes implements AutoCloseable {
         });
     }
 
-    /** Why there are fewer lanes than wanted, if the last attempt to open one failed. */
+    /** Returns why there are fewer lanes than wanted, if the last attempt to open one failed. */
     public Optional<RemoteException> trouble() {
         lock.lock();
         try {
@@ -266,7 +272,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** Closes all lanes; what is under way on them fails with LOST. */
+    /** Closes all lanes; unfinished work on them fails with LOST. */
     @Override
     public void close() {
         List<Lane> last;
@@ -306,14 +312,14 @@ public final class Lanes implements AutoCloseable {
 
     private @Nullable Lane leastBusy() {
         int size = open.size();
-        // Equally busy ones take turns.
+        // Equally busy lanes take turns.
         return IntStream.range(0, size)
                 .mapToObj(i -> open.get((i + handedOut) % size))
                 .min(Comparator.comparingInt(Lane::busy))
                 .orElse(null);
     }
 
-    /** Opens a lane in a thread of its own: no caller waits for a lane while there is another. */
+    /** Opens a lane in a thread of its own, so that no caller waits for it while another lane is open. */
     private void openOne() {
         if (opening >= OPENING_MAX) {
             return;
@@ -373,7 +379,7 @@ public final class Lanes implements AutoCloseable {
         }
     }
 
-    /** What the first lane's round trip says. Only called with the lock. */
+    /** Chooses lanes and channels by the first lane's round trip. Requires the lock. */
     private void firstChoice(Lane lane) {
         if (!tuned || tuning != null) {
             return;

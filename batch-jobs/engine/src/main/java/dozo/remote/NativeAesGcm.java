@@ -29,7 +29,7 @@ final class NativeAesGcm extends BaseGCMCipher {
         this.like = like;
     }
 
-    /** A cipher by libcrypto where that is used, and else by Java. */
+    /** Returns libcrypto's cipher if it is available, otherwise Java's. */
     static NamedFactory<Cipher> orJava(BuiltinCiphers cipher) {
         return AesGcm.isThere() ? new Factory(cipher) : cipher;
     }

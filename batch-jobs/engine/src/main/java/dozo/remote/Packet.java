@@ -55,7 +55,7 @@ final class Packet {
         return new Packet(type);
     }
 
-    /** A request of the kind that {@code name@vendor} names. */
+    /** Returns an extended request with this {@code name@vendor}. */
     static Packet extended(String name) {
         return new Packet(EXTENDED).string(name);
     }
@@ -94,13 +94,13 @@ final class Packet {
         return string(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Attributes: permission bits, and access and modification time, which version 3 keeps in 32 unsigned bits. */
+    /** Adds attributes: mode, access and modification time. Version 3 stores times in 32 unsigned bits. */
     Packet facts(int mode, long modifiedSeconds) {
         long seconds = Math.clamp(modifiedSeconds, 0L, 0xFFFF_FFFFL);
         return uint32(HAS_MODE | HAS_TIMES).uint32(mode & 07777).uint32(seconds).uint32(seconds);
     }
 
-    /** The same with a length. A file that is shorter gets a hole at its end. */
+    /** Adds attributes with a length. A shorter file gets a hole at its end. */
     Packet facts(long sizeBytes, int mode, long modifiedSeconds) {
         long seconds = Math.clamp(modifiedSeconds, 0L, 0xFFFF_FFFFL);
         return uint32(HAS_SIZE | HAS_MODE | HAS_TIMES)
@@ -110,7 +110,7 @@ final class Packet {
                 .uint32(seconds);
     }
 
-    /** Attributes: a length alone. */
+    /** Adds attributes: only a length. */
     Packet length(long sizeBytes) {
         return uint32(HAS_SIZE).uint64(sizeBytes);
     }

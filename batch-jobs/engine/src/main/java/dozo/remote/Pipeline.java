@@ -23,24 +23,24 @@ import org.apache.sshd.common.session.ConnectionService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests out, answers in, matched by id: one SFTP channel as a pipeline that many threads fill at once.
+ * One SFTP channel as a pipeline: many threads send requests at once, and answers are matched to requests by id.
  *
- * <p>Requests are queued, and one thread that nobody ever interrupts writes them in place into SSH packets. It sends a packet
- * when it is full or when no request is left, so small requests travel together when there are many and at once when there is
- * one.
+ * <p>Requests are queued, and one thread, which is never interrupted, writes them directly into SSH packets. It sends a
+ * packet when it is full or when no request is left: many small requests share a packet, and a single one is sent at
+ * once.
  */
 final class Pipeline {
 
-    /** Requests without an answer yet; more senders wait. */
+    /** Requests without an answer; further senders wait. */
     private static final int IN_FLIGHT_MAX = 1024;
 
-    /** Bytes of file content asked for without an answer yet: more than a server's window, far less than a heap. */
+    /** Bytes of file content requested and not yet received: more than a server's window, far less than a heap. */
     private static final int ASKED_BYTES_MAX = 8 << 20;
 
-    /** Blocks of content filled or being filled, and not sent yet. */
+    /** Blocks of content that are being filled or wait to be sent. */
     private static final int BLOCKS_MAX = 8;
 
-    /** The longest answer taken: OpenSSH itself never sends more than 256 KiB. */
+    /** The longest answer that is accepted: OpenSSH itself never sends more than 256 KiB. */
     private static final int ANSWER_BYTES_MAX = (256 << 10) + 1024;
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
@@ -57,22 +57,22 @@ final class Pipeline {
     private final ConcurrentLinkedQueue<byte[]> emptyBlocks = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable RemoteException> death = new AtomicReference<>();
 
-    /** When the last answer came, or the first request after none was open, in {@link System#nanoTime} terms. */
+    /** When the last answer came, or the first request after a time without any, in {@link System#nanoTime} terms. */
     private volatile long heardNanos = System.nanoTime();
 
     private final LongAdder bytesMoved = new LongAdder();
 
-    /** Used by the sending thread alone. */
+    /** Used only by the sending thread. */
     private final ChannelWriter writer;
 
-    /** A request in the queue; {@code block} is sent behind it and given back. */
+    /** A request in the queue; {@code block} is sent after it and returned. */
     private record Request(Packet head, int id, @Nullable Block block) {
         boolean isEnd() {
             return head.type() == 0;
         }
     }
 
-    /** Wakes the sending thread for the last time. */
+    /** Ends the sending thread. */
     private static final Request END = new Request(Packet.of(0), 0, null);
 
     private Pipeline(String site, ChannelSubsystem channel) {
@@ -81,7 +81,7 @@ final class Pipeline {
         this.writer = new ChannelWriter(channel);
     }
 
-    /** Opens the subsystem and says hello; the server's VERSION answer comes back through {@code hello}. */
+    /** Opens the subsystem. {@link #hello} then returns the server's version. */
     static Pipeline open(String site, ClientSession session) throws RemoteException, InterruptedException {
         Subsystem channel = new Subsystem();
         try {
@@ -106,12 +106,12 @@ final class Pipeline {
         return pipeline;
     }
 
-    /** Says how long the way is. */
+    /** Sets the round trip. */
     void roundTrip(long nanos) {
         writer.roundTrip(nanos);
     }
 
-    /** The server's VERSION answer: version and extensions. */
+    /** Sends INIT and returns the server's VERSION answer: version and extensions. */
     Reply hello() throws RemoteException, InterruptedException {
         requests.acquire();
         try {
@@ -124,13 +124,13 @@ final class Pipeline {
         }
     }
 
-    /** Sends a request; its answer completes the future. Blocks while too much is in flight. */
+    /** Sends a request; its answer completes the future. Blocks while too many are in flight. */
     CompletableFuture<Reply> send(Packet request) throws RemoteException, InterruptedException {
         requests.acquire();
         return enqueue(request, null);
     }
 
-    /** Sends a request that ends in the block's content, prefixed with its length. The block is given back in any case. */
+    /** Sends a request that ends with the block's content, prefixed with its length. The block is always returned. */
     CompletableFuture<Reply> sendBlock(Packet request, Block block) throws RemoteException, InterruptedException {
         try {
             requests.acquire();
@@ -141,7 +141,7 @@ final class Pipeline {
         return enqueue(request.uint32(block.length()), block);
     }
 
-    /** An empty block of so many bytes at most; waits while as many as there may be are in use. */
+    /** Returns an empty block of at least this many bytes. Waits while all blocks are in use. */
     Block takeBlock(int bytes) throws RemoteException, InterruptedException {
         blocks.acquire();
         RemoteException dead = death.get();
@@ -158,12 +158,12 @@ final class Pipeline {
         blocks.release();
     }
 
-    /** Whether a block could be had at once: the channel keeps up. */
+    /** Returns whether a block is available without waiting: the channel keeps up. */
     boolean hasRoom() {
         return blocks.availablePermits() > 0;
     }
 
-    /** Takes leave to ask for content that the caller then gives back with {@link #contentTaken}. */
+    /** Takes permits for content to be requested; the caller releases them by {@link #contentTaken}. */
     boolean mayAskFor(int bytes, boolean wait) throws InterruptedException {
         if (wait) {
             askedBytes.acquire(bytes);
@@ -205,7 +205,7 @@ final class Pipeline {
         return awaitDone(answer);
     }
 
-    /** Waits for something that answers will complete. A site that gives none is noticed by {@link Lanes}. */
+    /** Waits for a future that answers complete. If a site does not answer, {@link Lanes} closes the lane. */
     <T extends @Nullable Object> T awaitDone(CompletableFuture<T> done) throws RemoteException, InterruptedException {
         try {
             return done.get();
@@ -235,17 +235,17 @@ final class Pipeline {
         throw new IllegalStateException("an answer fails for no other reason", e);
     }
 
-    /** How long the site has owed us an answer, in nanoseconds; 0 if it owes none. */
+    /** Returns how long, in nanoseconds, an answer has been due; 0 if none is. */
     long silentNanos() {
         return unanswered.isEmpty() ? 0 : System.nanoTime() - heardNanos;
     }
 
-    /** Bytes that went out so far, and content that came in, without those of SSH itself. */
+    /** Returns the bytes sent and the content received so far, without SSH's own bytes. */
     long bytesMoved() {
         return bytesMoved.sum();
     }
 
-    /** Requests without an answer: how busy this channel is. */
+    /** Returns the number of requests without an answer. */
     int inFlight() {
         return unanswered.size();
     }
@@ -254,7 +254,7 @@ final class Pipeline {
         return death.get() == null && channel.isOpen();
     }
 
-    /** Ends the channel: whatever waits, and whatever comes, fails with this reason. */
+    /** Ends the channel: all current and future requests fail with this reason. */
     void die(RemoteException reason) {
         if (!death.compareAndSet(null, reason)) {
             return;
@@ -263,13 +263,13 @@ final class Pipeline {
         failUnanswered(reason);
         dropQueue();
         queue.add(END);
-        // Those who wait for their turn wake up, and see that there is no turn.
+        // Waiting threads wake up and find the channel dead.
         requests.release(IN_FLIGHT_MAX * 1024);
         askedBytes.release(Integer.MAX_VALUE / 2);
         blocks.release(BLOCKS_MAX * 1024);
     }
 
-    /** Ends a channel that nothing is under way on, so that the site has room for another. */
+    /** Closes an idle channel, so that the site has room for another. */
     void giveUp() {
         channel.close(false);
     }
@@ -287,12 +287,12 @@ final class Pipeline {
         queue.removeIf(request -> !request.isEnd());
     }
 
-    /** The same failure for another thread, with that thread's stack. */
+    /** Returns the same failure with the current thread's stack. */
     private static RemoteException again(RemoteException first) {
         return new RemoteException(first.reason(), String.valueOf(first.getMessage()), first);
     }
 
-    /** What the sending thread does, as long as the channel lives. */
+    /** Sends requests until the channel ends. */
     private void sendAll() {
         try {
             for (Request next = next(); !next.isEnd(); next = next()) {
@@ -331,7 +331,7 @@ final class Pipeline {
         bytesMoved.add((long) prefix.size() + head.size() + length);
     }
 
-    /** A channel that ends when the site has no such subsystem: MINA's own waits on. */
+    /** A channel that closes if the site has no such subsystem; MINA's own keeps waiting. */
     private static final class Subsystem extends ChannelSubsystem {
 
         Subsystem() {
@@ -344,7 +344,7 @@ final class Pipeline {
         }
     }
 
-    /** What the channel's output is fed to, by the thread that reads the socket: cuts it into answers. */
+    /** Cuts the channel's output into answers. Called by the thread that reads the socket. */
     private final class Answers extends OutputStream {
 
         private final byte[] prefix = new byte[Integer.BYTES];

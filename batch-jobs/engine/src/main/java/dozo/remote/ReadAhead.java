@@ -8,12 +8,12 @@ import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Reads one open file in order, with requests running ahead. Up to the file's size as stated before; beyond it one
- * request at a time, so that a file that has grown is read whole and one that has not costs one answer "end of file".
+ * Reads one open file in order, with requests running ahead. Beyond the size that the site reported it sends one
+ * request at a time: a file that has grown is read completely, and any other costs one "end of file" answer.
  */
 final class ReadAhead implements AutoCloseable {
 
-    /** Requests one reader has under way: at 128 KiB, 2 MiB. */
+    /** Requests of one reader in flight: at 128 KiB, 2 MiB. */
     private static final int DEPTH = 16;
 
     private record Asked(long offset, int length, CompletableFuture<Reply> answer) {}
@@ -62,7 +62,7 @@ final class ReadAhead implements AutoCloseable {
         }
     }
 
-    /** Gives up what is still under way. */
+    /** Abandons the requests in flight. */
     @Override
     public void close() {
         for (Asked given : asked) {
@@ -72,7 +72,8 @@ final class ReadAhead implements AutoCloseable {
     }
 
     private boolean ask(long offset, int length) throws RemoteException, InterruptedException {
-        // NB: only a reader with nothing under way may wait for its turn, else two could wait for each other.
+        // NB: only a reader with no requests in flight may wait for permits; otherwise two readers could wait for each
+        // other.
         if (!sftp.pipeline().mayAskFor(length, asked.isEmpty())) {
             return false;
         }
@@ -87,7 +88,7 @@ final class ReadAhead implements AutoCloseable {
         return true;
     }
 
-    /** False at the end of the file. */
+    /** Passes the content on. Returns false at the end of the file. */
     private boolean deliver(Asked first, Sftp.Sink sink) throws IOException, InterruptedException {
         try {
             CompletableFuture<Reply> answer = first.answer;
@@ -110,7 +111,7 @@ final class ReadAhead implements AutoCloseable {
                 done += n;
                 taken += n;
                 if (done < first.length) {
-                    // A server may send less than it was asked for; what is missing is asked for by itself.
+                    // A server may send less than requested; the rest is requested separately.
                     Packet rest = Packet.of(Packet.READ)
                             .string(handle)
                             .uint64(first.offset + done)

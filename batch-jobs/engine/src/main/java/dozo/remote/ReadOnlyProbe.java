@@ -9,12 +9,13 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Finds out how digests can be had from a site that is not ours to write to. A command counts when it digests known bytes on
- * its standard input, and {@code /dev/null} by its name from a list: both answers are known without a file of ours. That
- * {@code check-file} is offered shows when it is asked for a name that is not there: a site without it says something else.
+ * Finds a digest method at a site where nothing may be written. A command works if it digests known bytes on its
+ * standard input, and {@code /dev/null} by its name from a list: both digests are known without a file at the site.
+ * {@code check-file} is offered if a request for a missing name is answered with "no such file": a site without it
+ * answers differently.
  *
- * <p>What is found is believed less than what {@link SiteProbe} finds. That does no harm: each digest is compared with that
- * of the bytes that were read, so that a wrong one is a finding and never a proof.
+ * <p>This is weaker evidence than {@link SiteProbe}'s. It is safe, because each digest is compared with that of the
+ * bytes read: a wrong one is a finding and never a proof.
  */
 final class ReadOnlyProbe {
 
@@ -23,7 +24,7 @@ final class ReadOnlyProbe {
 
     private ReadOnlyProbe() {}
 
-    /** The first way that works, likely fastest first; reading back where there is no other. */
+    /** Returns the first method that works, likely fastest first; reading back if there is no other. */
     static RemoteDigest digest(Lane lane) throws RemoteException, InterruptedException {
         byte[] known = known();
         for (ExecDigest way : ExecDigest.CANDIDATES) {
@@ -34,7 +35,7 @@ final class ReadOnlyProbe {
         return offersCheckFile(lane) ? new CheckFileDigest() : RemoteDigest.readBack();
     }
 
-    /** Every byte there is, and no line feed at the end. */
+    /** Returns every byte value, without a line feed at the end. */
     private static byte[] known() {
         byte[] known = new byte[KNOWN_BYTES];
         for (int i = 0; i < known.length; i++) {
@@ -54,7 +55,7 @@ final class ReadOnlyProbe {
                     && lines.getLast().startsWith(Digest.OF_NOTHING + " ")
                     && lines.getLast().endsWith("/dev/null");
         } catch (RemoteException e) {
-            // NB: after a command that does not end the lane is as good as before.
+            // NB: after a command that does not end the lane is still usable.
             if ((e.retryable() && !lane.isOpen()) || e.reason() == Reason.PROTOCOL) {
                 throw e;
             }

@@ -5,24 +5,23 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** What went wrong at a site: the reason says what kind of thing, the message names it and says what can be done. */
+/** A failure at a site: the reason is its kind, the message says what failed and what can be done. */
 public final class RemoteException extends IOException {
 
     private static final long serialVersionUID = 1L;
 
-    /** Why. */
     public enum Reason {
-        /** No connection came about. */
+        /** No connection could be made. */
         UNREACHABLE,
-        /** The host has another key than the pinned one: perhaps another host. */
+        /** The host's key differs from the pinned one: it may be another host. */
         HOST_KEY,
         /** The site does not accept our key for this user. */
         LOGIN_REFUSED,
-        /** Logged in, but there is no SFTP. */
+        /** The login succeeded, but there is no SFTP. */
         NO_SFTP,
         /** The connection died, or no answer came in time. What was in flight may or may not have happened. */
         LOST,
-        /** A command did not come to its end in time; what it said does not count. The lane is as good as before. */
+        /** A command did not end in time; its output is ignored. The lane is still usable. */
         STUCK,
         NO_SUCH_FILE,
         EXISTS,
@@ -32,15 +31,15 @@ public final class RemoteException extends IOException {
         FULL,
         /** The site does not offer this operation. */
         UNSUPPORTED,
-        /** The site says no and does not say why: a bare {@code SSH_FX_FAILURE} and the like. */
+        /** The site refused without a reason: a bare {@code SSH_FX_FAILURE} and the like. */
         REFUSED,
-        /** The site sent something that is not SFTP, or more than we take. */
+        /** The site sent something that is not SFTP, or more than is accepted. */
         PROTOCOL
     }
 
     private static final int TRIES = 3;
 
-    /** Each of them costs all the time that the command was given. */
+    /** Each try costs the full timeout of the command. */
     private static final int STUCK_TRIES = 2;
 
     private final Reason reason;
@@ -56,9 +55,9 @@ public final class RemoteException extends IOException {
     }
 
     /**
-     * Waits for what another thread does, and fails as that fails.
+     * Waits for another thread's work, and throws its failure.
      *
-     * @throws IllegalStateException if it failed for another reason than the site
+     * @throws IllegalStateException if it failed for a reason other than the site
      */
     public static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
         try {
@@ -75,12 +74,12 @@ public final class RemoteException extends IOException {
         return reason;
     }
 
-    /** Whether the same thing may succeed on another lane or later, with nothing changed by anyone. */
+    /** Returns whether the same operation may succeed on another lane or later, without a change by anyone. */
     public boolean retryable() {
         return reason == Reason.LOST || reason == Reason.UNREACHABLE || reason == Reason.STUCK;
     }
 
-    /** Whether to try it on another lane after so many tries. */
+    /** Returns whether to try it on another lane after this many tries. */
     public boolean worthAnotherTry(int tries) {
         return retryable() && tries < (reason == Reason.STUCK ? STUCK_TRIES : TRIES);
     }

@@ -1,22 +1,21 @@
 package dozo.remote;
 
 /**
- * What a site says of one file, folder or link without following it.
+ * What a site reports about a file, folder or link without following it.
  *
  * @param sizeBytes as the site counts; meaningful for files
  * @param mode the nine permission bits and setuid, setgid, sticky (octal 7777)
  * @param modifiedSeconds seconds since 1970-01-01T00:00Z
- * @param uid the owner's number, -1 where the site does not tell
- * @param gid the group's number, -1 where the site does not tell
+ * @param uid the owner's number, -1 if the site does not report it
+ * @param gid the group's number, -1 if the site does not report it
  */
 public record RemoteFacts(Kind kind, long sizeBytes, int mode, long modifiedSeconds, long uid, long gid) {
 
-    /** What it is. */
     public enum Kind {
         FILE,
         DIRECTORY,
         LINK,
-        /** A socket, device or fifo, or something the site does not tell the kind of. */
+        /** A socket, device or fifo, or of a kind that the site does not report. */
         OTHER
     }
 

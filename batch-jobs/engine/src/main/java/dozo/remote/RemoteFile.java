@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file open for writing at a site, used by one thread.
  *
- * <p>Writes return when they are queued. Only {@link #finish} says whether they arrived: when it returns, the site has
- * acknowledged every byte, has set the attributes, and has closed the file. Nothing may be renamed before.
+ * <p>Writes return when they are queued. Only {@link #finish} tells whether they succeeded: when it returns, the site
+ * has acknowledged every byte, set the attributes and closed the file. Do not rename a file before.
  */
 public final class RemoteFile implements AutoCloseable {
 
@@ -18,7 +18,7 @@ public final class RemoteFile implements AutoCloseable {
     private final FilePath path;
     private final byte[] handle;
 
-    /** Requests without an answer, and one for the owner who may still add some. */
+    /** Requests without an answer, plus one for the owner, who may add more. */
     private final AtomicInteger shares = new AtomicInteger(1);
 
     private final CompletableFuture<@Nullable Void> allAnswered = new CompletableFuture<>();
@@ -38,8 +38,8 @@ public final class RemoteFile implements AutoCloseable {
     }
 
     /**
-     * Queues bytes for this place of the file; blocks while too much is in flight. The array may be used again at once.
-     * Throws if an earlier write is known to have failed.
+     * Queues bytes for this offset; blocks while too many are in flight. The array can be reused at once. Throws if an
+     * earlier write is known to have failed.
      */
     public void write(long offset, byte[] bytes, int from, int length) throws RemoteException, InterruptedException {
         checkOpen();
@@ -54,12 +54,17 @@ public final class RemoteFile implements AutoCloseable {
         }
     }
 
-    /** An empty block to fill and {@linkplain #write(long, Block) write}; waits while the channel has too many under way. */
+    /**
+     * Returns an empty block to fill and {@linkplain #write(long, Block) write}. Waits while the channel has too many
+     * in use.
+     */
     public Block block() throws RemoteException, InterruptedException {
         return sftp.pipeline().takeBlock(sftp.writeBytes());
     }
 
-    /** Queues a block of this file's for this place. It is not the caller's any more, whatever comes of it. */
+    /**
+     * Queues one of this file's blocks for this offset. The caller must not use the block again, even after a failure.
+     */
     public void write(long offset, Block block) throws RemoteException, InterruptedException {
         try {
             checkOpen();
@@ -72,7 +77,7 @@ public final class RemoteFile implements AutoCloseable {
         watch(sftp.pipeline().sendBlock(request, block), Deed.WRITE);
     }
 
-    /** Queues a copy from another open file of the site's. */
+    /** Queues a copy from another file that is open at the site. */
     void copy(byte[] from, Sftp.Part part) throws RemoteException, InterruptedException {
         checkOpen();
         throwFailure();
@@ -86,9 +91,9 @@ public final class RemoteFile implements AutoCloseable {
     }
 
     /**
-     * Ends a file: attributes, sync and close travel behind the last write, and all answers are waited for.
+     * Finishes a file: sends attributes, sync and close after the last write, and waits for all answers.
      *
-     * @param sync whether the site is asked to bring it to its disk, where it offers that
+     * @param sync whether the site writes the file to its disk first, if it offers that
      */
     public void finish(int mode, long modifiedSeconds, boolean sync) throws RemoteException, InterruptedException {
         checkOpen();
@@ -97,7 +102,7 @@ public final class RemoteFile implements AutoCloseable {
         finish(sync);
     }
 
-    /** The same for a file that may be shorter than it is to be: what was not written at its end becomes a hole. */
+    /** Does the same for a file that may be shorter than {@code sizeBytes}: the missing end becomes a hole. */
     public void finish(long sizeBytes, int mode, long modifiedSeconds, boolean sync)
             throws RemoteException, InterruptedException {
         checkOpen();
@@ -106,7 +111,7 @@ public final class RemoteFile implements AutoCloseable {
         finish(sync);
     }
 
-    /** Ends a part of a file: the same without attributes. */
+    /** Finishes a part of a file: the same without attributes. */
     public void finish(boolean sync) throws RemoteException, InterruptedException {
         checkOpen();
         if (sync && sftp.syncs()) {
@@ -119,7 +124,7 @@ public final class RemoteFile implements AutoCloseable {
         throwFailure();
     }
 
-    /** Gives the file up if it is not finished: closes it, whatever became of the writes. What was written stays there. */
+    /** Closes an unfinished file without waiting for the writes. What was written remains there. */
     @Override
     public void close() {
         if (!closed) {

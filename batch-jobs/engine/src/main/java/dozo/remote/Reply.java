@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
 /**
- * One answer of an SFTP server, its id already taken off. Every length in it is checked against what came; an answer that
- * makes no sense ends the channel it came on.
+ * One answer of an SFTP server, without its id. Every length in it is checked against the bytes received; an invalid
+ * answer ends its channel.
  */
 final class Reply {
 
@@ -28,7 +28,7 @@ final class Reply {
         return type;
     }
 
-    /** The status code; only for answers of type STATUS. */
+    /** Returns the status code of a STATUS answer. */
     int status() throws RemoteException {
         return (int) uint32(0, Packet.STATUS);
     }
@@ -42,7 +42,7 @@ final class Reply {
         return string();
     }
 
-    /** The bytes of a READ's answer, as a view. */
+    /** Returns a view of the bytes in a READ's answer. */
     ByteBuffer data() throws RemoteException {
         expect(Packet.DATA);
         long length = uint32();

@@ -21,29 +21,30 @@ import org.apache.sshd.client.session.ClientSession;
 /**
  * The files below a site's root, by SFTP version 3 on one channel.
  *
- * <p>Paths and names are bytes, from end to end. Methods block the calling thread until the answer is there (unless they
- * say otherwise) and are meant to be called by many virtual threads at once: their requests share the channel without
- * waiting for each other. Nothing here follows a symbolic link at the path it is given, and nothing replaces a file.
+ * <p>Paths and names are bytes throughout. Methods block until the answer is there (unless stated otherwise) and are
+ * meant for many virtual threads at once: their requests share the channel without waiting for each other. No method
+ * follows a symbolic link at the path it is given, and only {@link #replace}, and {@link #renameAll} on request,
+ * replace a file.
  *
- * <p>All methods throw {@link RemoteException}; after reason LOST or PROTOCOL the lane is of no more use.
+ * <p>All methods throw {@link RemoteException}; after reason LOST or PROTOCOL the lane is unusable.
  */
 public final class Sftp {
 
-    /** Write and read size where the site does not tell its limits: what every server must take. */
+    /** Read and write size if the site reports no limits: every server must support it. */
     private static final int CONTENT_BYTES_UNTOLD = 32 << 10;
 
-    /** Beyond this larger writes bring nothing (measured), and memory in flight grows. */
+    /** Larger writes are no faster (measured) and need more memory in flight. */
     private static final int CONTENT_BYTES_MAX = 128 << 10;
 
-    /** Files and folders open at once on this channel; more callers wait. */
+    /** Files and folders open at once on this channel; further callers wait. */
     private static final int HANDLES_MAX = 512;
 
     private static final int HANDLES_UNTOLD = 200;
 
-    /** A handle is at most 256 bytes in every version of the protocol. */
+    /** The protocol limits a handle to 256 bytes. */
     private static final int HANDLE_BYTES_MAX = 256;
 
-    /** What one request has the site copy: it answers no other meanwhile. */
+    /** The most that one request has the site copy: it answers no other request meanwhile. */
     private static final long COPY_BYTES_MAX = 64 << 20;
 
     private static final String POSIX_RENAME = "posix-rename@openssh.com";
@@ -57,17 +58,17 @@ public final class Sftp {
     private final int readBytes;
     private final long roundTripNanos;
 
-    /** What takes the content of a file, in order. */
+    /** Receives the content of a file, in order. */
     @FunctionalInterface
     public interface Sink {
-        /** Takes {@code length} bytes; the array is not touched again by the caller. */
+        /** Takes {@code length} bytes; the caller does not use the array again. */
         void take(byte[] bytes, int from, int length) throws IOException, InterruptedException;
     }
 
     /**
-     * What takes the names of a folder, in the site's order, without {@code "."} and {@code ".."}.
+     * Receives the names in a folder, in the site's order, without {@code "."} and {@code ".."}.
      *
-     * @param <X> what may go wrong with taking them
+     * @param <X> what receiving them may throw
      */
     @FunctionalInterface
     public interface Names<X extends Exception> {
@@ -112,7 +113,7 @@ public final class Sftp {
         }
     }
 
-    /** Closes a channel that has not been used, so that the site has room for another. */
+    /** Closes an unused channel, so that the site has room for another. */
     void giveUp() {
         pipeline.giveUp();
     }
@@ -128,14 +129,14 @@ public final class Sftp {
         return new Limits(reply.uint64(), reply.uint64(), reply.uint64());
     }
 
-    /** A limit the site told (0: none told), cut to ours. */
+    /** Returns the limit that the site reported (0: none), cut to ours. */
     private static int bounded(long told, int untold, int most) {
         return told <= 0 ? untold : (int) Math.min(told, most);
     }
 
     /**
-     * Makes a new, empty file for writing, readable by its owner only until {@link RemoteFile#finish} says otherwise.
-     * EXISTS if there is anything of that name, even a dangling link.
+     * Creates an empty file for writing, readable by its owner only until {@link RemoteFile#finish} sets its mode.
+     * Throws EXISTS if the name is in use, even by a dangling link.
      */
     public RemoteFile create(FilePath path) throws RemoteException, InterruptedException {
         int flags = Packet.OPEN_WRITE | Packet.OPEN_CREATE | Packet.OPEN_EXCLUSIVE;
@@ -145,8 +146,8 @@ public final class Sftp {
     }
 
     /**
-     * Opens an existing file for writing; nothing is cut off. REFUSED if it is not a regular file. The protocol has no
-     * way to open without following links, so the check comes before: folders we write into must be ours alone.
+     * Opens an existing file for writing without truncating it. Throws REFUSED if it is not a regular file. The
+     * protocol cannot open without following links, so the check comes first: nobody else may write to these folders.
      */
     public RemoteFile open(FilePath path) throws RemoteException, InterruptedException {
         regularFile(path);
@@ -155,14 +156,17 @@ public final class Sftp {
     }
 
     /**
-     * Whether the site can copy from one file of its to another ({@code copy-data} of draft-ietf-secsh-filexfer-extensions-00; OpenSSH has
-     * it since 9.0).
+     * Returns whether the site can copy from one of its files to another ({@code copy-data} of
+     * draft-ietf-secsh-filexfer-extensions-00; in OpenSSH since 9.0).
      */
     public boolean copiesData() {
         return extensions.contains("copy-data");
     }
 
-    /** Has the site copy parts of a regular file into one that is being written; as with writes, its end says whether that was done. */
+    /**
+     * Has the site copy parts of a regular file into a file that is being written. As with writes, failures are
+     * reported when that file is finished.
+     */
     public void copy(FilePath from, List<Part> parts, RemoteFile into) throws RemoteException, InterruptedException {
         regularFile(from);
         byte[] handle =
@@ -175,28 +179,28 @@ public final class Sftp {
                 }
             }
         } finally {
-            // Answered in their order: by then all is copied.
+            // The site answers requests in order, so everything is copied by then.
             release(handle);
         }
     }
 
     /**
-     * A part of one file that is a part of another, too; all in bytes.
+     * A part that two files have in common; all values in bytes.
      *
-     * @param at where it begins in the new file
-     * @param from where it begins in the one that is there
+     * @param at its offset in the new file
+     * @param from its offset in the existing file
      */
     public record Part(long at, long from, long length) {}
 
-    /** What lies there, links not followed; empty if nothing does. */
+    /** Returns the facts of what is at this path, without following a link; empty if there is nothing. */
     public Optional<RemoteFacts> lstat(FilePath path) throws RemoteException, InterruptedException {
         return factsIn(pipeline.ask(at(Packet.LSTAT, path)), path);
     }
 
     /**
-     * Makes a folder. EXISTS if there is anything of that name, except when it is a folder already.
+     * Creates a folder. Throws EXISTS if the name is in use by anything but a folder.
      *
-     * @return whether it was made; if not, it was there
+     * @return whether it was created; false if it existed
      */
     public boolean mkdir(FilePath path, int mode) throws RemoteException, InterruptedException {
         int status = pipeline.ask(makingFolder(path, mode)).status();
@@ -215,8 +219,8 @@ public final class Sftp {
     }
 
     /**
-     * Makes a folder and those above it that are missing, for the owner only. EXISTS if anything on the way is not a
-     * folder; a link to one is not.
+     * Creates a folder and its missing parents, accessible to the owner only. Throws EXISTS if anything on the way is
+     * not a folder; a link to a folder is not one.
      */
     public void mkdirs(FilePath path) throws RemoteException, InterruptedException {
         List<FilePath> way = new ArrayList<>();
@@ -249,7 +253,7 @@ public final class Sftp {
         for (int i = 0; i < missing.size(); i++) {
             FilePath folder = missing.get(i);
             int status = pipeline.await(made.get(i)).status();
-            // Somebody else may have made it meanwhile.
+            // Another process may have created it meanwhile.
             if (status != Reply.OK && !isFolder(factsIn(pipeline.await(standing.get(i)), folder))) {
                 throw failure(status, folder, Deed.MAKE_FOLDER);
             }
@@ -261,17 +265,17 @@ public final class Sftp {
     }
 
     /**
-     * Gives a file its other name. EXISTS if there is anything of that name: the plain SFTP rename never replaces a
-     * file, which OpenSSH keeps even between two at once by link and unlink. For regular files only: for folders and
-     * links OpenSSH looks first and renames then, and would replace a dangling link.
+     * Renames a file. Throws EXISTS if the new name is in use: the plain SFTP rename never replaces a file, which
+     * OpenSSH ensures by link and unlink even for concurrent renames. For regular files only: for folders and links
+     * OpenSSH checks first and then renames, and would replace a dangling link.
      */
     public void rename(FilePath from, FilePath to) throws RemoteException, InterruptedException {
         expectOk(pipeline.ask(at(Packet.RENAME, from).string(raw(to))), to, Deed.RENAME);
     }
 
     /**
-     * Gives a file its other name, atomically in place of what has it; a folder is never replaced. UNSUPPORTED where the
-     * site does not offer {@code posix-rename@openssh.com}: there is no other way that never leaves the name empty.
+     * Renames a file and atomically replaces a file of the new name; a folder is never replaced. Throws UNSUPPORTED if
+     * the site does not offer {@code posix-rename@openssh.com}: any other way leaves the name unused for a moment.
      */
     public void replace(FilePath from, FilePath to) throws RemoteException, InterruptedException {
         if (!extensions.contains(POSIX_RENAME)) {
@@ -283,10 +287,10 @@ public final class Sftp {
     }
 
     /**
-     * Renames files, each as {@link #rename} or {@link #replace} does, without waiting for one before the next.
+     * Renames files as {@link #rename} or {@link #replace} does, without waiting for each answer.
      *
-     * @param names their names and those they are to have
-     * @return which of them have been renamed; whether the others have is not known
+     * @param names old names to new names
+     * @return those that have been renamed; the state of the others is unknown
      */
     public Set<FilePath> renameAll(Map<FilePath, FilePath> names, boolean replacing)
             throws RemoteException, InterruptedException {
@@ -317,9 +321,9 @@ public final class Sftp {
     }
 
     /**
-     * Removes files and links, and then folders, in their order, without waiting for one before the next.
+     * Removes files and links, then folders, in the given order, without waiting for each answer.
      *
-     * @return whether nothing has any of these names now
+     * @return whether none of these names exists now
      */
     boolean removeAll(List<FilePath> files, List<FilePath> folders) throws RemoteException, InterruptedException {
         List<CompletableFuture<Reply>> answers = new ArrayList<>();
@@ -337,14 +341,14 @@ public final class Sftp {
         return gone;
     }
 
-    /** Makes a symbolic link with this text. EXISTS if there is anything of that name. */
+    /** Creates a symbolic link with this text. Throws EXISTS if the name is in use. */
     public void symlink(byte[] target, FilePath link) throws RemoteException, InterruptedException {
-        // NB: the draft says link first; OpenSSH does it the other way round, and everyone has followed.
+        // NB: the draft says link first; OpenSSH reverses the order, and all clients have followed.
         Packet request = Packet.of(Packet.SYMLINK).string(target).string(raw(link));
         expectOk(pipeline.ask(request), link, Deed.MAKE_LINK);
     }
 
-    /** A symbolic link's text. */
+    /** Returns the text of a symbolic link. */
     public byte[] readlink(FilePath path) throws RemoteException, InterruptedException {
         Reply reply = pipeline.ask(at(Packet.READLINK, path));
         failIfStatus(reply, path, Deed.READ_LINK);
@@ -355,23 +359,26 @@ public final class Sftp {
         return reply.string();
     }
 
-    /** Sets permission bits and times, of a file or folder, not of a link. Times are cut to 1970–2106, as the protocol has it. */
+    /**
+     * Sets the mode and modification time of a file or folder, not of a link. Times are limited to 1970–2106 by the
+     * protocol.
+     */
     public void setFacts(FilePath path, int mode, long modifiedSeconds) throws RemoteException, InterruptedException {
         expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(mode, modifiedSeconds)), path, Deed.SET_FACTS);
     }
 
-    /** The same of a file, with its length: one that is shorter gets a hole at its end. */
+    /** Sets the length, mode and modification time of a file. A shorter file gets a hole at its end. */
     public void setFacts(FilePath path, long sizeBytes, int mode, long modifiedSeconds)
             throws RemoteException, InterruptedException {
         expectOk(pipeline.ask(at(Packet.SETSTAT, path).facts(sizeBytes, mode, modifiedSeconds)), path, Deed.SET_FACTS);
     }
 
-    /** Cuts a file off at this length. */
+    /** Truncates a file to this length. */
     public void cutOff(FilePath path, long sizeBytes) throws RemoteException, InterruptedException {
         expectOk(pipeline.ask(at(Packet.SETSTAT, path).length(sizeBytes)), path, Deed.SET_FACTS);
     }
 
-    /** Whether we can look into a folder. A link to one is one here. */
+    /** Returns whether a folder can be listed. A link to a folder counts as one here. */
     boolean isReadableFolder(FilePath folder) throws RemoteException, InterruptedException {
         try {
             release(openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST));
@@ -384,7 +391,7 @@ public final class Sftp {
         }
     }
 
-    /** Names what is in a folder, one batch of the site's at a time in memory. NO_SUCH_FILE if the folder is not there. */
+    /** Lists a folder, with one batch of the site's in memory at a time. Throws NO_SUCH_FILE if it does not exist. */
     public <X extends Exception> void list(FilePath folder, Names<X> names)
             throws X, RemoteException, InterruptedException {
         byte[] handle = openHandle(at(Packet.OPENDIR, folder), folder, Deed.LIST);
@@ -408,10 +415,10 @@ public final class Sftp {
     }
 
     /**
-     * Reads a regular file, or a part of it, in order; requests run ahead of the sink within the channel's bounds.
+     * Reads a regular file, or a part of it, in order; requests run ahead of the sink within the channel's limits.
      *
      * @param length bytes wanted; {@link Long#MAX_VALUE} for all
-     * @return bytes read: less than {@code length} only if the file ends before
+     * @return bytes read: less than {@code length} only if the file ends earlier
      */
     public long read(FilePath path, long offset, long length, Sink sink) throws IOException, InterruptedException {
         long sizeBytes = regularFile(path).sizeBytes();
@@ -424,7 +431,7 @@ public final class Sftp {
         }
     }
 
-    /** Room left at the site; empty where it cannot be asked. */
+    /** Returns the room left at the site; empty if the site cannot report it. */
     public Optional<Space> space() throws RemoteException, InterruptedException {
         if (!extensions.contains("statvfs@openssh.com")) {
             return Optional.empty();
@@ -451,22 +458,22 @@ public final class Sftp {
                 readOnly));
     }
 
-    /** The extensions the site says it has. */
+    /** Returns the extensions that the site offers. */
     public Set<String> extensions() {
         return extensions;
     }
 
-    /** How long the first question took whose answer needs no work; next to nothing where none was asked. */
+    /** Returns how long the first request took, one that costs the site no work; almost 0 if there was none. */
     long roundTripNanos() {
         return roundTripNanos;
     }
 
-    /** Whether a block for a file here could be had without waiting. */
+    /** Returns whether a block for a file here is available without waiting. */
     public boolean hasRoom() {
         return pipeline.hasRoom();
     }
 
-    /** Requests without an answer. */
+    /** Returns the number of requests without an answer. */
     public int inFlight() {
         return pipeline.inFlight();
     }
@@ -491,12 +498,12 @@ public final class Sftp {
         return extensions.contains("fsync@openssh.com");
     }
 
-    /** How busy it is: requests without an answer, and files that are open, as more will come of each. */
+    /** Returns how busy it is: unanswered requests plus open files, since each open file causes more requests. */
     int busy() {
         return pipeline.inFlight() + handlesMax - handles.availablePermits();
     }
 
-    /** The bytes of a path as the site knows it. */
+    /** Returns the bytes of a path as the site knows it. */
     byte[] raw(FilePath path) {
         if (path.isRoot()) {
             return root.length == 0 ? new byte[] {'/'} : root;
@@ -512,7 +519,7 @@ public final class Sftp {
         return Packet.of(type).string(raw(path));
     }
 
-    /** Gives a handle back: asks the site to close it, and lets the next caller open one when it has. */
+    /** Asks the site to close a handle, and lets the next caller open one after the answer. */
     CompletableFuture<Reply> closeHandle(byte[] handle) throws RemoteException, InterruptedException {
         try {
             CompletableFuture<Reply> closed =
@@ -525,15 +532,15 @@ public final class Sftp {
         }
     }
 
-    /** Closes a handle in passing: nobody is interested in the answer. */
+    /** Closes a handle without waiting for the answer. */
     void release(byte[] handle) {
-        // In a thread of its own, as sending may block: callers may be interrupted, or be the thread that reads
+        // In a thread of its own because sending may block: the caller may be interrupted, or be the thread that reads
         // answers.
         Thread.ofVirtual().name("close handle").start(() -> {
             try {
                 var _ = closeHandle(handle);
             } catch (RemoteException | InterruptedException gone) {
-                // The site closes all handles of a lost channel itself.
+                // The site itself closes all handles of a lost channel.
             }
         });
     }
@@ -545,7 +552,7 @@ public final class Sftp {
         }
     }
 
-    /** Names what went wrong; for the bare "failure" of the protocol it looks for the cause once. */
+    /** Returns the failure of a request. For the protocol's bare "failure" it asks the site once for the cause. */
     RemoteException failure(int status, FilePath path, Deed doing) throws RemoteException, InterruptedException {
         Reason reason = StatusCodes.reason(status);
         String cause = StatusCodes.text(status);
@@ -607,7 +614,7 @@ public final class Sftp {
         }
     }
 
-    /** The caller is gone before the answer came: the handle in it is closed when it comes. */
+    /** Closes the handle when it arrives, because its caller was interrupted before. */
     private void closeWhenOpened(CompletableFuture<Reply> answer) {
         var _ = answer.whenComplete((reply, lost) -> {
             try {
@@ -616,7 +623,7 @@ public final class Sftp {
                     return;
                 }
             } catch (RemoteException garbage) {
-                // It has ended the channel.
+                // The channel is already dead.
             }
             handles.release();
         });
@@ -660,7 +667,7 @@ public final class Sftp {
         return high != 0 || product < 0 ? Long.MAX_VALUE : product;
     }
 
-    /** The absolute path, as the site sees it, of one that is absolute or below the login's home folder. */
+    /** Returns the absolute path at the site of a path that is absolute or relative to the login's home folder. */
     public byte[] realPath(byte[] path) throws RemoteException, InterruptedException {
         Reply reply = pipeline.ask(Packet.of(Packet.REALPATH).string(path));
         failIfStatus(reply, FilePath.ROOT, Deed.LOOK);

@@ -21,30 +21,30 @@ import org.apache.sshd.common.future.SshFutureListener;
 import org.apache.sshd.common.session.ConnectionService;
 
 /**
- * A shell at the site that runs one command after the other. A login shell's start-up files can take longer than what we want
- * of it, and over a long way a new channel costs several round trips: so it is started once.
+ * A shell at the site that runs one command after another. It is started once, because a login shell's start-up files
+ * can take longer than the commands, and over a long distance a new channel costs several round trips.
  *
- * <p>Commands are lines for a POSIX {@code sh}, whatever the login shell is. Each has its standard input to itself, and ends
- * with a line that no file's name can imitate. Not thread-safe: one command at a time.
+ * <p>Commands are lines for a POSIX {@code sh}, whatever the login shell is. Each has a standard input of its own, and
+ * its output ends with a line that no file name can imitate. Not thread-safe: one command at a time.
  */
 final class Shell implements AutoCloseable {
 
-    /** Digest lines of a large bundle are a few megabytes; more than this is not an answer. */
+    /** Digest lines of a large bundle take a few megabytes; more than this is not a valid answer. */
     private static final int OUTPUT_BYTES_MAX = 64 << 20;
 
     private static final int ERRORS_BYTES_MAX = 4096;
     private static final int MARK_BYTES = 16;
 
-    /** The line that ends what a command says is shorter than this. */
+    /** The end line of a command's output is shorter than this. */
     private static final int TAIL_BYTES = 64;
 
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(30);
 
     /**
-     * Reads the mark; then for each command how many bytes of input it has, the command itself in a line, and the input. The shell
-     * itself discards what a command leaves of its input: this is rarely anything, and saves a process. POSIX: read takes its line
-     * byte by byte from a pipe; head takes no more than it is told to. Whatever the login shell is, this line has to mean the same to
-     * it: in the quotes is nothing that csh or fish take for something else.
+     * Reads the mark; then for each command the length of its input, the command itself in a line, and the input. The
+     * shell itself discards input that a command leaves: this is rarely anything, and saves a process. POSIX: read
+     * takes its line byte by byte from a pipe; head takes no more than the given number. This line must have the same
+     * meaning to any login shell: its quotes contain nothing that csh or fish interpret differently.
      */
     static final String LOOP = "exec sh -c '"
             + "IFS= read -r mark || exit; printf \"\\n%s 0\\n\" \"$mark\"; printf \"\\n%s 0\\n\" \"$mark\" >&2; "
@@ -66,9 +66,9 @@ final class Shell implements AutoCloseable {
     }
 
     /**
-     * Starts one.
+     * Starts a shell.
      *
-     * @throws TurnedAway if there is no channel for it
+     * @throws TurnedAway if the site has no channel for it
      * @throws RemoteException UNSUPPORTED if the account may not run commands
      */
     static Shell start(SiteAddress site, ClientSession session)
@@ -86,7 +86,7 @@ final class Shell implements AutoCloseable {
         }
     }
 
-    /** The site has no channel to spare, such as with MaxSessions: that may be different when others have ended. */
+    /** The site has no free channel, for example because of MaxSessions. One may become free when others end. */
     static final class TurnedAway extends Exception {
 
         private static final long serialVersionUID = 1L;
@@ -96,13 +96,13 @@ final class Shell implements AutoCloseable {
         }
     }
 
-    /** A command says more than an answer can be: it may never end. */
+    /** A command prints more than any valid answer; it may never end. */
     private static final class TooMuch extends Exception {
 
         private static final long serialVersionUID = 1L;
     }
 
-    /** Runs a command; after a failure the shell is of no more use. */
+    /** Runs a command; after a failure the shell is unusable. */
     CommandResult run(String command, byte[] stdin, Duration timeout) throws RemoteException, InterruptedException {
         byte[] head = (stdin.length + "\n" + command + "\n").getBytes(StandardCharsets.UTF_8);
         return exchange(head, stdin, timeout);
@@ -110,7 +110,7 @@ final class Shell implements AutoCloseable {
 
     @Override
     public void close() {
-        // Not at once: the site is to be told, so that it ends what runs there.
+        // Not immediately: the site must be told, so that it ends the running command.
         channel.close(false);
     }
 
@@ -139,7 +139,7 @@ final class Shell implements AutoCloseable {
             errorsEnd.completeExceptionally(gone);
         };
         channel.addCloseFutureListener(whenClosed);
-        // NB: by a thread that nobody interrupts: an interrupted writer would take the whole connection with it.
+        // NB: by a thread that is never interrupted: an interrupted writer would close the whole connection.
         Thread.ofVirtual().name("command at " + site.host()).start(() -> feed(head, stdin));
         try {
             long end = System.nanoTime() + timeout.toNanos();
@@ -166,12 +166,12 @@ final class Shell implements AutoCloseable {
             in.write(stdin);
             in.flush();
         } catch (IOException ended) {
-            // The channel is closed then, and whoever waits for the answer is told.
+            // Closing the channel fails the exchange that waits for the answer.
             channel.close(true);
         }
     }
 
-    /** A shell that ends before it was ready is none that we may use; one that ends later was lost. */
+    /** Returns UNSUPPORTED if the shell ended before it was ready, otherwise LOST. */
     private RemoteException failure(Exception cause) {
         return session.isOpen() && !ready
                 ? new RemoteException(Reason.UNSUPPORTED, site + " does not run commands for us", cause)
@@ -193,7 +193,7 @@ final class Shell implements AutoCloseable {
         return HexFormat.of().formatHex(random).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** The loop's channel, which ends when the site refuses to run it: MINA's own waits on. */
+    /** The loop's channel, which closes if the site refuses to run it; MINA's own keeps waiting. */
     private static final class Loop extends ChannelExec {
 
         Loop() {
@@ -206,7 +206,7 @@ final class Shell implements AutoCloseable {
         }
     }
 
-    /** What a command says on one of its two outputs, until the line that says it has ended: its beginning, if it is much. */
+    /** What a command prints on one of its two outputs, up to the end line; only its beginning if it is long. */
     private static final class Said extends ByteArrayOutputStream {
 
         private final int bytesMax;
@@ -215,9 +215,9 @@ final class Shell implements AutoCloseable {
         private CompletableFuture<Integer> ended = new CompletableFuture<>();
 
         /**
-         * The line begins with the mark and ends with the exit status.
+         * Creates a buffer. The end line begins with the mark and ends with the exit status.
          *
-         * @param neverMore whether it is a failure when there is more than {@code bytesMax}
+         * @param neverMore whether more than {@code bytesMax} is a failure
          */
         Said(int bytesMax, boolean neverMore, byte[] mark) {
             this.bytesMax = bytesMax;
@@ -226,14 +226,14 @@ final class Shell implements AutoCloseable {
                     ("\n" + new String(mark, StandardCharsets.US_ASCII) + " ").getBytes(StandardCharsets.US_ASCII);
         }
 
-        /** Forgets what was said before; completes with the exit status of what comes now. */
+        /** Discards earlier output. The future completes with the exit status of the next command. */
         synchronized CompletableFuture<Integer> expectEnd() {
             reset();
             ended = new CompletableFuture<>();
             return ended;
         }
 
-        /** What was said before the end, a character for each byte. */
+        /** Returns the output before the end line, one character per byte. */
         synchronized String text() {
             return new String(buf, 0, Math.min(endAt(), bytesMax), StandardCharsets.ISO_8859_1);
         }
@@ -254,7 +254,7 @@ final class Shell implements AutoCloseable {
             }
         }
 
-        /** Where the line that says it has ended begins, line feed before it included; negative if it has not come. */
+        /** Returns where the end line begins, including the line feed before it; negative if it has not come. */
         private int endAt() {
             if (count == 0 || buf[count - 1] != '\n') {
                 return -1;

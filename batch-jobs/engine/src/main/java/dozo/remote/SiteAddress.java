@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where a DR site is, who we are there, and how we recognise it.
+ * The address of a DR site, the login there, and its host key.
  *
  * @param port 1 to 65535
- * @param root the absolute path, as text, of the folder at the site that everything of ours lies in
- * @param identity a file with our private key, unencrypted, in OpenSSH or PEM form
+ * @param root the absolute path, as text, of Dozo's folder at the site
+ * @param identity a file with the private key, unencrypted, in OpenSSH or PEM form
  * @param hostKey one or more OpenSSH public key lines ({@code ssh-ed25519 AAAA…}); a host with any other key is refused
  */
 public record SiteAddress(String host, int port, String user, String root, Path identity, String hostKey, Way way) {
@@ -31,30 +31,30 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         }
     }
 
-    /** A site that is reached directly. */
+    /** An address that is reached directly. */
     public SiteAddress(String host, int port, String user, String root, Path identity, String hostKey) {
         this(host, port, user, root, identity, hostKey, Way.DIRECT);
     }
 
-    /** The same login with another root. */
+    /** Returns the same login with another root. */
     public SiteAddress withRoot(String other) {
         return new SiteAddress(host, port, user, other, identity, hostKey, way);
     }
 
-    /** The same site, which is reached in this way. */
+    /** Returns the same site, reached in this way. */
     public SiteAddress by(Way other) {
         return new SiteAddress(host, port, user, root, identity, hostKey, other);
     }
 
-    /** The same site behind this host. */
+    /** Returns the same site behind this jump host. */
     public SiteAddress behind(SiteAddress jump) {
         return by(new Way(Optional.of(jump), way.dscp()));
     }
 
     /**
-     * The same login with a folder below this one for its root.
+     * Returns the same login with a folder below this root as its root.
      *
-     * @throws IllegalArgumentException if the folder's name is no UTF-8 text
+     * @throws IllegalArgumentException if the folder's name is not UTF-8
      */
     public SiteAddress below(FilePath folder) {
         if (!folder.isUtf8()) {
@@ -70,7 +70,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
         return hostKeyLines(hostKey);
     }
 
-    /** The root's bytes without a slash at the end, so that {@code '/'} and a path can follow. */
+    /** Returns the root's bytes without a trailing slash, so that {@code '/'} and a path can follow. */
     byte[] rootPrefix() {
         int end = root.length();
         while (end > 0 && root.charAt(end - 1) == '/') {
@@ -86,7 +86,7 @@ public record SiteAddress(String host, int port, String user, String root, Path 
                 .toList();
     }
 
-    /** {@code user@host:port}, for messages. */
+    /** Returns {@code user@host:port}, for messages. */
     @Override
     public String toString() {
         return user + "@" + host + ":" + port;

@@ -7,19 +7,22 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Has the site's system forget what it keeps of files in memory, so that whoever reads them next is answered by the disk.
+ * Drops files from the memory of the site's system, so that the disk answers the next read.
  *
- * <p>Nothing is believed: {@code fincore} counts the pages that are left. This is about the memory of the system that runs there
- * and no other: a disk's, a controller's or a hypervisor's own memory cannot be asked. Where the root lies on a
- * file system that keeps content elsewhere (a network's, ZFS, one in memory), it is not offered.
+ * <p>The result is checked: {@code fincore} counts the remaining pages. This covers only the page cache of the system
+ * that runs there: the caches of a disk, a controller or a hypervisor cannot be inspected. It is not offered if the
+ * root is on a file system that keeps content elsewhere (a network's, ZFS, one in memory).
  */
 public final class SiteCache {
 
-    /** File systems that keep content in the system's page cache and nowhere else, as {@code stat} calls them. */
+    /** File systems that keep content only in the system's page cache, by their names in {@code stat}. */
     private static final List<String> FILE_SYSTEMS =
             List.of("ext2/ext3", "xfs", "btrfs", "f2fs", "jfs", "bcachefs", "overlayfs");
 
-    /** POSIX_FADV_DONTNEED by the system call's number, since perl has no name for it; O_NONBLOCK, for what is no file any more. */
+    /**
+     * POSIX_FADV_DONTNEED by its system call number, since perl has no name for it; O_NONBLOCK in case it is no longer
+     * a regular file.
+     */
     private static final String PERL = """
             case $(uname -m) in x86_64) n=221;; aarch64) n=223;; *) n=;; esac
             [ -n "$n" ] && perl -e '
@@ -36,18 +39,18 @@ public final class SiteCache {
                 os.close(file)' "$@"
             """;
 
-    /** A process for each file. */
+    /** Starts a process for each file. */
     private static final String DD = """
             for f; do dd if="$f" iflag=nocache count=0 status=none; done
             """;
 
-    /** What may be installed, fastest first; measured in ADR 0027. */
+    /** Tools that may be installed, fastest first; measured in ADR 0027. */
     private static final List<SiteCache> CANDIDATES = List.of(
             new SiteCache("perl", PERL, Patience.USUAL),
             new SiteCache("python3", PYTHON, Patience.USUAL),
             new SiteCache("dd", DD, Patience.USUAL));
 
-    /** A line for each file with its pages in memory; behind those of each command line how many files there were. */
+    /** Prints a line for each file with its pages in memory, and for each command line the number of its files. */
     private static final String PAGES = """
             fincore --noheadings --raw --bytes --output PAGES "$@"
             echo "of $#"
@@ -63,23 +66,23 @@ public final class SiteCache {
         this.patience = patience;
     }
 
-    /** The same, with commands waited for like this. */
+    /** Returns the same with this patience for commands. */
     public SiteCache with(Patience other) {
         return new SiteCache(tool, drop, other);
     }
 
-    /** What does it, in words: {@code "perl"}, {@code "python3"}, {@code "dd"}. */
+    /** Returns the tool's name: {@code "perl"}, {@code "python3"}, {@code "dd"}. */
     public String tool() {
         return tool;
     }
 
     /**
-     * Drops these files from the site's memory, thousands by one command. What has not been written to the disk yet cannot be
-     * dropped; then all is brought there first.
+     * Drops these files from the site's memory, thousands by one command. Content that is not on the disk yet cannot be
+     * dropped; if there is any, the site first syncs its file system.
      *
-     * @return whether none of them was in memory afterwards. Not if one could not be looked at; what is no regular file (any more)
-     *     is passed over, but if none is, nothing was dropped
-     * @param bytes what they hold together, which may have to be written first
+     * @return whether none of them was in memory afterwards; false if one could not be inspected. Names that are not
+     *     regular files (any more) are skipped, but false if there is no regular file at all
+     * @param bytes their total size, which may have to be written first
      * @throws RemoteException if the lane is lost, or STUCK
      */
     public boolean drop(Lane lane, List<FilePath> files, long bytes) throws RemoteException, InterruptedException {
@@ -90,7 +93,7 @@ public final class SiteCache {
                 || isNone(run(lane, "sync -f . && ", drop + PAGES, files, bytes));
     }
 
-    /** That of this name, untried. */
+    /** Returns the candidate of this name, untested. */
     static SiteCache with(String tool) {
         return CANDIDATES.stream()
                 .filter(candidate -> candidate.tool.equals(tool))
@@ -98,14 +101,14 @@ public final class SiteCache {
                 .orElseThrow();
     }
 
-    /** The first tool that works on this file, which was read or written a moment ago. Empty: none does. */
+    /** Returns the first tool that works on this file, which was read or written a moment ago; empty if none does. */
     static Optional<SiteCache> workingOn(Lane lane, FilePath file, Patience patience)
             throws RemoteException, InterruptedException {
         if (!keepsInPageCache(lane, patience)) {
             return Optional.empty();
         }
         for (SiteCache candidate : CANDIDATES) {
-            // NB: what was not in memory before shows nothing: its content may be kept where fincore does not see it.
+            // NB: a file that was not in memory before proves nothing: fincore may not see where its content is kept.
             SiteCache patient = candidate.with(patience);
             if (isSome(patient.run(lane, "", PAGES, List.of(file), 0)) && patient.drop(lane, List.of(file), 0)) {
                 return Optional.of(patient);
@@ -126,7 +129,7 @@ public final class SiteCache {
         }
     }
 
-    /** Runs a body that has the regular ones of these files as its arguments, as often as it takes for all of them. */
+    /** Runs a script with the regular files among these as its arguments, as often as needed for all of them. */
     private List<String> run(Lane lane, String before, String body, List<FilePath> files, long bytes)
             throws RemoteException, InterruptedException {
         ByteArrayOutputStream input = new ByteArrayOutputStream();
@@ -142,17 +145,17 @@ public final class SiteCache {
                 .toList();
     }
 
-    /** Whether each file was looked at and none has a page in memory. */
+    /** Returns whether every file was inspected and none has a page in memory. */
     private static boolean isNone(List<String> lines) {
         return lookedAt(lines) > 0 && lines.stream().allMatch(line -> line.equals("0") || line.startsWith("of "));
     }
 
-    /** Whether each file was looked at and each has a page in memory. */
+    /** Returns whether every file was inspected and each has a page in memory. */
     private static boolean isSome(List<String> lines) {
         return lookedAt(lines) > 0 && lines.stream().noneMatch("0"::equals);
     }
 
-    /** How many files were looked at; 0 if one could not be. */
+    /** Returns how many files were inspected; 0 if one could not be. */
     private static int lookedAt(List<String> lines) {
         long pages = lines.stream().filter(line -> line.matches("[0-9]{1,18}")).count();
         long asked = lines.stream()

@@ -15,23 +15,23 @@ import java.util.concurrent.FutureTask;
 import java.util.regex.Pattern;
 
 /**
- * What one look at a site found. Nothing is believed that was not tried: files of known content are written below
- * {@code .dozo/incoming}, and removed again. What could not be tried counts as not there.
+ * The result of a site check. Only what was tried counts: files of known content are written below {@code
+ * .dozo/incoming} and removed again. What could not be tried counts as unavailable.
  *
- * @param server what the server calls itself
+ * @param server the server's version string
  * @param rootThere whether the root is a folder
- * @param writable whether we can write below it
- * @param renameKeeps whether a rename leaves alone what has the name already; without it nothing may be sent there
+ * @param writable whether files can be written below it
+ * @param renameKeeps whether a rename keeps a file that already has the name; if not, nothing may be sent there
  * @param namesAreBytes whether names in no particular encoding come back byte for byte
- * @param extensions what the server says it offers
- * @param digest the fastest way to have digests computed among those that gave the right ones
- * @param digestBytesPerSecond how fast that went for 16 MiB in the site's memory, for read-back 1 MiB; 0 if it was not measured
+ * @param extensions the extensions that the site offers
+ * @param digest the fastest digest method among those with right digests
+ * @param digestBytesPerSecond its rate for 16 MiB in the site's memory, for read-back 512 KiB; 0 if not measured
  * @param syncsAtOnce whether {@link SiteSync} works there
- * @param unpacksTar whether a tar there unpacks what it is fed as it is meant, so that files can be sent as archives
- * @param cache what has the site's memory forget files; empty if nothing does, or it was not tried
- * @param space room left, if the site tells
- * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if it was not tried
- * @param findings what a person should know, a sentence each; empty if all is well
+ * @param unpacksTar whether a tar there unpacks archives correctly, so that files can be sent as archives
+ * @param cache how to drop files from the site's memory; empty if nothing works, or it was not tried
+ * @param space room left, if the site reports it
+ * @param clockAhead how far the site's clock is ahead of ours, to about two seconds; empty if not tried
+ * @param findings problems that a person should know, a sentence each
  */
 public record SiteCheck(
         String server,
@@ -51,21 +51,22 @@ public record SiteCheck(
 
     private static final Pattern SCRATCH = Pattern.compile("[a-z]+-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
-    /** Looks at the site of this lane: a few dozen requests and about 1 MiB. */
+    /** Checks the site of this lane: a few dozen requests and about 1 MiB. */
     public static SiteCheck of(Lane lane) throws RemoteException, InterruptedException {
         return of(lane, Look.WHOLE, new Early());
     }
 
     /**
-     * The same for a copy, without what only a backup wants to know, trying things out in this folder, which is made if need be.
+     * Checks a site for a copy: the same without what only a backup needs. Tests are done in this folder, which is
+     * created if needed.
      *
-     * @param early is completed as soon as that is known, which is before all the rest is
+     * @param early completed as soon as these results are known, before all others
      */
     public static SiteCheck in(Lane lane, FilePath folder, Early early) throws RemoteException, InterruptedException {
         return of(lane, new Look(folder, InstantSource.system(), false, Patience.USUAL), early);
     }
 
-    /** What a copy waits for: the first two before its first file is at the site, the digest when it is. */
+    /** Results that a copy needs early: the first two before its first file is at the site, the digest once it is. */
     public record Early(
             CompletableFuture<Boolean> syncsAtOnce,
             CompletableFuture<Boolean> unpacksTar,
@@ -75,7 +76,7 @@ public record SiteCheck(
             this(new CompletableFuture<>(), new CompletableFuture<>(), new CompletableFuture<>());
         }
 
-        /** Tells whoever waits that the look has failed. */
+        /** Reports to waiting threads that the check has failed. */
         public void fail(Exception e) {
             syncsAtOnce.completeExceptionally(e);
             unpacksTar.completeExceptionally(e);
@@ -84,13 +85,13 @@ public record SiteCheck(
     }
 
     /**
-     * How to look.
+     * How to check a site.
      *
-     * @param folder in which things are tried out
-     * @param clock that the site's is compared with
-     * @param whole whether to look also for what only a backup wants to know: which way to digests is fastest, and how fast, whether
-     *     files can be dropped from the site's memory, and what time it is there
-     * @param patience a command that has not ended by then is one that does not work
+     * @param folder where tests are done
+     * @param clock compared with the site's clock
+     * @param whole whether to find out what only a backup needs: the fastest digest method and its rate, whether files
+     *     can be dropped from the site's memory, and the site's clock
+     * @param patience a command that has not ended by then counts as not working
      */
     record Look(FilePath folder, InstantSource clock, boolean whole, Patience patience) {
 
@@ -108,7 +109,7 @@ public record SiteCheck(
         Thread.ofVirtual().name("try sync at " + lane.site().host()).start(sync);
         Sftp sftp = lane.sftp();
         List<String> findings = Collections.synchronizedList(new ArrayList<>());
-        // The root, unlike anything below it, may be a link to a folder.
+        // The root may be a link to a folder, unlike anything below it.
         boolean rootThere = sftp.isReadableFolder(FilePath.ROOT);
         SiteProbe probe = new SiteProbe(lane, look, findings, early);
         if (rootThere) {
@@ -138,17 +139,17 @@ public record SiteCheck(
                 List.copyOf(findings));
     }
 
-    /** A new name for a folder of ours that is removed again in a moment: a lost lane leaves it behind. */
+    /** Returns a new name for a temporary folder. A lost lane leaves the folder behind. */
     public static FilePath scratchName(String kind) {
         return FilePath.of(kind + UUID.randomUUID());
     }
 
-    /** Whether this is such a folder. */
+    /** Returns whether this is the name of such a folder. */
     public static boolean isScratch(FilePath folder) {
         return SCRATCH.matcher(FilePath.render(folder.name())).matches();
     }
 
-    /** Removes such a folder and all in it, if it is there. */
+    /** Removes such a folder and its content, if it exists. */
     public static void removeScratch(Lane lane, FilePath folder) throws RemoteException, InterruptedException {
         try {
             lane.sftp().rmdir(folder);
@@ -169,7 +170,7 @@ public record SiteCheck(
                             folder,
                             (path, facts) -> (facts.kind() == RemoteFacts.Kind.DIRECTORY ? folders : files).add(path));
         } catch (RemoteException e) {
-            // Some servers refuse to remove what is not there, and do not say why.
+            // Some servers refuse to remove a missing folder without giving that reason.
             if (e.reason() == Reason.NO_SUCH_FILE) {
                 return;
             }
@@ -184,7 +185,7 @@ public record SiteCheck(
         lane.sftp().rmdir(folder);
     }
 
-    /** Whether all is there that a backup cannot do without. */
+    /** Returns whether the site has everything that a backup requires. */
     public boolean usable() {
         return rootThere && writable && renameKeeps;
     }

@@ -21,33 +21,33 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Tries out, in a folder of its own that it removes again, what a site can do. */
+/** Tests what a site can do, in a temporary folder of its own. */
 final class SiteProbe {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Of these, one gets other content of the same length. */
+    /** The size of the test file that is later overwritten with other content of the same length. */
     private static final int REWRITTEN_BYTES = 65_537;
 
     private static final int[] SIZES_BYTES = {0, 1, REWRITTEN_BYTES, 1 << 19};
 
     private static final int MODE = 0600;
 
-    /** Of a file, before it has other content and after. */
+    /** The modification time of test files, before and after a change of content. */
     private static final long MODIFIED_SECONDS = 1_000_000_000;
 
-    /** The largest is digested so often in one go to see how fast that is. */
+    /** How often the largest file is digested in one command to measure the rate. */
     private static final int TIMED_REPEATS = 32;
 
-    /** Of the file that is to be dropped from the site's memory. */
+    /** The size of the file that is to be dropped from the site's memory. */
     private static final int CACHED_BYTES = 1 << 17;
 
-    /** A busy system may have dropped the file before we count, or hold it just then: one look at its memory shows little. */
+    /** A busy system may drop the file before the count, or keep it just then, so one try shows little. */
     private static final int CACHE_TRIES = 3;
 
     private static final Duration CLOCK_OFF_MAX = Duration.ofSeconds(60);
 
-    /** No text in UTF-8, Shift-JIS or EUC-JP. */
+    /** Not valid in UTF-8, Shift-JIS or EUC-JP. */
     private static final byte[] ODD_NAME = {'o', 'd', 'd', ' ', (byte) 0xFF, (byte) 0x80, '\n'};
 
     private static final String UNPACKED = "tar";
@@ -61,7 +61,7 @@ final class SiteProbe {
     private final FilePath folder;
     private final List<FilePath> made = new CopyOnWriteArrayList<>();
 
-    /** Those that are made, each after what is in it. */
+    /** The folders created, children before parents. */
     private final List<FilePath> folders;
 
     private boolean writable;
@@ -83,7 +83,7 @@ final class SiteProbe {
         this.findings = findings;
     }
 
-    /** Over a long way each answer takes its time, so whatever does not wait for another thing is tried at once. */
+    /** Runs all tests. Over a long distance each answer takes a while, so independent tests run at the same time. */
     void run() throws RemoteException, InterruptedException {
         try {
             sftp.mkdirs(folder);
@@ -122,7 +122,7 @@ final class SiteProbe {
         void run() throws RemoteException, InterruptedException;
     }
 
-    /** Does all of it at the same time; the first failure, if any, when all is over. */
+    /** Runs all of them at the same time. Throws the first failure, if any, after all have ended. */
     private static void together(List<Try> tries) throws RemoteException, InterruptedException {
         List<Future<?>> running = new ArrayList<>();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -202,12 +202,12 @@ final class SiteProbe {
             right = right(List.of(ExecDigest.PERL), known);
         }
         if (!look.whole()) {
-            // Others may be faster, but to find that out takes longer than many a copy.
+            // Others may be faster, but finding that out takes longer than many a copy.
             digest = right.isEmpty() ? digest : right.getFirst();
             early.digest().complete(digest);
             return;
         }
-        // Only now, as the first time has to start a shell and to read programs from the disk.
+        // Measured after the tests, because the first command has to start a shell and to read programs from the disk.
         double best = 0;
         for (RemoteDigest way : right) {
             double rate = bytesPerSecond(way, TIMED_REPEATS);
@@ -224,7 +224,9 @@ final class SiteProbe {
         return commands.isEmpty() ? right(List.of(ExecDigest.COREUTILS, new CheckFileDigest()), known) : commands;
     }
 
-    /** Those of these ways that are right, also about a file that has changed since, of which neither size nor time tells. */
+    /**
+     * Returns those methods whose digests are right, also for a file that was changed without a change of size or time.
+     */
     private List<RemoteDigest> right(List<RemoteDigest> ways, Map<FilePath, Digest> known)
             throws RemoteException, InterruptedException {
         List<RemoteDigest> right = new ArrayList<>();
@@ -255,14 +257,14 @@ final class SiteProbe {
         return content;
     }
 
-    /** Nothing that can be known before: what was answered once must not be right again. */
+    /** Returns unpredictable content, so that an earlier answer cannot be right again. */
     private static byte[] noise(int bytes) {
         byte[] noise = new byte[bytes];
         new SplittableRandom(RANDOM.nextLong()).nextBytes(noise);
         return noise;
     }
 
-    /** Whether it is right for every size, and silent about what is not there. */
+    /** Returns whether the method is right for every size and leaves out a missing file. */
     private boolean isRight(RemoteDigest way, Map<FilePath, Digest> known)
             throws RemoteException, InterruptedException {
         List<FilePath> asked = new ArrayList<>(known.keySet());
@@ -274,13 +276,16 @@ final class SiteProbe {
         return answer.isPresent() && answer.get().equals(known);
     }
 
-    /** What a way says of these files; empty if it does not work, which is a finding if it begins and does not come to an end. */
+    /**
+     * Returns the digests of these files; empty if the method does not work. A command that does not end in time or
+     * prints too much is a finding, too.
+     */
     private Optional<Map<FilePath, Digest>> answer(RemoteDigest way, List<FilePath> files)
             throws RemoteException, InterruptedException {
         try {
             return Optional.of(way.with(look.patience()).digests(lane, files, 0));
         } catch (RemoteException e) {
-            // NB: after a command that does not end, or says too much, the lane is as good as before.
+            // NB: after a command that does not end, or prints too much, the lane is still usable.
             if (endsTheLook(e) && !(lane.isOpen() && way instanceof ExecDigest)) {
                 throw e;
             }
@@ -291,7 +296,10 @@ final class SiteProbe {
         }
     }
 
-    /** How fast it goes for the largest file, so many times, without the way there and back and the command's start; 0 if it does not. */
+    /**
+     * Returns the rate in bytes per second for the largest file, digested {@code times} times, without the round trip
+     * and the start of the command; 0 if the method fails.
+     */
     private double bytesPerSecond(RemoteDigest way, int times) throws RemoteException, InterruptedException {
         int bytes = SIZES_BYTES[SIZES_BYTES.length - 1];
         long startNanos = nanos(way, List.of(nameOf(SIZES_BYTES[1]))).orElse(0);
@@ -302,7 +310,7 @@ final class SiteProbe {
                 : 0;
     }
 
-    /** How long the answer about one file, asked for several times, takes; empty if it does not come. */
+    /** Returns how long the digest of one file, which may be listed several times, takes; empty if it fails. */
     private OptionalLong nanos(RemoteDigest way, List<FilePath> file) throws RemoteException, InterruptedException {
         long before = System.nanoTime();
         Optional<Map<FilePath, Digest>> answer = answer(way, file);
@@ -321,7 +329,7 @@ final class SiteProbe {
         }
     }
 
-    /** With files of its own, that nobody else reads meanwhile. */
+    /** Uses files of its own, which nobody else reads meanwhile. */
     private void tryCache() throws RemoteException, InterruptedException {
         for (int i = 0; cache.isEmpty() && i < CACHE_TRIES; i++) {
             FilePath file = write(new byte[] {'m', (byte) ('0' + i)}, new byte[CACHED_BYTES]);
@@ -369,8 +377,8 @@ final class SiteProbe {
     }
 
     /**
-     * Whether a tar there makes files as they are meant, with their modes and times, and in place of a link that has the name, not through it. What
-     * it does wrong is no finding: files are sent by SFTP then.
+     * Tests whether a tar there creates files correctly, with their modes and times, and replaces a link of the same
+     * name instead of following it. A failure is not a finding: files are then sent by SFTP.
      */
     private void tryTar() throws RemoteException, InterruptedException {
         if (!look.whole() && !TarFeed.pays(lane)) {
@@ -426,7 +434,7 @@ final class SiteProbe {
         return e.retryable() || e.reason() == Reason.PROTOCOL;
     }
 
-    /** A file that tar is to make. */
+    /** A file that tar is to create. */
     private final class Unpacked {
 
         private final String name;

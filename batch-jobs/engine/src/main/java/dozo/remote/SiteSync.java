@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Brings everything that the site has acknowledged to its disk, names included, by one command for the whole file system.
- * Callers at the same time share it: whoever comes while one is under way waits for the next, which does for all of them.
+ * Writes everything that the site has acknowledged to its disk, including names, by one command for the whole file
+ * system. Concurrent callers share it: those who come while one is running wait for the next, which serves all of them.
  */
 public final class SiteSync {
 
@@ -16,7 +16,7 @@ public final class SiteSync {
     private volatile long begun;
     private volatile long ended;
 
-    /** Returns when all that was acknowledged before the call is on the site's disk. */
+    /** Returns when everything that was acknowledged before the call is on the site's disk. */
     public void sync(Lane lane) throws RemoteException, InterruptedException {
         long enough = begun + 1;
         running.lockInterruptibly();
@@ -33,7 +33,7 @@ public final class SiteSync {
         }
     }
 
-    /** Whether the site has the command and lets us use it. */
+    /** Returns whether the site has the command and allows its use. */
     static boolean offeredBy(Lane lane) throws RemoteException, InterruptedException {
         try {
             run(lane);

@@ -41,23 +41,23 @@ import org.apache.sshd.common.util.security.SecurityUtils;
 import org.apache.sshd.core.CoreModuleProperties;
 
 /**
- * How we connect to one site and log in: pinned host key, one key of ours, modern algorithms only with AES-GCM first, and
- * a heartbeat that notices a dead link within 30 s. Reads no configuration of the user's and asks no agent.
+ * Connects to one site and logs in: pinned host key, one private key, modern algorithms only with AES-GCM first, and a
+ * heartbeat that detects a dead link within 30 s. Ignores the user's SSH configuration and agent.
  */
 final class SshLogin implements AutoCloseable {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(15);
     private static final Duration AUTH_TIMEOUT = Duration.ofSeconds(30);
 
-    /** Two unanswered beats after one another end a connection: noticed after 16 to 24 s. */
+    /** Two unanswered beats in a row end a connection: detected after 16 to 24 s. */
     private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(8);
 
     private static final int HEARTBEATS_UNANSWERED_MAX = 2;
 
-    /** What we let the site send ahead when we read: its way is as long as ours. */
+    /** How much the site may send ahead while files are read: the distance is the same in both directions. */
     private static final long RECEIVE_WINDOW_BYTES = 8L << 20;
 
-    /** The first needs a library that may not be there; a client without it still meets every OpenSSH since 6.5. */
+    /** The first one needs an optional library; without it a client still supports every OpenSSH since 6.5. */
     private static final List<BuiltinDHFactories> KEY_EXCHANGES = List.of(
             BuiltinDHFactories.mlkem768x25519,
             BuiltinDHFactories.curve25519,
@@ -122,7 +122,7 @@ final class SshLogin implements AutoCloseable {
         CoreModuleProperties.HEARTBEAT_INTERVAL.set(client, HEARTBEAT_INTERVAL);
         CoreModuleProperties.HEARTBEAT_NO_REPLY_MAX.set(client, HEARTBEATS_UNANSWERED_MAX);
         CoreModuleProperties.WINDOW_SIZE.set(client, RECEIVE_WINDOW_BYTES);
-        // NB: without an answer to these, a site that refuses them looks like one that is slow.
+        // NB: without answers to these, a site that refuses looks like a slow one.
         CoreModuleProperties.REQUEST_EXEC_REPLY.set(client, true);
         CoreModuleProperties.REQUEST_SUBSYSTEM_REPLY.set(client, true);
         CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(client, ChannelWriter.WINDOW_TIMEOUT);
@@ -130,7 +130,7 @@ final class SshLogin implements AutoCloseable {
         return client;
     }
 
-    /** A new connection, logged in, with its SFTP channels. */
+    /** Returns a new connection, logged in, with its SFTP channels. */
     Lane lane(int number, int channels) throws RemoteException, InterruptedException {
         ClientSession session = session();
         try {
@@ -164,7 +164,7 @@ final class SshLogin implements AutoCloseable {
     }
 
     private ClientSession connect(AtomicBoolean otherHostKey) throws RemoteException, InterruptedException {
-        // NB: in the context and not the session, whose attributes are gone when it is closed.
+        // NB: in the context and not in the session, whose attributes are gone after it is closed.
         Map<AttributeKey<?>, Object> context = new HashMap<>();
         context.put(OTHER_HOST_KEY, otherHostKey);
         JumpChannel way = jump.isPresent() ? jump.get().wayTo(site) : null;
@@ -187,7 +187,7 @@ final class SshLogin implements AutoCloseable {
         }
     }
 
-    /** Has this host forward a new connection to the site. */
+    /** Makes this host forward a new connection to the site. */
     private JumpChannel wayTo(SiteAddress target) throws RemoteException, InterruptedException {
         ClientSession session = session();
         try {
@@ -240,7 +240,7 @@ final class SshLogin implements AutoCloseable {
                 .filter(BuiltinDHFactories::isSupported)
                 .map(ClientBuilder.DH2KEX)
                 .toList());
-        // The kinds of the pinned keys first: a host with keys of several kinds shows the one we know.
+        // The types of the pinned keys first: a host with keys of several types then presents a known one.
         Set<String> known = new HashSet<>();
         for (PublicKey key : pinned) {
             String type = KeyUtils.getKeyType(key);

@@ -2,7 +2,7 @@ package dozo.remote;
 
 import dozo.remote.RemoteException.Reason;
 
-/** SFTP status codes in our words; codes of later versions too, as some servers send them in version 3. */
+/** Translates SFTP status codes, including those of later versions, which some servers send in version 3. */
 final class StatusCodes {
 
     private StatusCodes() {}

@@ -8,19 +8,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Files for a folder at the site, as one archive that a tar there unpacks while it comes: no request and no round trip a file. The format is POSIX.1-1988's
- * ustar; names are plain ASCII. Used by one thread.
+ * Sends files to a folder at the site as one archive, which a tar there unpacks as it arrives: no request and no round
+ * trip per file. The format is ustar (POSIX.1-1988); names are plain ASCII. Used by one thread.
  */
 public final class TarFeed implements AutoCloseable {
 
     /**
-     * The folder travels on the input, so that nothing the site's shell could misread is part of the command. POSIX: read takes its line byte by
-     * byte from a pipe, so that all the rest is tar's.
+     * The folder travels on the input, so that nothing that the site's shell could misread is part of the command.
+     * POSIX: read takes its line byte by byte from a pipe, so that tar gets all the rest.
      */
     private static final String COMMAND = "export LC_ALL=C; umask 077; IFS= read -r root && cd \"$root\""
             + " && IFS= read -r folder && cd \"$folder\" && exec tar -x -p -o -f -";
 
-    /** Over a longer way one channel carries less than 20 MB/s. An archive has only one; SFTP spreads its files over all. */
+    /**
+     * Over a longer round trip one channel carries less than 20 MB/s. An archive has only one; SFTP spreads its files
+     * over all.
+     */
     private static final long ROUND_TRIP_MAX_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final int BLOCK_BYTES = 512;
@@ -38,16 +41,17 @@ public final class TarFeed implements AutoCloseable {
         this.patience = patience;
     }
 
-    /** Whether the way is not so long that files are sooner there by SFTP. */
+    /** Returns whether the round trip is short enough for archives to be faster than SFTP. */
     static boolean pays(Lane lane) {
         return lane.roundTripNanos() <= ROUND_TRIP_MAX_NANOS;
     }
 
     /**
-     * Begins to feed a tar that unpacks into this folder, which is there.
+     * Starts a tar that unpacks into this existing folder.
      *
-     * @param patience tar may take nothing for so long, and has as long for its end, and for each file
-     * @param whenClosed is told when it is closed
+     * @param patience how long tar may read nothing; also the least time for its end, to which time for files and bytes
+     *     is added
+     * @param whenClosed runs when the feed is closed
      */
     static TarFeed into(Lane lane, FilePath folder, Patience patience, Runnable whenClosed)
             throws RemoteException, InterruptedException {
@@ -67,9 +71,9 @@ public final class TarFeed implements AutoCloseable {
     }
 
     /**
-     * Begins a file; its content has to follow, all of it.
+     * Begins a file; its complete content must follow.
      *
-     * @param name plain ASCII, no longer than 100 bytes; a folder in it is made
+     * @param name plain ASCII, at most 100 bytes; a folder in it is created
      * @param sizeBytes less than 8 GiB
      * @param modifiedSeconds 1970–2242
      */
@@ -87,7 +91,7 @@ public final class TarFeed implements AutoCloseable {
         endFile(content.length, 0);
     }
 
-    /** Room for content, for one byte at least. */
+    /** Returns room for at least one byte of content. */
     public ByteBuffer room() throws RemoteException, InterruptedException {
         return feed.room();
     }
@@ -98,7 +102,7 @@ public final class TarFeed implements AutoCloseable {
         }
     }
 
-    /** Ends a file of this size: with zeros where content is missing. */
+    /** Ends a file of this size, with zeros for missing content. */
     public void endFile(long sizeBytes, long missing) throws RemoteException, InterruptedException {
         fill(missing);
         fill(-sizeBytes & (BLOCK_BYTES - 1));
@@ -107,7 +111,7 @@ public final class TarFeed implements AutoCloseable {
     /**
      * Ends the archive, and waits until tar has unpacked it.
      *
-     * @throws RemoteException REFUSED if tar says that something was wrong; STUCK if it does not end in time; LOST if it was cut off
+     * @throws RemoteException REFUSED if tar reports an error; STUCK if it does not end in time; LOST if it was cut off
      */
     public void end() throws RemoteException, InterruptedException {
         fill(ZEROS.length);
@@ -120,7 +124,7 @@ public final class TarFeed implements AutoCloseable {
         }
     }
 
-    /** Gives it up if it has not ended. */
+    /** Abandons the archive if it has not ended. */
     @Override
     public void close() {
         feed.close();
@@ -145,7 +149,7 @@ public final class TarFeed implements AutoCloseable {
         return header;
     }
 
-    /** Digits that fill the field, and a NUL. */
+    /** Writes octal digits that fill the field, and a NUL. */
     private static void octal(byte[] header, int at, int length, long value) {
         long left = value;
         for (int i = at + length - 2; i >= at; i--) {

@@ -3,9 +3,9 @@ package dozo.remote;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How many lanes with how many channels each: first from the round trip, then from what is measured. A channel carries at most
- * its server's window in a round trip, 2 MiB with OpenSSH, so a long way needs many; a short one needs lanes for the cores at
- * both ends. Pure arithmetic, not thread-safe.
+ * Chooses the number of lanes and of channels on each: first from the round trip, then by measurement. A channel
+ * carries at most its server's window per round trip, 2 MiB with OpenSSH, so a long distance needs many channels; a
+ * short one needs lanes for the cores at both ends. Pure arithmetic, not thread-safe.
  */
 final class Tuning {
 
@@ -15,20 +15,20 @@ final class Tuning {
     /** Channels of a lane for files; a stock sshd allows ten in all (MaxSessions), and commands need some. */
     static final int CHANNELS_MAX = 4;
 
-    /** What a site at some distance is expected to take before anything is measured: 1 Gbit/s, with half as much again. */
+    /** The rate assumed for a distant site before any measurement: 1 Gbit/s, with half as much again. */
     private static final double FIRST_BYTES_PER_SECOND = 1.5 * 125e6;
 
-    /** Lanes where the way is long: on a lossy one a single connection is slow however many channels it has. */
+    /** Lanes over a long distance: with packet loss a single connection is slow, however many channels it has. */
     private static final int LANES_FAR = 4;
 
     private static final int LANES_NEAR_MIN = 2;
     private static final int LANES_NEAR_MAX = 8;
     private static final long FAR_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** Channels that could carry less than twice the measured rate are what holds it up. */
+    /** If the channels could carry less than twice the measured rate, they are the bottleneck. */
     private static final double HELD_UP_SHARE = 0.5;
 
-    /** More lanes have to bring at least this, or they were one step too many. */
+    /** If more lanes are not faster by at least this factor, no more are added. */
     private static final double WORTH_IT = 1.1;
 
     private final int lanesMax;
@@ -39,9 +39,9 @@ final class Tuning {
     private boolean enough;
 
     /**
-     * The first choice.
+     * Makes the first choice.
      *
-     * @param lanesMax never more lanes than this
+     * @param lanesMax the limit of lanes
      * @param cores processors of this machine
      */
     Tuning(long roundTripNanos, int lanesMax, int cores) {
@@ -61,7 +61,7 @@ final class Tuning {
         return channels;
     }
 
-    /** A measured rate over a while in which all of {@link #lanes()} were open and busy. */
+    /** Takes a rate that was measured while all {@link #lanes()} were open and busy. */
     void measured(double bytesPerSecond) {
         if (enough) {
             return;

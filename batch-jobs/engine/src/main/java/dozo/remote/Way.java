@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How connections get to a site.
+ * How connections reach a site.
  *
- * @param jump a host that forwards them to the site, as with {@code ssh -J}. It has a host key of its own, and resolves the site's name. Its
- *     root is not used
+ * @param jump a host that forwards them to the site, as with {@code ssh -J}. It has a host key of its own, and resolves
+ *     the site's name. Its root is not used
  * @param dscp the DSCP mark of their packets (RFC 2474), 0 to 63; 0: none
  */
 public record Way(Optional<SiteAddress> jump, int dscp) {
@@ -17,7 +17,10 @@ public record Way(Optional<SiteAddress> jump, int dscp) {
 
     public static final int DSCP_MAX = 63;
 
-    /** Those that are no class selector ({@code cs0} to {@code cs7}) and no assured forwarding ({@code af11} to {@code af43}). */
+    /**
+     * The names besides class selectors ({@code cs0} to {@code cs7}) and assured forwarding ({@code af11} to {@code
+     * af43}).
+     */
     private static final Map<String, Integer> NAMES = Map.of("le", 1, "ef", 46);
 
     public Way {

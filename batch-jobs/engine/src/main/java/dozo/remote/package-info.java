@@ -1,4 +1,4 @@
-/** The only room that speaks SSH: lanes to a DR site, pipelined SFTP on them, and digests computed over there. */
+/** The only room that uses SSH: lanes to a DR site, pipelined SFTP on them, and digests computed at the site. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"crypto", "file"})
 package dozo.remote;

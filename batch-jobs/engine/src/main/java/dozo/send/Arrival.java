@@ -5,18 +5,18 @@ import dozo.file.Entry;
 import dozo.file.FilePath;
 import dozo.send.Outcome.Failed;
 
-/** What came of sending a file, before anything is proven. */
+/** The result of sending a file, before it is verified. */
 sealed interface Arrival {
 
     /**
-     * All of it lies at the site under this name. The digest is that of what was read here.
+     * The complete file is at the site under this name. The digest is of the bytes read here.
      *
-     * @param mode the permissions it has there
-     * @param wayIn how it came there; of an archive, it lies in the folder that is the archive's own
+     * @param mode its permissions there
+     * @param wayIn how it was sent; a file of an archive is in the archive's own folder
      */
     record Arrived(Entry file, Digest digest, FilePath lies, int mode, WayIn wayIn) implements Arrival {
 
-        /** By SFTP. */
+        /** Creates an arrival by SFTP. */
         Arrived(Entry file, Digest digest, FilePath lies, int mode) {
             this(file, digest, lies, mode, WayIn.SFTP);
         }

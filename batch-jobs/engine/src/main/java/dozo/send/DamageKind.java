@@ -1,15 +1,15 @@
 package dozo.send;
 
-/** How a copy is not as it was proven. */
+/** How a copy differs from its verified state. */
 public enum DamageKind {
-    /** Nothing has its name. */
+    /** Its name does not exist. */
     MISSING,
     /** It is shorter. */
     TRUNCATED,
     /** It has other bytes. */
     ALTERED,
-    /** Something else has its name: a folder or link for a file, and the like. */
+    /** Something else has its name, such as a folder or link instead of a file. */
     REPLACED,
-    /** It is a link to something else. */
+    /** It is a link with another target. */
     RELINKED
 }

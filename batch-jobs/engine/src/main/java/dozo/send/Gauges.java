@@ -2,7 +2,7 @@ package dozo.send;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What an engine is at, and what it has moved. Counting costs its workers next to nothing; what it says is for who looks. */
+/** Counts what an engine is doing and what it has moved, for monitoring. Counting costs the workers almost nothing. */
 final class Gauges {
 
     final Gauge sending = new Gauge();
@@ -13,10 +13,10 @@ final class Gauges {
     final Gauge reading = new Gauge();
     final Gauge digesting = new Gauge();
 
-    /** Content bytes sent, those that had to be sent again too. */
+    /** Content bytes sent, including repeated ones. */
     final LongAdder bytesMoved = new LongAdder();
 
-    /** How many are at one thing. */
+    /** The number of units or files in one activity. */
     static final class Gauge {
 
         private final LongAdder inside = new LongAdder();

@@ -6,20 +6,20 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /**
- * What is kept of a block that was filled from a sparse file: the first run of bytes that are to be written; zeros before it are left
- * out, so that they become a hole. What comes behind it is read again.
+ * The part to write of a block that was filled from a sparse file: the first run of data. Zeros before it are left out
+ * and become a hole. What follows it is read again.
  *
- * @param skipped how many zeros come before the content of the block
- * @param written how many bytes the content has then
+ * @param skipped the number of zeros before the content
+ * @param written the bytes of content left in the block
  */
 record Kept(int skipped, int written) {
 
     /**
-     * Cuts a block to what is to be written.
+     * Cuts a block to the part to write.
      *
-     * @param holes whether zeros are left out at all
+     * @param holes whether to leave zeros out at all
      * @param offset where in the file the block begins
-     * @param read takes what is used up of the block, the zeros too
+     * @param read receives the consumed part of the block, including zeros
      */
     static Kept of(Block block, boolean holes, long offset, Consumer<Block> read) {
         ByteBuffer content = block.content();
@@ -36,7 +36,7 @@ record Kept(int skipped, int written) {
         return new Kept(skipped, written);
     }
 
-    /** How far it reaches in the file. */
+    /** Returns how many bytes of the file it covers. */
     int bytes() {
         return skipped + written;
     }

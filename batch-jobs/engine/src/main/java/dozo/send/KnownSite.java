@@ -21,13 +21,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What is known of a site, or will be as soon as the look at it is over: whoever asks earlier waits for that. */
+/** The known properties of a site. If its check is still running, callers wait for the result. */
 public final class KnownSite {
 
-    /** So many commands one after the other that do not end are not the trouble of single files. */
+    /** If this many commands in a row do not end, the site is the problem and not single files. */
     private static final int STUCK_MAX = 8;
 
-    /** On a short way a look is over by then. */
+    /** Over a short distance a check takes less than this. */
     private static final Duration LOOK_PATIENCE = Duration.ofMillis(300);
 
     private final Future<SiteCheck> check;
@@ -37,7 +37,7 @@ public final class KnownSite {
     private final Patience patience;
     private final AtomicInteger stuck = new AtomicInteger();
 
-    /** Looks at a site; does not come back before what is wanted early is known. */
+    /** Checks a site; returns only after the early results are known. */
     @FunctionalInterface
     public interface Look {
         SiteCheck look(SiteCheck.Early early) throws RemoteException, InterruptedException;
@@ -56,12 +56,12 @@ public final class KnownSite {
         this.patience = patience;
     }
 
-    /** A site that was looked at. */
+    /** Returns a site with a finished check. */
     public static KnownSite of(SiteCheck check) {
         return of(check, Patience.USUAL);
     }
 
-    /** The same, whose commands are waited for like this. */
+    /** Returns a site with a finished check, with this patience for its commands. */
     public static KnownSite of(SiteCheck check, Patience patience) {
         return new KnownSite(
                 CompletableFuture.completedFuture(check),
@@ -71,7 +71,7 @@ public final class KnownSite {
                 patience);
     }
 
-    /** A site that is looked at from now on, by a thread of its own. */
+    /** Returns a site whose check starts now, on a thread of its own. */
     public static KnownSite lookedAtMeanwhile(Look look) {
         SiteCheck.Early early = new SiteCheck.Early();
         FutureTask<SiteCheck> check = new FutureTask<>(() -> {
@@ -86,12 +86,12 @@ public final class KnownSite {
         return new KnownSite(check, early.syncsAtOnce(), early.unpacksTar(), early.digest(), Patience.USUAL);
     }
 
-    /** The same site, which is sent nothing but by SFTP. */
+    /** Returns the same site without archives: everything is sent by SFTP. */
     public KnownSite bySftpAlone() {
         return new KnownSite(check, syncsAtOnce, CompletableFuture.completedFuture(false), digest, patience);
     }
 
-    /** Returns when nothing is tried out there any more. */
+    /** Returns when the check is over. */
     void awaitLook() throws RemoteException, InterruptedException {
         var _ = RemoteException.join(check);
     }
@@ -101,11 +101,10 @@ public final class KnownSite {
     }
 
     /**
-     * The site's digests of these files, of those that it gives.
+     * Returns the site's digests of these files, as far as it computes them.
      *
-     * @param bytes what they hold together
-     * @throws RemoteException STUCK if they did not come in time; LOST when so many commands in a row did not end that there is
-     *     no sense in waiting for more
+     * @param bytes the total size of the files
+     * @throws RemoteException STUCK if they did not come in time; LOST if too many commands in a row did not end
      */
     Map<FilePath, Digest> digests(Lane lane, List<FilePath> files, long bytes)
             throws RemoteException, InterruptedException {
@@ -136,7 +135,8 @@ public final class KnownSite {
     }
 
     /**
-     * Whether files may be sent there as archives. Does not wait long for a look: what is sent before it is over goes by SFTP.
+     * Returns whether files may be sent there as archives. Does not wait long for the check: until it is over, files
+     * are sent by SFTP.
      */
     boolean unpacksTar() throws RemoteException, InterruptedException {
         try {

@@ -16,16 +16,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Sends one large file over all lanes at once. It is read once, in order, and digested as it is read; each block goes to
- * the channel that has most room for it, so a slow lane holds nobody up.
+ * Sends one large file over all lanes at once. It is read once, in order, and digested meanwhile; each block goes to
+ * the channel with the most room, so a slow lane does not delay the others.
  *
- * <p>What an earlier attempt left under the temporary name is used as far as it is proven: the site digests each whole range of
- * it, and ranges that have the source's digest are not sent again. A restart so costs a second reading of what was sent, on
- * both sides, and nothing has to be remembered about it (ADR 0014).
+ * <p>A temporary file of an earlier attempt is reused as far as it is verified: the site digests each complete range of
+ * it, and ranges with the source's digest are not sent again. A restart therefore reads what was sent a second time, on
+ * both sides, and needs no stored state (ADR 0014).
  */
 final class LargeFile {
 
-    /** What is proven and kept as one after a failure. */
+    /** The size of a range, which is verified and kept as one after a failure. */
     static final long RANGE_BYTES = 64 << 20;
 
     private final Lanes lanes;
@@ -38,8 +38,8 @@ final class LargeFile {
     private final MessageDigest whole = Digest.algorithm();
 
     /**
-     * @param holes whether zeros are left out. Only where nothing can be there: behind the first range that is not proven, the file is
-     *     cut off first
+     * @param holes whether zeros are left out. Before the first unverified range the file is truncated there, because a
+     *     hole needs a place without data
      */
     LargeFile(Lanes lanes, KnownSite site, Throttle throttle, Gauges gauges, Route route, Entry entry, boolean holes) {
         this.lanes = lanes;
@@ -52,7 +52,7 @@ final class LargeFile {
     }
 
     /**
-     * Brings all bytes to the site under the temporary name, with the file's mode and time.
+     * Sends all bytes to the temporary name, with the file's mode and time.
      *
      * @return the source's digest
      */
@@ -68,8 +68,8 @@ final class LargeFile {
                     continue;
                 }
                 if (holes && !there.isEmpty()) {
-                    // NB: nothing is under way yet, for all before was proven; and nothing that is there stays where a
-                    // hole is to be.
+                    // NB: nothing is in flight yet, because all ranges before were verified; truncating removes old
+                    // data where a hole is to be.
                     lanes.next().sftp().cutOff(temporary, at);
                     there = Map.of();
                 }
@@ -87,7 +87,7 @@ final class LargeFile {
         return Digest.of(whole.digest());
     }
 
-    /** The digests of the whole ranges an earlier attempt left; if there is anything else, it is removed. */
+    /** Returns the digests of the complete ranges of an earlier attempt; removes anything else with this name. */
     private Map<Integer, Digest> rangesThere(FilePath temporary) throws RemoteException, InterruptedException {
         Lane lane = lanes.next();
         Optional<RemoteFacts> left = lane.sftp().lstat(temporary);
@@ -136,7 +136,7 @@ final class LargeFile {
                 gauges.bytesMoved.add(kept.written());
             }
             if (kept.bytes() == 0) {
-                // The file ends here: that it is shorter now is found when all is read.
+                // The file is shorter now; this is detected when everything is read.
                 return;
             }
             at += kept.bytes();

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What runs left under temporary names. */
+/** Files that runs left under temporary names. */
 final class Leftovers {
 
     private final Lane lane;
@@ -24,9 +24,9 @@ final class Leftovers {
     }
 
     /**
-     * Removes those in a folder, but for the files with these numbers; and the folder, unless something stays in it.
+     * Removes those in a folder, except the files with these numbers, and the folder if it is then empty.
      *
-     * @return whether nothing is left that should not be
+     * @return whether only files to keep are left
      */
     boolean sweep(FilePath incoming, Set<Integer> keep) throws RemoteException, InterruptedException {
         if (removeIfEmpty(incoming)) {
@@ -52,11 +52,12 @@ final class Leftovers {
     }
 
     /**
-     * Removes those of all experiments, with the folders that they lay in.
+     * Removes those of all experiments, with their folders.
      *
-     * @param all where each project has a folder, with one for each experiment in it
-     * @param keep the numbers of an experiment's files that stay; empty: nobody knows the experiment, and nothing of it is touched
-     * @param probesBefore a look at a site that began before this time is over, and what it left goes too
+     * @param all the folder with a folder for each project, which contains one for each experiment
+     * @param keep the numbers of an experiment's files to keep; empty: the experiment is unknown, and its files are
+     *     left alone
+     * @param probesBefore a site check that began before this time is over, and what it left is removed, too
      * @return a sentence for each folder that could not be emptied
      */
     List<String> sweepAll(FilePath all, Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
@@ -102,7 +103,7 @@ final class Leftovers {
                 whyNot(experiment, () -> sweep(experiment, kept.get())).ifPresent(refused::add);
             }
         }
-        // One that has only unknown folders in it stays.
+        // A project folder with unknown folders in it stays.
         var _ = removeIfEmpty(project);
     }
 
@@ -110,7 +111,7 @@ final class Leftovers {
         boolean isWhole() throws RemoteException, InterruptedException;
     }
 
-    /** Empties a folder; why not, if that cannot be. */
+    /** Empties a folder. Returns the reason if that fails. */
     private static Optional<String> whyNot(FilePath folder, Removal removal)
             throws RemoteException, InterruptedException {
         try {
@@ -127,7 +128,7 @@ final class Leftovers {
         }
     }
 
-    /** Whether it is gone; if not, something lies in it. */
+    /** Returns whether the folder is gone; if not, it is not empty. */
     boolean removeIfEmpty(FilePath folder) throws RemoteException, InterruptedException {
         try {
             lane.sftp().rmdir(folder);

@@ -1,15 +1,15 @@
 package dozo.send;
 
 /**
- * What the engine's workers are at in this moment. Where they crowd is what holds the others up; one look says little, some dozens
- * over a few seconds do.
+ * What the engine's workers are doing at the moment. Where many of them are is the bottleneck; one sample says little,
+ * some dozens over a few seconds do.
  *
- * @param sending units whose files are on their way
+ * @param sending units whose files are being sent
  * @param proving units whose digests the site computes
- * @param naming units that are proven, and are given their names and brought to the site's disks
+ * @param naming verified units that are being renamed and synced to the site's disks
  * @param recording units whose outcomes are being recorded
- * @param files files on their way; those that are neither read nor digested wait for the site
- * @param reading files that the source is asked for
+ * @param files files being sent; those neither read nor digested wait for the site
+ * @param reading files waiting for the source
  * @param digesting files whose bytes are being digested here
  */
 public record Load(int sending, int proving, int naming, int recording, int files, int reading, int digesting) {

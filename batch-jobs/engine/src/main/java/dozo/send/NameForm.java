@@ -6,15 +6,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * The two ways in which a line of a bag's tag files tells a file's name. Most names have the same line in both; no two names
- * ever have the same line in one of them. See ADR 0025.
+ * The two forms of a file's line in a bag's tag files. Most names have the same line in both; within one form no two
+ * names have the same line. See ADR 0025.
  */
 public enum NameForm {
 
     /**
-     * As a bag's manifest tells it (RFC 8493, section 2.1.3): newline and carriage return percent-encoded, and a percent sign
-     * where it would otherwise be read as the beginning of an encoding. NB: the RFC wants every percent sign encoded, but the
-     * Library of Congress's validator does not decode those, and writes them as they are.
+     * As in a bag's manifest (RFC 8493, section 2.1.3): newline and carriage return are percent-encoded, and so is a
+     * percent sign that would otherwise be read as the beginning of an encoding. NB: the RFC requires every percent
+     * sign to be encoded, but the Library of Congress's validator does not decode those, and writes them unencoded.
      */
     BAG {
         @Override
@@ -37,7 +37,7 @@ public enum NameForm {
         }
     },
 
-    /** As {@code sha256sum} escapes it: the line begins with a backslash when something in the name is escaped. */
+    /** As {@code sha256sum} escapes it: the line begins with a backslash if anything in the name is escaped. */
     SHA256SUM {
         @Override
         public void writeLine(OutputStream out, String digest, byte[] name) throws IOException {
@@ -66,8 +66,8 @@ public enum NameForm {
     public abstract void writeLine(OutputStream out, String digest, byte[] name) throws IOException;
 
     /**
-     * Whether {@code sha256sum -c} would look for another file when it reads the name in the bag's form. A backslash is no
-     * reason: only in a line that begins with one does it mean anything.
+     * Returns whether {@code sha256sum -c} would look for another file if it reads the name in the bag's form. A
+     * backslash does not matter: it has a meaning only in a line that begins with one.
      */
     public static boolean differ(byte[] name) {
         for (int i = 0; i < name.length; i++) {
@@ -78,7 +78,7 @@ public enum NameForm {
         return false;
     }
 
-    /** Whether a percent sign stands there that a reader would take for the beginning of an encoding. */
+    /** Returns whether there is a percent sign that a reader would take for the beginning of an encoding. */
     private static boolean isAmbiguous(byte[] name, int at) {
         if (name[at] != '%' || at + ENCODED_LENGTH > name.length) {
             return false;

@@ -14,15 +14,15 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * Where a copy can lie that is not where its receipts have it: a run that died had moved it aside already, or two of one name
- * were. That is in the bag, or among the versions of any manifest, under its name or, where that was taken, with {@code ~2},
- * {@code ~3} … after it or after a folder's name. Which of them it is, its digest says.
+ * Other places of a copy than its receipts say: a run may have moved it aside before it died, or two had the same name.
+ * The places are in the bag, or among the versions of any manifest, under its name or, if that was in use, with {@code
+ * ~2}, {@code ~3} … appended to the name or to a folder's name. The digest tells which of them is the copy.
  */
 public final class OtherPlaces {
 
     private static final int DIGITS_MAX = 9;
 
-    /** Longer ones no site has. */
+    /** No site supports longer names. */
     private static final int NAME_BYTES_MAX = 255;
 
     private final FilePath data;
@@ -33,7 +33,7 @@ public final class OtherPlaces {
         this.versions = versions;
     }
 
-    /** Those of an experiment, with the versions that are there now. */
+    /** Returns the places of an experiment, with the versions that exist now. */
     public static OtherPlaces at(Lane lane, SiteFolders folders) throws RemoteException, InterruptedException {
         TreeSet<Integer> manifests = new TreeSet<>(Comparator.reverseOrder());
         try {
@@ -53,8 +53,8 @@ public final class OtherPlaces {
     }
 
     /**
-     * Every file and link that a copy of this name can be: the one in the bag first, then those of the latest manifest. Asks
-     * the site about each folder on the way, so it is for what is missed, and not for every file.
+     * Returns every file and link that may be a copy of this name: first the one in the bag, then those among the
+     * versions, the latest manifest first. Sends requests for each folder on the way, so use it only for missing files.
      *
      * @param name below the source's root
      */
@@ -71,7 +71,7 @@ public final class OtherPlaces {
         return found;
     }
 
-    /** The folders that this folder can be, below one of these. */
+    /** Returns the folders that may be this folder, below one of these. */
     private static List<FilePath> ways(Lane lane, List<FilePath> tops, FilePath folder, int most)
             throws RemoteException, InterruptedException {
         if (folder.isRoot()) {
@@ -84,7 +84,7 @@ public final class OtherPlaces {
         return found;
     }
 
-    /** Adds what has this name in a folder, or the name with a number: numbers are given without a gap. */
+    /** Adds what has this name in a folder, or the name with a number: numbers have no gaps. */
     private static void addNumbered(
             Lane lane, FilePath folder, byte[] name, int most, boolean folders, List<FilePath> found)
             throws RemoteException, InterruptedException {

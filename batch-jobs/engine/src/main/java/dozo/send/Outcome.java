@@ -4,12 +4,15 @@ import dozo.file.Digest;
 import dozo.file.Entry;
 import dozo.file.Problem;
 
-/** What came of one entry of a unit. Expected failures are outcomes; an exception means the site or we are broken. */
+/**
+ * The result for one entry of a unit. Expected failures are outcomes; an exception means a failure of the site or a
+ * defect here.
+ */
 public sealed interface Outcome {
 
     Entry entry();
 
-    /** It stands at the site under its final name, and its digest, computed there, is that of the source. */
+    /** The entry is at the site under its final name, and its digest, computed there, is that of the source. */
     record Verified(Entry entry, Digest digest, WayIn wayIn) implements Outcome {
 
         public Verified(Entry entry, Digest digest) {
@@ -18,9 +21,10 @@ public sealed interface Outcome {
     }
 
     /**
-     * It is not safe.
+     * The entry is not safe.
      *
-     * @param ofSource whether the reason is that the whole source does not answer: it is that of all entries that are asked for then
+     * @param ofSource whether the whole source does not answer, so that all entries requested meanwhile fail for this
+     *     reason
      */
     record Failed(Entry entry, Problem problem, String message, boolean ofSource) implements Outcome {
 

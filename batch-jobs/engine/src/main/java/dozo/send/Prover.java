@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Has the site say what it holds, and bring it to its disk. */
+/** Lets the site compute digests, and sync files to its disk. */
 final class Prover {
 
     private static final SecureRandom LOT = new SecureRandom();
@@ -27,8 +27,8 @@ final class Prover {
     private final SiteSync sync = new SiteSync();
 
     /**
-     * @param readBackOneIn which of so many digests computed at the site compares one, drawn by lot, with the bytes read back: a
-     *     command there that lies now and then is caught some day (ADR 0027); 0: none
+     * @param readBackOneIn compares one in this many digests computed at the site, chosen at random, with the bytes
+     *     read back: a command there that is sometimes wrong is detected some day (ADR 0027); 0: none
      */
     Prover(Lanes lanes, Workers workers, KnownSite site, Gauges gauges, int readBackOneIn) {
         this.lanes = lanes;
@@ -39,10 +39,10 @@ final class Prover {
     }
 
     /**
-     * The site's digests of these files, which are then also on its disk: it does the one while it does the other. If the command
-     * gets stuck on two lanes, there are none.
+     * Returns the site's digests of these files, which are on its disk by then: the site syncs while it computes. If
+     * the command gets stuck on two lanes, the result is empty.
      *
-     * @param bytes what they hold together
+     * @param bytes the total size of the files
      */
     Map<FilePath, Digest> digests(List<FilePath> files, long bytes) throws RemoteException, InterruptedException {
         if (files.isEmpty()) {
@@ -68,7 +68,10 @@ final class Prover {
         }
     }
 
-    /** Returns when all that is acknowledged is on the site's disk; where that is done file by file, it is so already. */
+    /**
+     * Returns when everything acknowledged is on the site's disk; if each file is synced separately, this is already
+     * the case.
+     */
     void syncAll() throws RemoteException, InterruptedException {
         if (site.syncsAtOnce()) {
             lanes.doOver(sync::sync);
@@ -85,10 +88,10 @@ final class Prover {
     }
 
     /**
-     * Reads some files back, drawn by lot so that nobody at the site knows which, and compares them with what was said of them.
-     * One that cannot be read back has no digest.
+     * Reads some files back, chosen at random so that nobody at the site can predict which, and compares their digests.
+     * A file that cannot be read back loses its digest.
      *
-     * @throws RemoteException PROTOCOL if one has another digest: then nothing that was said there is worth anything
+     * @throws RemoteException PROTOCOL if a digest differs: then no digest of the site can be trusted
      */
     private void checkByReadingBack(Map<FilePath, Digest> said) throws RemoteException, InterruptedException {
         if (readBackOneIn == 0) {

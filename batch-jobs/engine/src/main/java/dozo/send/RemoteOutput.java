@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 
-/** Writes a file at the site from its beginning on, but for what is passed over. Closing it does not finish the file. */
+/** Writes a file at the site from its beginning, except for parts passed over. Closing it does not finish the file. */
 final class RemoteOutput extends OutputStream {
 
     private final RemoteFile file;
@@ -15,12 +15,12 @@ final class RemoteOutput extends OutputStream {
         this.file = file;
     }
 
-    /** How long the file is by now. */
+    /** Returns the length of the file so far. */
     long length() {
         return at;
     }
 
-    /** Goes on so much further: what is there comes otherwise. */
+    /** Skips this many bytes, which are written in another way. */
     void pass(long bytes) {
         at += bytes;
     }

@@ -13,17 +13,17 @@ import java.util.Optional;
  * Where entries come from and where they go; the paths at the site are below its root (design, section 6).
  *
  * @param source the folder they are read from
- * @param top the folder at the site that is filled; only below it is anything moved out of the way
+ * @param top the folder at the site that is filled; nothing outside it is moved aside
  * @param content the folder at the site that the source's root becomes: the top or below it
- * @param incoming where files travel under temporary names
- * @param versions where what is in the way is kept; empty: it is replaced
+ * @param incoming the folder for temporary names
+ * @param versions where replaced files are kept; empty: they are overwritten
  */
 public record Route(
         SourceFolder source, FilePath top, FilePath content, FilePath incoming, Optional<FilePath> versions) {
 
     private static final int TEMPORARY_NAME_BYTES = 16;
 
-    /** The route of one manifest of the experiment {@code project/experiment} into its bag. */
+    /** Returns the route of one manifest of the experiment {@code project/experiment} into its bag. */
     public static Route backup(SourceFolder source, String experiment, int manifest) {
         SiteFolders folders = SiteFolders.of(experiment);
         return new Route(
@@ -31,25 +31,25 @@ public record Route(
     }
 
     /**
-     * The route of one file of Dozo's own, which has this name at the site and stays what it is: nothing is moved out of its way,
-     * or replaced.
+     * Returns the route of one generated file with this name at the site. It never moves or replaces an existing file.
      */
     public static Route alone(FilePath name) {
-        // A folder that no project can have: codes do not begin with a dot.
+        // No project can have this folder: codes do not begin with a dot.
         FilePath incoming = FilePath.of(".dozo/incoming/.alone");
         return new Route(
                 SourceFolder.of(Path.of("")), name, name, incoming, Optional.of(FilePath.of(".dozo/versions")));
     }
 
-    /** The name of a verified entry. */
+    /** Returns the name of a verified entry. */
     public FilePath finalName(Entry entry) {
         return content.resolve(entry.path());
     }
 
     /**
-     * The name a file travels under: the same after a restart, and plain ASCII. In a backup that is the entry's number, which
-     * no other entry ever has. A copy has no numbers that outlive it, so path, size and time stand for the file: what an
-     * earlier run left of it is found again, and what it left of a file that has changed since is not.
+     * Returns the temporary name of a file: the same after a restart, and plain ASCII. In a backup it is the entry's
+     * number, which no other entry ever has. A copy has no lasting numbers, so the name is derived from path, size and
+     * time: what an earlier run left of the file is found again, and what it left of a file that has changed since is
+     * not.
      */
     public FilePath temporaryName(Entry entry) {
         if (versions.isPresent()) {

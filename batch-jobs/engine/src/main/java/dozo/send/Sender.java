@@ -50,18 +50,19 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine: units in, outcomes out. Sends over the lanes of one site, many files at once, each under a temporary name;
- * has the digests computed there; and gives a final name only to what is proven. Knows no database. Thread-safe, and meant to be
- * called by several threads at once: units share the lanes, and while one is proven the next is sent.
+ * The engine: takes units, returns outcomes. Sends over the lanes of one site, many files at once, each under a
+ * temporary name; has the digests computed there; and gives a file its final name only after it is verified. Uses no
+ * database. Thread-safe and meant for several threads at once: units share the lanes, and while one is verified the
+ * next is sent.
  *
- * <p>What it reports as verified is on the site's disk, name and all, as far as the site can be made to say so.
+ * <p>An entry reported as verified is on the site's disk, including its name, as far as the site can guarantee that.
  *
- * <p>What concerns one entry is an outcome. What concerns the whole site (it is full, unreachable, or not who it should
- * be) is a {@link RemoteException}, and nothing is then said of the unit.
+ * <p>A problem of one entry is an outcome. A problem of the whole site (it is full, unreachable, or has the wrong host
+ * key) is a {@link RemoteException}; the unit then has no outcome.
  */
 public final class Sender implements AutoCloseable {
 
-    /** How often an entry is sent when its digest is wrong or it changes meanwhile. */
+    /** How often an entry is sent if its digest is wrong or it changes meanwhile. */
     private static final int TRIES = 3;
 
     private static final Duration FOREVER = Duration.ofDays(36_500);
@@ -78,18 +79,18 @@ public final class Sender implements AutoCloseable {
     private final Prover prover;
     private final TarStream stream;
 
-    /** The site has refused to leave holes in a file. */
+    /** Set after the site has refused to create holes in a file. */
     private volatile boolean holesRefused;
 
-    /** The content of a file that Dozo makes itself; may be asked for several times. */
+    /** The content of a file that Dozo generates; may be read several times. */
     public interface Content {
         InputStream read() throws IOException;
     }
 
     /**
-     * A file that Dozo makes itself, and its name in a bag.
+     * A file that Dozo generates, and its name in a bag.
      *
-     * @param standing the parts of it that should be in the file that has its name now, in their order: the site may copy these
+     * @param standing the parts expected in the file that has its name now, in their order: the site may copy these
      */
     public record Placing(Route route, FilePath inBag, Content content, List<Part> standing) {
 
@@ -113,17 +114,20 @@ public final class Sender implements AutoCloseable {
 
     private record Written(Digest digest, long bytes) {}
 
-    /** The engine for one site, with what is known of it; names that it would not keep byte for byte fail. */
+    /**
+     * Creates an engine for a site with these known properties. Entries whose names the site would not keep byte for
+     * byte fail.
+     */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle) {
         this(lanes, site, throttle, 0, FOREVER);
     }
 
     /**
-     * The same, which of so many digests computed at the site compares one, drawn by lot, with the bytes read back: a command
-     * there that lies now and then is caught some day (ADR 0027).
+     * Creates an engine that compares some digests computed at the site with the bytes read back, chosen at random: a
+     * command there that is sometimes wrong is detected some day (ADR 0027).
      *
-     * @param readBackOneIn 0: none
-     * @param patience a file of a source that answers nothing for so long is failed
+     * @param readBackOneIn reads one in this many files back; 0: none
+     * @param patience how long a source may not answer before the file fails
      */
     public Sender(Lanes lanes, KnownSite site, Throttle throttle, int readBackOneIn, Duration patience) {
         this.lanes = lanes;
@@ -136,45 +140,45 @@ public final class Sender implements AutoCloseable {
         this.prover = new Prover(lanes, workers, site, gauges, readBackOneIn);
     }
 
-    /** Notes that the root itself was made a moment ago: nothing can stand there yet. */
+    /** Records that the root itself was just created: nothing can be in it yet. */
     public void rootIsNew() {
         tree.rootIsNew();
     }
 
     /**
-     * Has whoever waits for a source that does not answer wait no longer, now and from now on: nothing is then said of their unit, as after an
-     * interrupt.
+     * Ends all current and future waits for a source that does not answer. The units concerned have no outcome then, as
+     * after an interrupt.
      */
     public void leaveSources() {
         patience.leave();
     }
 
-    /** Content bytes sent so far, those that had to be sent again too. */
+    /** Returns the content bytes sent so far, including repeated ones. */
     public long bytesMoved() {
         return gauges.bytesMoved.sum();
     }
 
-    /** How many lanes are open. */
+    /** Returns the number of open lanes. */
     public int lanes() {
         return lanes.open();
     }
 
-    /** What each open lane has moved. */
+    /** Returns what each open lane has moved. */
     public List<LaneTraffic> laneTraffic() {
         return lanes.traffic();
     }
 
-    /** What the engine is at in this moment. */
+    /** Returns what the engine is doing right now. */
     public Load load() {
         return gauges.load();
     }
 
-    /** Counts units as being recorded, which the engine itself does not do. */
+    /** Counts units as being recorded; recording happens outside the engine. */
     public Stay recording(int units) {
         return gauges.recording.enter(units);
     }
 
-    /** How digests are computed at the site; goes into the receipt. */
+    /** Returns the digest method at the site, for receipts. */
     public String method() throws RemoteException, InterruptedException {
         return site.digest().method();
     }
@@ -183,7 +187,7 @@ public final class Sender implements AutoCloseable {
      * Sends a unit.
      *
      * @return an outcome for each of its entries, in their order
-     * @throws RemoteException when the site as a whole cannot be used
+     * @throws RemoteException if the site as a whole cannot be used
      */
     public List<Outcome> send(Route route, Unit unit) throws RemoteException, InterruptedException {
         return send(route, unit, Map.of());
@@ -192,10 +196,10 @@ public final class Sender implements AutoCloseable {
     /**
      * Sends a unit.
      *
-     * @param proven digests that the source has to have, by the numbers of the entries: those of copies that are repaired. What
-     *     has another one is not given its name, and the damaged copy stays where it is
+     * @param proven digests that the source must have, by entry number: those of copies to repair. A file with a
+     *     different digest does not get its final name, and the damaged copy stays in place
      * @return an outcome for each of its entries, in their order
-     * @throws RemoteException when the site as a whole cannot be used
+     * @throws RemoteException if the site as a whole cannot be used
      */
     public List<Outcome> send(Route route, Unit unit, Map<Integer, Digest> proven)
             throws RemoteException, InterruptedException {
@@ -205,17 +209,18 @@ public final class Sender implements AutoCloseable {
         };
     }
 
-    /** Reads what is stored, over the same lanes. */
+    /** Returns a reader of stored copies over the same lanes. */
     public SiteReader reader() throws RemoteException, InterruptedException {
         return new SiteReader(lanes, workers, site);
     }
 
     /**
-     * Puts files that Dozo makes into bags, unless they stand there with this content already; what they replace is kept as versions. All
-     * are written first. One command computes their digests, and the site brings them to its disk. Then they get their names, those of
-     * one bag in the order of the list.
+     * Puts generated files into bags, unless a file with this content is already there; files they replace are kept as
+     * versions. All are written first. One command computes their digests, and the site syncs them to its disk. Then
+     * they get their names, those of one bag in the order of the list.
      *
-     * @throws RemoteException when the site as a whole cannot be used, or one of them came out wrong: then none has its name
+     * @throws RemoteException if the site as a whole cannot be used, or a digest at the site is wrong: then none has
+     *     its name
      */
     public void place(List<Placing> files) throws RemoteException, InterruptedException {
         Map<Placing, Digest> digests = bring(files);
@@ -230,7 +235,10 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    /** Brings files to the site under their temporary names; their digests, which are also those computed there. */
+    /**
+     * Writes files at the site under their temporary names. Returns their digests, which are equal to those computed
+     * there.
+     */
     private Map<Placing, Digest> bring(List<Placing> files) throws RemoteException, InterruptedException {
         Map<Placing, Written> written = workers.each(
                 files,
@@ -247,7 +255,7 @@ public final class Sender implements AutoCloseable {
             Digest sent = requireNonNull(written.get(file)).digest;
             digests.put(file, sent);
             if (!file.standing.isEmpty() && !Objects.equals(sent, found.get(file.temporary()))) {
-                // What stands there is not what it was made of.
+                // The existing file did not contain the expected parts.
                 again.add(file.whole());
             } else {
                 checkWritten(file.finalName(), sent, found.get(file.temporary()));
@@ -259,7 +267,9 @@ public final class Sender implements AutoCloseable {
         return digests;
     }
 
-    /** Moves a file that Dozo made and that no longer holds out of the bag, to the versions; harmless where there is none. */
+    /**
+     * Moves a generated file that is no longer valid from the bag to the versions; does nothing if it does not exist.
+     */
     public void putAside(Route route, FilePath inBag) throws RemoteException, InterruptedException {
         lanes.doOver(lane -> tree.putAside(lane, route, route.top().resolve(inBag)));
     }
@@ -275,10 +285,10 @@ public final class Sender implements AutoCloseable {
     }
 
     /**
-     * Gives copies that should stand in the bag, and that a run that died moved aside without putting anything in their place, their
-     * names back. What has the name meanwhile keeps it; a folder that is not there is made.
+     * Renames copies back into the bag that a run moved aside before it died without replacing them. A name that is in
+     * use again is left as it is; a missing folder is created.
      *
-     * @return how many files and links it were
+     * @return the number of files and links renamed
      */
     public int putBack(Route route, SiteFolders folders, List<SiteCopy> standing)
             throws RemoteException, InterruptedException {
@@ -298,15 +308,15 @@ public final class Sender implements AutoCloseable {
     }
 
     /**
-     * Gives folders that stand at the site the modes and times they have at the source.
+     * Sets the modes and times of folders at the site to those at the source.
      *
-     * @return those that could not be given them, perhaps because somebody has removed them there
+     * @return those that could not be set, for example because somebody has removed the folder
      */
     public List<Failed> setFolderFacts(Route route, List<Entry> folders) throws RemoteException, InterruptedException {
         return setFolderFacts(Map.of(route, folders)).getOrDefault(route, List.of());
     }
 
-    /** The same for many bags at once; those that could not be given them, by their bags. */
+    /** Does the same for many bags at once. Returns the failures by bag. */
     public Map<Route, List<Failed>> setFolderFacts(Map<Route, List<Entry>> folders)
             throws RemoteException, InterruptedException {
         List<Placed> all = folders.entrySet().stream()
@@ -332,26 +342,26 @@ public final class Sender implements AutoCloseable {
     private record Placed(Route route, Entry entry) {}
 
     /**
-     * Removes what earlier runs left under temporary names, but for the files with these numbers. Of a copy nothing is left
-     * then, unless others copy to the same place.
+     * Removes temporary files of earlier runs, except those with these numbers. After a copy nothing remains, unless
+     * other copies to the same place are running.
      */
     public void sweep(Route route, Set<Integer> keep) throws RemoteException, InterruptedException {
         site.awaitLook();
         Leftovers leftovers = new Leftovers(lanes.next());
         var _ = leftovers.sweep(route.incoming(), keep);
         if (keep.isEmpty() && route.versions().isEmpty()) {
-            // The folder that the temporary folders of copies lie in.
+            // The folder that contains the temporary folders of copies.
             var _ = leftovers.removeIfEmpty(route.incoming().parent());
         }
     }
 
     /**
-     * Removes what this run and earlier ones left under temporary names of all experiments, at the end of a run: then nothing is
-     * under way.
+     * Removes temporary files of this and earlier runs, of all experiments. Called at the end of a run, when nothing is
+     * in progress.
      *
-     * @param keep the numbers of the files of {@code project/experiment} that the next run goes on with; empty: nobody knows the
-     *     experiment, and nothing of it is touched
-     * @param probesBefore a look at the site that began before this time is over
+     * @param keep the numbers of the files of {@code project/experiment} that the next run continues; empty: the
+     *     experiment is unknown, and its files are left alone
+     * @param probesBefore a site check that began before this time is over
      * @return a sentence for each folder that could not be emptied
      */
     public List<String> sweepAll(Function<String, Optional<Set<Integer>>> keep, Instant probesBefore)
@@ -371,7 +381,7 @@ public final class Sender implements AutoCloseable {
         List<Entry> left = new ArrayList<>();
         List<Entry> others = new ArrayList<>();
         entries.forEach(entry -> (entry.facts().kind() == EntryKind.FILE ? left : others).add(entry));
-        // At the same time: over a long way, folders in folders take a while.
+        // In parallel, because nested folders take a while over a long distance.
         Future<Map<Entry, Outcome>> making =
                 workers.begin(() -> workers.each(others, other -> makeOther(route, other)));
         Map<Entry, Outcome> outcomes = new HashMap<>();
@@ -389,17 +399,20 @@ public final class Sender implements AutoCloseable {
                 .toList();
     }
 
-    /** A copy that came out wrong may come out right, and a file that was written to may be at rest; nothing else heals. */
+    /**
+     * Returns whether sending again may help: after a wrong digest, or after a change of the source file. Other
+     * failures stay.
+     */
     private static boolean worthAnotherTry(@Nullable Outcome outcome) {
         return outcome instanceof Failed failed
                 && (failed.problem() == Problem.MISMATCHED || failed.problem() == Problem.CHANGED);
     }
 
     /**
-     * Of the files' outcomes, those that are verified have their final names.
+     * Sends and verifies files. Those that are verified have their final names afterwards.
      *
-     * @param look whether what stands under a final name may be the file, and holes may be left; if that was found to be another, or
-     *     came out wrong, it is not
+     * @param look whether the file may exist under its final name, and holes are allowed; false after that turned out
+     *     wrong
      */
     private Map<Entry, Outcome> sendAndProve(
             Route route, List<Entry> files, Map<Integer, Digest> provenBefore, boolean look)
@@ -430,7 +443,7 @@ public final class Sender implements AutoCloseable {
         return outcomes;
     }
 
-    /** Names all files at once, and one by one those of which that does not succeed. */
+    /** Renames all files at once, and then one by one those for which that failed. */
     private Map<Entry, Outcome> publishAll(Route route, Map<Entry, Arrived> proven)
             throws RemoteException, InterruptedException {
         Map<FilePath, FilePath> names = new HashMap<>();
@@ -461,7 +474,7 @@ public final class Sender implements AutoCloseable {
         return outcomes;
     }
 
-    /** Makes the folders that these names are in, as far as that can be done. */
+    /** Creates the folders of these names as far as possible. */
     private void makeFoldersOf(Route route, Collection<FilePath> names) throws RemoteException, InterruptedException {
         Set<FilePath> folders = names.stream().map(FilePath::parent).collect(Collectors.toSet());
         var _ = workers.each(folders, folder -> {
@@ -471,13 +484,13 @@ public final class Sender implements AutoCloseable {
                 if (e.retryable()) {
                     throw e;
                 }
-                // It is a failure of each file in it, one by one.
+                // Reported later for each file in it.
             }
             return folder;
         });
     }
 
-    /** Removes the folders in which files lay that have their names now, or that came out wrong. */
+    /** Removes the temporary folders of archives whose files have been renamed or failed verification. */
     private void clearFolders(Collection<Arrival> arrivals) throws RemoteException, InterruptedException {
         Set<FilePath> folders = new HashSet<>();
         for (Arrival arrival : arrivals) {
@@ -511,7 +524,10 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    /** Files that can go in an archive: those with a name that the site keeps, of which nothing may stand there already. */
+    /**
+     * Returns the files that can be sent in an archive: their names are UTF-8, and nothing is expected under their
+     * final names.
+     */
     private List<Entry> forStream(Route route, List<Entry> files) throws RemoteException, InterruptedException {
         boolean copy = route.versions().isEmpty();
         if (copy) {
@@ -523,10 +539,10 @@ public final class Sender implements AutoCloseable {
                 .toList();
     }
 
-    /** Sends one file under its temporary name, or finds it standing under its final one. */
+    /** Sends one file under its temporary name, or finds it under its final name. */
     private Arrival sendFile(Route route, Entry file, boolean look) throws RemoteException, InterruptedException {
         return entryWork(file, Missing::new, lane -> {
-            // The source first: for a file that cannot be read nothing is made at the site.
+            // Opens the source first, so that nothing is created at the site for an unreadable file.
             try (SourceFile source = open(route, file, lanes.files())) {
                 FilePath finalName = route.finalName(file);
                 Optional<RemoteFacts> there = look && mayStand(lane, route, finalName.parent())
@@ -547,7 +563,7 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    /** Sends all of a file under a name that nothing has then: what is not written there is a hole. */
+    /** Sends a complete file under an unused name; what is not written becomes a hole. */
     private Digest sendNew(Lane lane, Entry file, SourceFile source, FilePath temporary, boolean holes)
             throws SourceProblem, RemoteException, InterruptedException {
         long sizeBytes = file.facts().sizeBytes();
@@ -567,7 +583,7 @@ public final class Sender implements AutoCloseable {
         Digest send(boolean holes) throws SourceProblem, RemoteException, InterruptedException;
     }
 
-    /** Sends something with holes, if that is wanted; and if the site refuses it, without, and so all that comes later. */
+    /** Sends with holes if wanted. If the site refuses that, sends without, and never tries holes again. */
     private Digest withHoles(boolean wanted, Sending sending)
             throws SourceProblem, RemoteException, InterruptedException {
         boolean holes = wanted && !holesRefused;
@@ -591,7 +607,10 @@ public final class Sender implements AutoCloseable {
         return SourceFile.open(route.source(), file, gauges.reading, patience, permits);
     }
 
-    /** A copy looks first; a backup knows from its receipts, and is told at the end if something stands there after all. */
+    /**
+     * Returns whether a file may exist in this folder. A copy looks first. A backup knows from its receipts; if a file
+     * exists after all, the final rename fails.
+     */
     private boolean mayStand(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         if (route.versions().isPresent()) {
             return false;
@@ -602,7 +621,7 @@ public final class Sender implements AutoCloseable {
         return !tree.isNew(folder);
     }
 
-    /** A file of this size and time, if it stands there: probably this one. */
+    /** Returns the facts of a file with this size and time, if it exists: it is probably this one. */
     private static Optional<RemoteFacts> standing(Lane lane, FilePath name, Entry file)
             throws RemoteException, InterruptedException {
         return lane.sftp()
@@ -623,7 +642,7 @@ public final class Sender implements AutoCloseable {
         return Digest.of(read.digest());
     }
 
-    /** How many bytes further the file is there. */
+    /** Sends the next block. Returns by how many bytes the position advances. */
     private int sendBlock(
             SourceFile source, RemoteFile remote, long offset, long left, MessageDigest read, boolean holes)
             throws SourceProblem, RemoteException, InterruptedException {
@@ -657,15 +676,15 @@ public final class Sender implements AutoCloseable {
             throws RemoteException, InterruptedException {
         Outcome outcome = tryLarge(route, file, proven, true);
         for (int i = 1; i < TRIES && worthAnotherTry(outcome); i++) {
-            // Perhaps its holes came out as something else than zeros.
+            // Perhaps the holes did not read as zeros.
             outcome = tryLarge(route, file, proven, false);
         }
         return outcome;
     }
 
     /**
-     * What lies there of a large file stays only where another attempt can go on with it: not if the site refuses its name, or its
-     * content is not the one that is wanted. Of small files nothing is gone on with: the sweep takes them.
+     * Removes the temporary file of a large file that no further attempt can continue: the site refuses its name, or
+     * its content is not the wanted one. Temporary files of small files are never continued; the sweep removes them.
      */
     private Outcome withoutRemains(Route route, Outcome outcome) throws RemoteException, InterruptedException {
         if (!(outcome instanceof Failed(Entry file, Problem problem, String message, var _))
@@ -688,7 +707,10 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    /** What is to replace a damaged copy and has not the digest that was proven has not arrived: nobody knows which is right. */
+    /**
+     * Turns an arrival into a failure if the file is to replace a damaged copy and does not have the verified digest:
+     * nobody knows which is right.
+     */
     private static Arrival asProven(Arrival arrival, Map<Integer, Digest> proven) {
         if (arrival instanceof Arrived(Entry file, Digest digest, var _, var _, var _)) {
             Digest expected = proven.get(file.number());
@@ -723,7 +745,7 @@ public final class Sender implements AutoCloseable {
         };
     }
 
-    /** Sends a large file under its temporary name, or finds it standing under its final one, with this content. */
+    /** Sends a large file under its temporary name, or finds it with this content under its final name. */
     private Arrival arriveLarge(Lane lane, Route route, Entry file, boolean mayLeaveHoles)
             throws RemoteException, InterruptedException, SourceProblem {
         FilePath finalName = route.finalName(file);
@@ -774,7 +796,7 @@ public final class Sender implements AutoCloseable {
         });
     }
 
-    /** Makes a folder or a link, and looks whether it is there as meant. */
+    /** Creates a folder or a link, and checks the link. */
     private Outcome makeOther(Route route, Entry entry) throws RemoteException, InterruptedException {
         return entryOutcome(entry, lane -> {
             FilePath name = route.finalName(entry);
@@ -816,7 +838,7 @@ public final class Sender implements AutoCloseable {
         return prover.digests(names, bytes);
     }
 
-    /** Makes a new file; what a dead run left under its name is removed. */
+    /** Creates a file, replacing what a dead run left under its name. */
     private static RemoteFile create(Lane lane, FilePath name) throws RemoteException, InterruptedException {
         try {
             return lane.sftp().create(name);
@@ -864,7 +886,7 @@ public final class Sender implements AutoCloseable {
         } catch (RemoteException e) {
             throw e;
         } catch (IOException e) {
-            // Of the content: our own memory or disk.
+            // A failure of the content: our own memory or disk.
             throw new UncheckedIOException(e);
         }
     }
@@ -886,7 +908,7 @@ public final class Sender implements AutoCloseable {
         return entryWork(entry, failed -> failed, work);
     }
 
-    /** Does what is to be done with an entry; what concerns this entry alone is a result. */
+    /** Works on an entry. A problem of this entry alone is a result. */
     private <T> T entryWork(Entry entry, Function<Failed, T> failure, Work<T, SourceProblem> work)
             throws RemoteException, InterruptedException {
         if (!entry.path().isUtf8() && !site.namesAreBytes()) {

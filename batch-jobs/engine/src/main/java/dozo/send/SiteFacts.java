@@ -4,9 +4,9 @@ import dozo.file.Entry;
 import dozo.file.EntryKind;
 
 /**
- * The mode and time an entry gets at the site. What the source said is in the manifest; at the site the owner always keeps
- * access, because scrub and restore have to read, and a read-only folder could not take tomorrow's files. SFTP version 3
- * keeps whole seconds, unsigned 32 bits.
+ * The mode and time of an entry at the site. The manifest has those of the source; at the site the owner always keeps
+ * access, because scrub and restore must read, and new files could not be added to a read-only folder. SFTP version 3
+ * stores whole seconds in unsigned 32 bits.
  */
 record SiteFacts(int mode, long modifiedSeconds) {
 

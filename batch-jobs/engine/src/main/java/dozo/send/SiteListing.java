@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists all that is below a folder at a site, many folders at once: over a long way each takes several round trips. A bounded
- * number of names is on the way to whoever takes them; what grows is the list of folders still to read. What was named by a lane
- * that is lost then is named again.
+ * Lists everything below a folder at a site, many folders at once, because over a long distance each takes several
+ * round trips. The number of names not yet received is limited; only the list of folders still to read grows. Names
+ * from a lane that is lost are listed again.
  */
 final class SiteListing {
 
@@ -43,7 +43,7 @@ final class SiteListing {
         this.top = top;
     }
 
-    /** Lists it; names come in no particular order, some perhaps twice. */
+    /** Lists all names, in no particular order, some perhaps twice. */
     void into(SiteReader.Listing listing) throws RemoteException, InterruptedException {
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         try {

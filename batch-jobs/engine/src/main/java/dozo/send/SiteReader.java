@@ -21,15 +21,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads stored copies again and says of each whether it is as it was proven. Knows no database. Thread-safe: several callers keep
- * several commands at the site busy.
+ * Reads stored copies again and reports of each whether it is in its verified state. Uses no database. Thread-safe:
+ * several callers keep several commands at the site busy.
  *
- * <p>Nothing is damage before it was looked at twice, the second time over another lane and, where that is affordable, by reading
- * the bytes back: an answer that is short, wrong or lost is not damage, and never a pass.
+ * <p>A copy counts as damaged only after a second look, over another lane and, for files up to a limit, by reading the
+ * bytes back: an answer that is incomplete, wrong or lost is not damage, and never a pass.
  */
 public final class SiteReader {
 
-    /** A file is read back for the second look up to here; a larger one is digested at the site again. */
+    /** Files up to this size are read back for the second look; larger ones are digested at the site again. */
     private static final long READ_BACK_BYTES_MAX = 64 << 20;
 
     private final Lanes lanes;
@@ -44,27 +44,27 @@ public final class SiteReader {
 
         SiteCopy copy();
 
-        /** Whether nothing has its name. */
+        /** Returns whether its name does not exist. */
         default boolean missing() {
             return this instanceof Damaged(var copy, var kind, var found, var message) && kind == DamageKind.MISSING;
         }
 
-        /** It is as it was proven. */
+        /** The copy is in its verified state. */
         record AsProven(SiteCopy copy) implements Seen {}
 
         /**
-         * It is not, and was looked at twice.
+         * The copy is not in its verified state, as two looks have shown.
          *
-         * @param found the digest it has now; null where there are no bytes
+         * @param found its current digest; null if there are no bytes
          */
         record Damaged(
                 SiteCopy copy, DamageKind kind, @Nullable Digest found, String message) implements Seen {}
 
-        /** Nobody knows: the site did not say, or said two things. */
+        /** The state is unknown: the site gave no digest, or contradicting ones. */
         record Unknown(SiteCopy copy, String message) implements Seen {}
     }
 
-    /** Takes what lies in a folder; called by one thread. */
+    /** Receives what is in a folder; called by one thread. */
     public interface Listing {
         void take(FilePath path, RemoteFacts facts);
     }
@@ -77,12 +77,15 @@ public final class SiteReader {
         this.cache = site.cache();
     }
 
-    /** How copies are read; goes into the evidence. */
+    /** Returns how copies are read, for the evidence. */
     public String method() {
         return digest.method();
     }
 
-    /** Has the site drop these copies from its memory; whether all of them are gone from it, so that its disk is read next. */
+    /**
+     * Drops these copies from the site's memory. Returns whether all of them are gone from it, so that the site's disk
+     * is read next.
+     */
     public boolean drop(List<SiteCopy> copies) throws RemoteException, InterruptedException {
         List<FilePath> files = files(copies);
         if (cache.isEmpty() || files.isEmpty()) {
@@ -102,7 +105,7 @@ public final class SiteReader {
      * Reads copies.
      *
      * @return what is known of each, in their order
-     * @throws RemoteException when the site as a whole cannot be used; nothing is then said of any of them
+     * @throws RemoteException if the site as a whole cannot be used; the copies then have no result
      */
     public List<Seen> read(List<SiteCopy> copies) throws RemoteException, InterruptedException {
         List<FilePath> files = files(copies);
@@ -132,7 +135,10 @@ public final class SiteReader {
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
-    /** A file of which the site's command said nothing is not read, whatever is found by reading it back: the evidence names one way. */
+    /**
+     * Turns a pass into unknown if the site's command gave no digest of the file, although reading it back succeeded:
+     * the evidence names one method.
+     */
     private Seen answered(Seen seen, Map<FilePath, Digest> said) {
         boolean passed = seen instanceof Seen.AsProven && seen.copy().kind() == EntryKind.FILE;
         return passed && !said.containsKey(seen.copy().path())
@@ -142,15 +148,15 @@ public final class SiteReader {
                 : seen;
     }
 
-    /** Looks at copies one by one, and at what kind of thing they are: nothing else than a regular file can pass for one. */
+    /** Checks copies one by one, including their kind: only a regular file can pass for one. */
     public List<Seen> lookAt(List<SiteCopy> copies) throws RemoteException, InterruptedException {
         Map<SiteCopy, Seen> seen = workers.each(copies, copy -> look(copy, null));
         return copies.stream().map(copy -> requireNonNull(seen.get(copy))).toList();
     }
 
     /**
-     * Looks for what is missing elsewhere among what is kept of the experiment: a night that died may have moved it aside. What is
-     * found there, with its digest, is as it was proven.
+     * Searches for missing copies among everything kept of the experiment: a run may have moved them aside before it
+     * died. A copy found there by its digest is in its verified state.
      */
     public List<Seen> search(SiteFolders folders, List<Seen> seen) throws RemoteException, InterruptedException {
         List<SiteCopy> missing = seen.stream()
@@ -166,8 +172,8 @@ public final class SiteReader {
     }
 
     /**
-     * Of copies that should stand in the bag and are not there, those that were moved aside by a night that died, with the place where
-     * they lie; and folders that are not there, with their own.
+     * Returns copies that should be in the bag and are missing there, but were moved aside by a run that died, with
+     * their current places; and missing folders, with their own paths.
      */
     Map<SiteCopy, FilePath> movedAside(SiteFolders folders, List<SiteCopy> standing)
             throws RemoteException, InterruptedException {
@@ -192,12 +198,12 @@ public final class SiteReader {
         return aside;
     }
 
-    /** Names everything below a folder, and nothing where it is not there; a link is not followed. */
+    /** Lists everything below a folder, without following links; nothing if it does not exist. */
     public void list(FilePath folder, Listing listing) throws RemoteException, InterruptedException {
         new SiteListing(lanes, folder).into(listing);
     }
 
-    /** What lies in a folder, by name; nothing where it is not there. */
+    /** Returns what is in a folder, by path; nothing if it does not exist. */
     public Map<FilePath, RemoteFacts> names(FilePath folder) throws RemoteException, InterruptedException {
         return lanes.over(lane -> {
             Map<FilePath, RemoteFacts> names = new LinkedHashMap<>();
@@ -229,7 +235,7 @@ public final class SiteReader {
                 : new Seen.Damaged(copy, DamageKind.MISSING, null, "is not there any more");
     }
 
-    /** Where else a copy lies, which its digest says. */
+    /** Returns where else a copy is, recognised by its digest. */
     private Optional<FilePath> elsewhere(OtherPlaces places, SiteCopy copy)
             throws RemoteException, InterruptedException {
         for (FilePath path : lanes.over(lane -> places.of(lane, copy.name()))) {
@@ -272,7 +278,7 @@ public final class SiteReader {
         }
     }
 
-    /** The second look: alone, over another lane, and by the bytes themselves where they are not too many. */
+    /** Takes the second look: one file, over another lane, and by reading its bytes back if it is not too large. */
     private Seen lookAtBytes(SiteCopy copy, @Nullable Digest first, long sizeBytes)
             throws RemoteException, InterruptedException {
         RemoteDigest second = sizeBytes <= READ_BACK_BYTES_MAX ? readBack : digest;

@@ -19,17 +19,17 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders at a site that we fill: makes them, gives proven files their final names, and does with what is in the way what
- * the route says. For a backup that is kept: every rename refuses an existing target, and what is in the way is moved to the
- * versions first. For a copy it is replaced, atomically. Safe to repeat after a crash at any point, because what already stands
- * is recognised by its digest.
+ * The folders at a site that are filled: creates them, gives verified files their final names, and handles existing
+ * files as the route says. A backup keeps them: every rename refuses an existing target, and an existing file is first
+ * moved to the versions. A copy replaces them atomically. Safe to repeat after a crash at any point, because an
+ * existing file is recognised by its digest.
  */
 final class SiteTree {
 
-    /** Folders known to exist are remembered up to here, then all over again. */
+    /** How many existing folders are remembered; at the limit all are forgotten. */
     private static final int FOLDERS_KNOWN_MAX = 100_000;
 
-    /** So many of one name are kept for a manifest. */
+    /** How many versions of one name are kept per manifest. */
     static final int VERSIONS_MAX = 1_000;
 
     private static final int TRIES = 3;
@@ -37,7 +37,7 @@ final class SiteTree {
 
     private final KnownSite site;
 
-    /** Folders that are there, and whether we have made them, so that nothing else can be in them. */
+    /** Existing folders, and whether this process created them, so that nothing else can be in them. */
     private final Map<FilePath, CompletableFuture<Boolean>> known = new ConcurrentHashMap<>();
 
     SiteTree(KnownSite site) {
@@ -45,9 +45,9 @@ final class SiteTree {
     }
 
     /**
-     * Gives a proven file its final name.
+     * Gives a verified file its final name.
      *
-     * @param facts those the file has under its temporary name; null for a file of Dozo's own, whose time says nothing
+     * @param facts those of the file under its temporary name; null for a generated file, whose time is meaningless
      */
     void publish(
             Lane lane, Route route, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts)
@@ -79,17 +79,17 @@ final class SiteTree {
     }
 
     /**
-     * Gives proven files their final names where nothing is in the way and their folders are there.
+     * Gives verified files their final names, if nothing has these names and their folders exist.
      *
-     * @param names the temporary ones and the final ones
-     * @return the temporary names of those that have their final names now; the others have to be {@linkplain #publish published}
+     * @param names temporary names to final names
+     * @return the temporary names of those renamed; the others must be {@linkplain #publish published}
      */
     static Set<FilePath> publishAll(Lane lane, Route route, Map<FilePath, FilePath> names)
             throws RemoteException, InterruptedException {
         return lane.sftp().renameAll(names, route.versions().isEmpty());
     }
 
-    /** Makes a link, atomically, under its final name. */
+    /** Creates a link atomically under its final name. */
     void link(Lane lane, Route route, byte[] target, FilePath temporary, FilePath finalName)
             throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
@@ -116,8 +116,8 @@ final class SiteTree {
     }
 
     /**
-     * Makes a folder and all above it; never through a link, and a file in the way is cleared away.
-     * Whoever asks for a folder that is being made waits for it.
+     * Creates a folder and its parents, never through a link; a file in the way is moved aside if the route keeps
+     * versions. Callers wait for a folder that is being created.
      */
     void makeFolders(Lane lane, Route route, FilePath folder) throws RemoteException, InterruptedException {
         if (folder.isRoot()) {
@@ -156,12 +156,15 @@ final class SiteTree {
         return made.orElseThrow(() -> inTheWay(folder));
     }
 
-    /** Notes that the root itself was made by us a moment ago. */
+    /** Records that this process has just created the root itself. */
     void rootIsNew() {
         known.put(FilePath.ROOT, CompletableFuture.completedFuture(true));
     }
 
-    /** Whether we have made this folder, or one above it, so that only what we put there can be there. */
+    /**
+     * Returns whether this process has created this folder or one above it, so that it contains only what this process
+     * put there.
+     */
     boolean isNew(FilePath folder) {
         for (FilePath above = folder; ; above = above.parent()) {
             CompletableFuture<Boolean> making = known.get(above);
@@ -174,7 +177,7 @@ final class SiteTree {
         }
     }
 
-    /** Whether we have made the folder now; empty when something else has its name. */
+    /** Returns whether the folder was created now; empty if something else has its name. */
     private static Optional<Boolean> makeFolder(Lane lane, FilePath folder)
             throws RemoteException, InterruptedException {
         try {
@@ -189,8 +192,8 @@ final class SiteTree {
     }
 
     /**
-     * Whether the file with the final name has the proven content already: a run died between rename and record, or the lane
-     * between request and answer, or the source changed only the file's mode or time.
+     * Returns whether the file with the final name already has the verified content: a run died between rename and
+     * record, or the lane between request and answer, or the source changed only the file's mode or time.
      */
     private boolean settleStanding(
             Lane lane, FilePath temporary, FilePath finalName, Digest proven, @Nullable SiteFacts facts)
@@ -217,24 +220,24 @@ final class SiteTree {
         return true;
     }
 
-    /** Notes that folders below this one may have been removed. */
+    /** Records that folders below this one may have been removed. */
     void forget(FilePath folder) {
         known.keySet().removeIf(each -> each.startsWith(folder));
     }
 
-    /** Makes a name free, if something has it. */
+    /** Moves what has this name aside, if anything does. */
     void putAside(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
         if (lane.sftp().lstat(name).isPresent()) {
             clear(lane, route, name);
         }
     }
 
-    /** Makes a name free, if the route says how. */
+    /** Frees a name, if the route says how. */
     private void clear(Lane lane, Route route, FilePath name) throws RemoteException, InterruptedException {
         keepVersion(lane, route, route.versions().orElseThrow(() -> inTheWay(name)), name);
     }
 
-    /** Moves what has a name to the versions, under the same path there, with {@code ~2}, {@code ~3} … where taken. */
+    /** Moves what has a name to the versions, under the same path, with {@code ~2}, {@code ~3} … if that is in use. */
     private void keepVersion(Lane lane, Route route, FilePath versions, FilePath name)
             throws RemoteException, InterruptedException {
         if (!name.startsWith(route.top()) || name.equals(route.top())) {
@@ -246,13 +249,13 @@ final class SiteTree {
         makeFolders(lane, route, kept.parent());
         for (int i = 1; i <= VERSIONS_MAX; i++) {
             FilePath free = kept.parent().resolve(numbered(kept.name(), i));
-            // A rename spares what is there only where that is a file or folder; a dangling link it may replace.
+            // A rename keeps an existing file or folder; it may replace a dangling link.
             if (lane.sftp().lstat(free).isPresent()) {
                 continue;
             }
             try {
                 lane.sftp().rename(name, free);
-                // What stood here may have been a folder with folders in it.
+                // It may have been a folder with folders in it.
                 forget(name);
                 return;
             } catch (RemoteException e) {
@@ -267,7 +270,7 @@ final class SiteTree {
         throw inTheWay(kept);
     }
 
-    /** Renames a version back to its final name, if that is free; whether it has it now. */
+    /** Renames a version back to its final name if that is free. Returns whether it was renamed. */
     boolean putBack(Lane lane, Route route, FilePath version, FilePath finalName)
             throws RemoteException, InterruptedException {
         makeFolders(lane, route, finalName.parent());
@@ -296,7 +299,7 @@ final class SiteTree {
         }
     }
 
-    /** What the first, second, third … of this name is called: {@code x}, {@code x~2}, {@code x~3} …. */
+    /** Returns the name of the first, second, third … version: {@code x}, {@code x~2}, {@code x~3} …. */
     static byte[] numbered(byte[] name, int number) {
         if (number == 1) {
             return name;

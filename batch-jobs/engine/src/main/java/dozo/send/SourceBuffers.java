@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
-/** Room for what is read ahead of sources: 16 MiB in all, outside of the heap. */
+/** Buffers for reading sources ahead: 16 MiB in all, outside the heap. */
 final class SourceBuffers {
 
     static final int BYTES = 256 << 10;
@@ -16,7 +16,7 @@ final class SourceBuffers {
 
     private SourceBuffers() {}
 
-    /** Null when all are taken. */
+    /** Returns a buffer, or null if all are in use. */
     static @Nullable ByteBuffer take() {
         if (!LEFT.tryAcquire()) {
             return null;

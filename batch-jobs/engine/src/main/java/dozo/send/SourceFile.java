@@ -22,18 +22,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open file of a manifest, and whether what is read of it is what the manifest means.
+ * An open file of a manifest, checked to be the one that the manifest describes.
  *
- * <p>The file system is asked by {@link SourceThreads}. Whoever calls waits for them, and may be interrupted although a file server
- * does not answer: what is asked then goes on without them, reads into room of its own, and closes the file when it ends. The same happens
- * when nothing is answered within the engine's {@link SourcePatience}: then whoever calls gets a problem. To ask seldom, it is read ahead,
- * and a small file is opened, read, compared and closed at once (ADR 0047).
+ * <p>Its requests to the file system run on {@link SourceThreads}. Callers wait for them, and can be interrupted while
+ * a file server does not answer: the request then goes on without them, reads into a buffer of its own, and closes the
+ * file when it ends. The same happens if there is no answer within the engine's {@link SourcePatience}: the caller then
+ * gets a problem. To save requests, files are read ahead, and a small file is opened, read, compared and closed in one
+ * request (ADR 0047).
  */
 final class SourceFile implements AutoCloseable {
 
     private static final int DIGEST_BYTES = 128 << 10;
 
-    /** A source that has not answered for so long is slow, and the permit to have a file open at the site is of use to others. */
+    /**
+     * A source without an answer for this long is slow; others may then use the permit for an open file at the site.
+     */
     private static final Duration SLOW = Duration.ofSeconds(2);
 
     private final SourceFolder folder;
@@ -44,10 +47,10 @@ final class SourceFile implements AutoCloseable {
     private final SourcePatience patience;
     private final @Nullable Semaphore permits;
 
-    /** Whether a caller goes on without this file when the source is slow. */
+    /** Whether the caller goes on without this file if the source is slow. */
     private final boolean leftWhenSlow;
 
-    // Used by whoever calls and by the thread that is asked, but never by both at the same time.
+    // Used by the caller and by the thread that runs the request, never by both at once.
     private @Nullable OpenFile file;
     private @Nullable ByteBuffer ahead;
 
@@ -56,10 +59,10 @@ final class SourceFile implements AutoCloseable {
     private boolean unchanged;
     private boolean sparse;
 
-    /** When something of what is asked was answered last; before that, when it was asked. */
+    /** When the current request last made progress; before that, when it was made. */
     private volatile long movedNanos;
 
-    /** Whether a thread is with what is asked, and it does not wait for one. */
+    /** Whether a thread runs the request; false while it waits for one. */
     private volatile boolean begun;
 
     // Guarded by this.
@@ -70,7 +73,7 @@ final class SourceFile implements AutoCloseable {
     private Turn turn = Turn.NORMAL;
     private CompletableFuture<@Nullable Void> answer = new CompletableFuture<>();
 
-    /** The source cannot be used as the manifest has it. */
+    /** The source cannot be used as the manifest describes it. */
     static class SourceProblem extends Exception {
 
         private static final long serialVersionUID = 1L;
@@ -92,13 +95,13 @@ final class SourceFile implements AutoCloseable {
             return problem;
         }
 
-        /** Whether it is the whole source, and not this file. */
+        /** Returns whether the problem concerns the whole source, not only this file. */
         boolean isOfSource() {
             return ofSource;
         }
     }
 
-    /** The source takes its time, and whoever asked does not wait for it. */
+    /** The source is slow, and the caller does not wait for it. */
     static final class Slow extends SourceProblem {
 
         private static final long serialVersionUID = 1L;
@@ -108,7 +111,7 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    /** What a file system is asked; it may take its time. */
+    /** A request to the file system; it may take long. */
     private interface Question {
         void ask() throws IOException, SourceProblem;
     }
@@ -133,10 +136,10 @@ final class SourceFile implements AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param sealed what the manifest says of the file
-     * @param reading counts who waits for the source
-     * @param permits what the caller has one of: while it waits long it is given back, for others to use
-     * @throws SourceProblem when it cannot be opened, or is not what the manifest says
+     * @param sealed the manifest's entry of the file
+     * @param reading counts the callers that wait for the source
+     * @param permits the caller holds one of these; it is released for others during a long wait
+     * @throws SourceProblem if it cannot be opened, or is not what the manifest describes
      */
     static SourceFile open(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, @Nullable Semaphore permits)
@@ -152,9 +155,10 @@ final class SourceFile implements AutoCloseable {
     }
 
     /**
-     * Begins to open a file, for one who does not wait for a slow source: all that is asked of it ends in {@link Slow} then.
+     * Begins to open a file for a caller who does not wait for a slow source: every request then fails with
+     * {@link Slow}.
      *
-     * @param over is told by any thread when {@link #awaitOpen} does not wait any more; this file has to be closed then
+     * @param over called by any thread when {@link #awaitOpen} no longer waits; the file must be closed then
      */
     static void beginOpening(
             SourceFolder folder, Entry sealed, Gauge reading, SourcePatience patience, Consumer<SourceFile> over) {
@@ -174,7 +178,7 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    /** Returns when it is open, which is at once after {@link #beginOpening} is over. */
+    /** Returns when the file is open; at once after {@link #beginOpening} is over. */
     void awaitOpen() throws SourceProblem, InterruptedException {
         await(answer);
     }
@@ -183,7 +187,7 @@ final class SourceFile implements AutoCloseable {
         return sealed;
     }
 
-    /** Reads ahead what is at this place, where there is room: call it before something is taken that others wait for. */
+    /** Reads ahead from this offset, if a buffer is free. Call it before taking anything that others wait for. */
     void fetch(long offset) throws SourceProblem, InterruptedException {
         if (ahead == null) {
             ahead = SourceBuffers.take();
@@ -194,7 +198,7 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    /** Fills the buffer from this place on, as far as the file reaches. */
+    /** Fills the buffer from this offset on, as far as the file reaches. */
     void read(ByteBuffer into, long offset) throws SourceProblem, InterruptedException {
         int n = 1;
         for (long at = offset; into.hasRemaining() && at < sealed.facts().sizeBytes() && n > 0; at += n) {
@@ -210,12 +214,12 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    /** Whether it takes less room than it is long: there may be holes in it. */
+    /** Returns whether the file occupies less space than its length, so that it may contain holes. */
     boolean isSparse() {
         return sparse;
     }
 
-    /** Reads it all, as far as {@code sizeBytes}, for its digest alone. */
+    /** Reads the file up to {@code sizeBytes}, only for its digest. */
     Digest digest(long sizeBytes) throws SourceProblem, InterruptedException {
         MessageDigest digest = Digest.algorithm();
         ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(sizeBytes, DIGEST_BYTES));
@@ -231,7 +235,7 @@ final class SourceFile implements AutoCloseable {
         return Digest.of(digest.digest());
     }
 
-    /** Makes sure that the file has not changed since it was opened: call it after the last byte is read. */
+    /** Checks that the file has not changed since it was opened. Call it after the last byte is read. */
     void checkUnchanged() throws SourceProblem, InterruptedException {
         if (!unchanged) {
             ask(this::compare);
@@ -246,7 +250,7 @@ final class SourceFile implements AutoCloseable {
             }
             closed = true;
             if (asking) {
-                // NB: in the kernel perhaps, with the file's number. The thread that is asked lets go of it.
+                // NB: the request may be in the kernel with the file's number. Its thread closes the file.
                 return;
             }
         }
@@ -281,7 +285,10 @@ final class SourceFile implements AutoCloseable {
         }
     }
 
-    /** Reads from this place on, so much at least. NB: never into the caller's buffer, which is another's after an interrupt. */
+    /**
+     * Reads at least {@code bytes} from this offset on. NB: never into the caller's buffer, which has another owner
+     * after an interrupt.
+     */
     private void readOn(long offset, int bytes) throws SourceProblem, InterruptedException {
         if (ahead == null) {
             ahead = SourceBuffers.take();
@@ -372,11 +379,11 @@ final class SourceFile implements AutoCloseable {
         return answer;
     }
 
-    /** What the thread does that is asked. */
+    /** Runs the request, on its thread. */
     private void answer(Question question, CompletableFuture<@Nullable Void> asked) {
         Throwable failure = null;
         try {
-            // Whoever asked may have gone while all threads were busy.
+            // The caller may have gone while all threads were busy.
             if (!isClosed()) {
                 moved();
                 begun = true;
@@ -402,8 +409,8 @@ final class SourceFile implements AutoCloseable {
     }
 
     /**
-     * Has whoever waits go on when nothing was answered for too long. What waits for a thread is without an answer only as long as the whole
-     * source is.
+     * Ends the caller's wait if there was no answer for too long. While the request waits for a thread, any answer of
+     * the source counts.
      */
     synchronized void giveUpStuck(long nowNanos) {
         if (!waitedFor || answer.isDone()) {
@@ -451,7 +458,7 @@ final class SourceFile implements AutoCloseable {
         }
         folder.slow(-1);
         if (permits != null) {
-            // NB: also for an interrupted one, which gives it back at once.
+            // NB: uninterruptible, also for an interrupted caller, who releases the permit at once.
             permits.acquireUninterruptibly();
         }
     }
@@ -468,7 +475,7 @@ final class SourceFile implements AutoCloseable {
         return closed;
     }
 
-    /** Told by the thread that was asked, before anybody hears the answer. */
+    /** Called by the request's thread before its caller gets the answer. */
     private void answered() {
         synchronized (this) {
             asking = false;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folder that files are read from, made for a unit or a copy. Making one asks no file system: where the links on the way to it lead is
- * asked when the first file is opened, by a thread that may hang.
+ * The folder that files are read from, created for a unit or a copy. Creating one does not access the file system:
+ * links on the way to it are resolved when the first file is opened, by a thread that may hang.
  */
 public final class SourceFolder {
 
@@ -20,32 +20,32 @@ public final class SourceFolder {
         this.opened = opened;
     }
 
-    /** A folder that is opened by this path: a link on the way leads nowhere. */
+    /** Returns a folder that is opened by this path; links on the way are not followed. */
     public static SourceFolder of(Path path) {
         return new SourceFolder(path, path);
     }
 
-    /** A folder that is opened where the links on the way to it lead when its first file is opened. */
+    /** Returns a folder whose path is resolved, links included, when its first file is opened. */
     public static SourceFolder behindLinks(Path path) {
         return new SourceFolder(path, null);
     }
 
-    /** The path it is known by. */
+    /** Returns the path that identifies it. */
     public Path path() {
         return path;
     }
 
-    /** Whether some file of it has been waited for for a while. */
+    /** Returns whether a reader has been waiting for one of its files for some time. */
     public boolean isSlow() {
         return slow.get() > 0;
     }
 
-    /** Counts files that are waited for for a while. */
+    /** Counts files with readers that have been waiting for some time. */
     void slow(int files) {
         slow.addAndGet(files);
     }
 
-    /** The path to open it by, without following a link; the path it is known by where nothing is there. NB: this may hang. */
+    /** Returns the path to open it by, without links; the original path if it does not exist. NB: this may hang. */
     Path opened() {
         Path known = opened;
         if (known != null) {

@@ -2,10 +2,13 @@ package dozo.send;
 
 import java.time.Duration;
 
-/** How long an engine waits for a source that does not answer: until its limit, and once it is asked to leave, only a moment. */
+/**
+ * How long an engine waits for a source that does not answer: up to its limit, and only a moment after it is told to
+ * leave.
+ */
 final class SourcePatience {
 
-    /** A source that answers does so sooner. */
+    /** A source that works answers earlier. */
     private static final Duration LEAVING = Duration.ofSeconds(2);
 
     private final Duration limit;
@@ -23,7 +26,7 @@ final class SourcePatience {
         leaving = true;
     }
 
-    /** Whether nobody wants to hear any more of a source that has not answered for so long. */
+    /** Returns whether to stop waiting for a source that has not answered for this long. */
     boolean leaves(long quietNanos) {
         return leaving && quietNanos > LEAVING.toNanos();
     }

@@ -14,18 +14,19 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads that wait for the file system of one source, whoever reads from it. They are the operating system's: a virtual one keeps
- * its carrier while it is in a file system, and there are as many of those as processors (ADR 0047).
+ * Threads that wait for the file system of one source, shared by all its readers. They are platform threads: a virtual
+ * thread keeps its carrier during file system calls, and there are only as many carriers as processors (ADR 0047).
  *
- * <p>A source is silent when it was given up and has answered nothing since. Then one file at a time asks it, for a moment and not more
- * often than once a minute; all others fail at once. Any answer ends that, also one to a thread that nobody waits for any more.
+ * <p>A source is silent after it was given up and until it answers again. Meanwhile one file at a time may try it,
+ * briefly and at most once a minute; all others fail at once. Any answer ends this, including one that nobody waits for
+ * any more.
  */
 final class SourceThreads {
 
-    /** So many for each source: what hangs holds no more of them, and none of another source. */
+    /** The limit for each source: requests that hang occupy no more threads, and none of another source. */
     static final int AT_ONCE_MAX = 64;
 
-    /** So long is waited for an answer of a silent source. */
+    /** How long to wait for an answer of a silent source. */
     static final Duration PROBE = Duration.ofSeconds(5);
 
     private static final Duration PROBE_EVERY = Duration.ofMinutes(1);
@@ -37,13 +38,13 @@ final class SourceThreads {
     private static final ThreadFactory FACTORY =
             Thread.ofPlatform().name("read-source-", 0).daemon().factory();
 
-    /** Guarded by the class, as all files are. */
+    /** Guarded by the class, as are all files. */
     private static final Map<Path, SourceThreads> KNOWN = new HashMap<>();
 
-    /** Guarded by the class: whether a thread looks at all files that are open. */
+    /** Guarded by the class: whether a thread watches all open files. */
     private static boolean watched;
 
-    // With a queue: a thread that is busy takes what waits, and need not be woken for it.
+    // With a queue: a busy thread takes the next request without having to be woken.
     private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
             AT_ONCE_MAX, AT_ONCE_MAX, IDLE_SECONDS_MAX, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), FACTORY);
 
@@ -57,7 +58,7 @@ final class SourceThreads {
     private long silentSinceNanos;
     private long probedNanos;
 
-    /** How a file may ask. */
+    /** How a file may send requests. */
     enum Turn {
         NORMAL,
         PROBE,
@@ -68,7 +69,7 @@ final class SourceThreads {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** Those of a source, until the file leaves them. */
+    /** Returns the threads of a source; the file uses them until it leaves. */
     static synchronized SourceThreads enter(Path root, SourceFile file) {
         SourceThreads there = KNOWN.get(root);
         if (there == null) {
@@ -90,17 +91,17 @@ final class SourceThreads {
         }
     }
 
-    /** Has it done by the next thread that is free. */
+    /** Runs the work on the next free thread. */
     void run(Runnable work) {
         threads.execute(work);
     }
 
-    /** Whether the source was given up, and has answered nothing since. */
+    /** Returns whether the source was given up and has not answered since. */
     boolean isSilent() {
         return silent;
     }
 
-    /** Whether a file may ask. Waits while another one asks a silent source. */
+    /** Returns whether a file may send a request. Waits while another file tries a silent source. */
     Turn turn() throws InterruptedException {
         return silent ? turnOfSilent() : Turn.NORMAL;
     }
@@ -119,14 +120,14 @@ final class SourceThreads {
         return Turn.PROBE;
     }
 
-    /** Notes that whoever asked a silent source has gone, with an answer or without. */
+    /** Records that the try of a silent source is over, with an answer or without. */
     synchronized void probed() {
         probed = false;
         probedNanos = System.nanoTime();
         notifyAll();
     }
 
-    /** Notes that the file system has answered something, and if it was an error. */
+    /** Records an answer of the file system, which may be an error. */
     void answered() {
         answeredNanos = System.nanoTime();
         if (silent) {
@@ -137,16 +138,16 @@ final class SourceThreads {
         }
     }
 
-    /** When the source has answered something last, whatever it was. */
+    /** Returns when the source last answered anything. */
     long answeredNanos() {
         return answeredNanos;
     }
 
     /**
-     * Notes that a file that has been without an answer since then, for as long as the limit, is given up. The source is silent when it has answered
-     * nothing else either for the second half of that.
+     * Records that a file is given up because it had no answer since {@code sinceNanos}, for as long as the limit. The
+     * source is silent if it has answered no other request either in the second half of that time.
      *
-     * @return how long the source has been silent; empty: it answers others, and it is only this file
+     * @return how long the source has been silent; empty if it answers other requests
      */
     synchronized Optional<Duration> giveUp(long sinceNanos, Duration limit) {
         long now = System.nanoTime();
@@ -156,13 +157,13 @@ final class SourceThreads {
         if (!silent) {
             silent = true;
             silentSinceNanos = sinceNanos;
-            // The next file may ask at once: perhaps nobody but this one has asked.
+            // The next file may try at once: perhaps only this file has sent requests.
             probedNanos = now - PROBE_EVERY.toNanos();
         }
         return Optional.of(silence());
     }
 
-    /** How long the source has been silent. */
+    /** Returns how long the source has been silent. */
     synchronized Duration silence() {
         return Duration.ofNanos(System.nanoTime() - silentSinceNanos);
     }
@@ -171,7 +172,7 @@ final class SourceThreads {
         return files.isEmpty() && threads.getPoolSize() == 0;
     }
 
-    /** Gives up what waits for too long. It is not timed by those who wait: that costs each of them more than an answer takes. */
+    /** Gives up requests that take too long. Callers do not use timeouts: each would cost more than an answer takes. */
     private static void watch() {
         try {
             while (true) {

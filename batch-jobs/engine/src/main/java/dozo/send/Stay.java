@@ -1,6 +1,6 @@
 package dozo.send;
 
-/** Being at something, counted until it is closed. */
+/** An activity that is counted until it is closed. */
 public interface Stay extends AutoCloseable {
 
     @Override

@@ -16,10 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/**
- * One file at the site, open on every channel there is. Used by one thread; channels that come up later join by
- * themselves.
- */
+/** One file at the site, open on every channel. Used by one thread; channels opened later join automatically. */
 final class Stripes implements AutoCloseable {
 
     private final Lanes lanes;
@@ -32,7 +29,7 @@ final class Stripes implements AutoCloseable {
     /** The file on one channel. */
     record Stripe(Sftp channel, RemoteFile file) {}
 
-    /** Opens it on a first channel, and asks the others. */
+    /** Opens the file on a first channel, and begins to open it on the others. */
     Stripes(Lanes lanes, FilePath name, boolean fresh) throws RemoteException, InterruptedException {
         this.lanes = lanes;
         this.name = name;
@@ -42,7 +39,7 @@ final class Stripes implements AutoCloseable {
         widen();
     }
 
-    /** The file on the channel with the most room. */
+    /** Returns the file on the channel with the most room. */
     Stripe next() throws RemoteException, InterruptedException {
         widen();
         return open.stream()
@@ -74,7 +71,7 @@ final class Stripes implements AutoCloseable {
         end().forEach(stripe -> stripe.file.close());
     }
 
-    /** Whoever still opens it comes too late: nothing is left to do. */
+    /** Ends opening; channels that join later are ignored. */
     private synchronized List<Stripe> end() {
         ended = true;
         return List.copyOf(open);
@@ -97,7 +94,7 @@ final class Stripes implements AutoCloseable {
                 file.close();
             }
         } catch (RemoteException | InterruptedException e) {
-            // One channel less; what is wrong with the file or the site shows on the others too.
+            // Continues without this channel; a problem of the file or site also shows on the others.
         }
     }
 

@@ -24,18 +24,19 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Sends files of a bundle as one archive into a tar at the site (ADR 0059). They lie under their temporary names in a folder of their own then,
- * and are proven and named as all others. What is not in the archive, for whatever reason, is sent by SFTP: that also finds out why.
+ * Sends files of a bundle as one archive to a tar at the site (ADR 0059). They arrive under their temporary names in a
+ * folder of their own, and are then verified and renamed like all others. A file that is not in the archive, for
+ * whatever reason, is sent by SFTP, which also finds the reason.
  */
 final class TarStream {
 
     /** For fewer files, starting a command costs the site more than their requests. */
     static final int FILES_MIN = 8;
 
-    /** So many files are opened ahead of the one that is sent. */
+    /** How many files are opened ahead of the one being sent. */
     private static final int OPENING_MAX = 8;
 
-    /** So many archives in a row that did not come to a good end are not the trouble of single ones. */
+    /** If this many archives in a row fail, single archives are not the problem. */
     private static final int BROKEN_MAX = 3;
 
     private final Lanes lanes;
@@ -53,12 +54,12 @@ final class TarStream {
         this.patience = patience;
     }
 
-    /** Whether the site takes archives, and these files are worth one. */
+    /** Returns whether the site accepts archives and they are faster for these files. */
     boolean isWorthIt(List<Entry> files) throws RemoteException, InterruptedException {
         return files.size() >= FILES_MIN && broken.get() < BROKEN_MAX && site.unpacksTar();
     }
 
-    /** Sends these files; what came of those that were in the archive, if it came to a good end. */
+    /** Sends these files. Returns the arrivals of those in the archive; none if the archive failed. */
     Map<Entry, Arrival> send(Route route, List<Entry> files) throws RemoteException, InterruptedException {
         if (files.size() < FILES_MIN) {
             return Map.of();
@@ -84,7 +85,7 @@ final class TarStream {
         }
     }
 
-    /** Removes the folder of an archive, and what still lies in it. */
+    /** Removes the folder of an archive and its content. */
     void clear(FilePath folder) throws RemoteException, InterruptedException {
         try {
             lanes.doOver(lane -> SiteCheck.removeScratch(lane, folder));
@@ -92,7 +93,7 @@ final class TarStream {
             if (e.retryable()) {
                 throw e;
             }
-            // The sweep removes it, or says why not.
+            // The sweep removes it, or reports why not.
         }
     }
 
@@ -106,7 +107,7 @@ final class TarStream {
                     arrivals.put(file, send(tar, route, folder, source));
                 }
             } catch (Slow e) {
-                // Others go on meanwhile.
+                // The other files go on meanwhile.
             } catch (SourceProblem e) {
                 arrivals.put(
                         file,
@@ -131,7 +132,7 @@ final class TarStream {
             }
             source.checkUnchanged();
         } catch (SourceProblem e) {
-            // The next one begins behind it all the same.
+            // The next file must still begin at its place.
             tar.endFile(sizeBytes, sizeBytes - at);
             throw e;
         }
@@ -139,7 +140,7 @@ final class TarStream {
         return new Arrived(file, Digest.of(read.digest()), route.incoming().resolve(name), facts.mode(), WayIn.ARCHIVE);
     }
 
-    /** How many bytes further the file is there. */
+    /** Sends the next block. Returns by how many bytes the position advances. */
     private int sendBlock(TarFeed tar, SourceFile source, long offset, long left, MessageDigest read)
             throws SourceProblem, RemoteException, InterruptedException {
         ByteBuffer room = tar.room();
@@ -156,7 +157,7 @@ final class TarStream {
         return n;
     }
 
-    /** Files of a source that are being opened, in the order in which they are open. */
+    /** Files of a source that are being opened, in the order in which opening ends. */
     private final class Opening implements AutoCloseable {
 
         private final SourceFolder folder;

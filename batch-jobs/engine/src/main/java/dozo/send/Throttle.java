@@ -2,16 +2,16 @@ package dozo.send;
 
 import java.util.concurrent.TimeUnit;
 
-/** Keeps content to a rate: whoever would be ahead of it waits. Fair to the order of the calls. */
+/** Limits content to a rate: a caller ahead of it waits. Serves callers in their order. */
 public final class Throttle {
 
-    /** Nobody waits for less than this: a wait costs more than it brings. */
+    /** The shortest wait: anything shorter costs more than it brings. */
     private static final long WAIT_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final double nanosPerByte;
     private long freeNanos = System.nanoTime();
 
-    /** A rate in bytes a second; 0 for none. */
+    /** Creates a limit in bytes per second; 0: no limit. */
     public Throttle(long bytesPerSecond) {
         if (bytesPerSecond < 0) {
             throw new IllegalArgumentException("a rate of " + bytesPerSecond);
@@ -19,7 +19,7 @@ public final class Throttle {
         this.nanosPerByte = bytesPerSecond == 0 ? 0 : 1e9 / bytesPerSecond;
     }
 
-    /** Waits until so many bytes may go out. */
+    /** Waits until this many bytes may be sent. */
     public void pass(int bytes) throws InterruptedException {
         if (nanosPerByte == 0) {
             return;
@@ -27,7 +27,7 @@ public final class Throttle {
         long wait;
         synchronized (this) {
             long now = System.nanoTime();
-            // Time that was not used is gone: a pause is not made up for by a burst.
+            // Unused time is lost: no burst makes up for a pause.
             long begin = Math.max(freeNanos, now);
             freeNanos = begin + (long) (bytes * nanosPerByte);
             wait = begin - now;

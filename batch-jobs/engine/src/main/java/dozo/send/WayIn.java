@@ -2,15 +2,15 @@ package dozo.send;
 
 import java.util.Locale;
 
-/** How content comes to a site (ADR 0059). */
+/** How content is sent to a site (ADR 0059). */
 public enum WayIn {
     /** In an archive that a tar there unpacks. */
     ARCHIVE,
 
-    /** By requests for each file. Also what was there before, and what Dozo makes there itself. */
+    /** By requests for each file. Also for files that existed before, and for generated ones. */
     SFTP;
 
-    /** As a receipt has it. */
+    /** Returns the word used in receipts. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

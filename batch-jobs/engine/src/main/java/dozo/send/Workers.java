@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that each work at a site, with as many files open there as it may have. */
+/** Threads that work at a site, limited by the files that may be open there. */
 final class Workers implements AutoCloseable {
 
     private final Lanes lanes;
@@ -27,7 +27,7 @@ final class Workers implements AutoCloseable {
         this.lanes = lanes;
     }
 
-    /** Does the same with each, all at once, as far as the site may have files open. */
+    /** Does the same work for each, concurrently, as far as files may be open at the site. */
     <K, T> Map<K, T> each(Collection<K> all, Each<K, T> work) throws RemoteException, InterruptedException {
         Map<K, Future<T>> running = new LinkedHashMap<>();
         Map<K, T> results = new HashMap<>();
@@ -51,12 +51,12 @@ final class Workers implements AutoCloseable {
         return results;
     }
 
-    /** Begins something, to be {@linkplain #join waited for}. */
+    /** Begins work, to be {@linkplain #join waited for}. */
     <T extends @Nullable Object> Future<T> begin(Callable<T> work) {
         return threads.submit(work);
     }
 
-    /** Waits for what another thread does, and fails as that fails, with the very same exception. */
+    /** Waits for another thread's work, and throws its failure: the very same exception. */
     static <T extends @Nullable Object> T join(Future<T> running) throws RemoteException, InterruptedException {
         try {
             return running.get();
@@ -71,7 +71,7 @@ final class Workers implements AutoCloseable {
         }
     }
 
-    /** Interrupts whoever is at work. */
+    /** Interrupts all work. */
     @Override
     public void close() {
         threads.shutdownNow();

@@ -1,4 +1,4 @@
-/** Sends units to a site, has them proven there and gives them their final names; reads what lies there. */
+/** Sends units to a site, has them verified there and gives them their final names; reads stored copies. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "remote", "source"})
 package dozo.send;

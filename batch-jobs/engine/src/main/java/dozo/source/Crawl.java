@@ -12,27 +12,27 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Walks a folder of this machine, several threads side by side, and tells what it holds. It is only ever read. Links are told,
- * never followed, not even those that somebody puts into the way meanwhile, nor on the way to the root: resolve those before.
- * Names are raw bytes.
+ * Walks a folder of this machine with several threads, and reports what it contains. The folder is only read. Links are
+ * reported and never followed, not even those that somebody creates meanwhile, nor on the way to the root: resolve
+ * those before. Names are raw bytes.
  *
  * <p>Memory grows with the names of the folders beside the way down ({@link Waiting}), not with files. Linux on x86-64
- * and aarch64 only: it asks the kernel itself (ADR 0017).
+ * and aarch64 only, because it uses system calls (ADR 0017).
  */
 public final class Crawl {
 
-    /** A file server far away may like more: not tried. */
+    /** More threads might help with a distant file server; not tested. */
     private static final int WORKERS_MAX = 16;
 
     private final Path root;
     private final int workers;
 
-    /** A walk by as many threads as are good for a file system of this machine: two for each of its processors. */
+    /** Creates a crawl with the best number of threads for a local file system: two per processor, at most 16. */
     public Crawl(Path root) {
         this(root, Math.clamp(2L * Runtime.getRuntime().availableProcessors(), 2, WORKERS_MAX));
     }
 
-    /** A walk by so many threads at most, this one too, of which each has one folder open at a time. */
+    /** Creates a crawl with at most this many threads, including the caller's. Each has one folder open at a time. */
     public Crawl(Path root, int workers) {
         if (workers < 1) {
             throw new IllegalArgumentException("a crawl by " + workers + " threads");
@@ -42,13 +42,13 @@ public final class Crawl {
     }
 
     /**
-     * Walks the whole tree. The root itself is told as a folder, not as an entry. A folder that is gone before it can be opened is
-     * told as an entry and not as a folder; one that cannot be read, or not to its end, is a problem.
+     * Walks the whole tree. The root itself is reported as a folder, not as an entry. A folder that vanishes before it
+     * can be opened is reported as an entry and not as a folder; one that cannot be read completely is a problem.
      *
-     * @throws IOException what the listings throw; or when the root cannot be read, or the machine has no room for another
-     *     open folder
-     * @throws InterruptedException when this thread is interrupted. As with any failure, all other threads have
-     *     ended and nothing is open any more
+     * @throws IOException what the listings throw; or if the root cannot be read, or the machine cannot open another
+     *     folder
+     * @throws InterruptedException if this thread is interrupted. As with any failure, all other threads have ended and
+     *     nothing is open then
      */
     public void into(Listings listings) throws IOException, InterruptedException {
         if (!Kernel.isHere()) {
@@ -79,9 +79,12 @@ public final class Crawl {
         }
     }
 
-    /** This thread walks; others help as soon as folders wait. Of a small tree, starting threads would be most of the work. */
+    /**
+     * Walks with this thread; others help as soon as folders wait. For a small tree, starting threads would be most of
+     * the work.
+     */
     private void walk(int rootFolder, Listings listings) throws IOException, InterruptedException {
-        // Platform threads: a virtual one is of no use in a system call.
+        // Platform threads: a virtual thread has no advantage in a system call.
         try (Crew crew = new Crew(rootFolder, listings)) {
             crew.work();
             crew.awaitHelpers();
@@ -97,7 +100,7 @@ public final class Crawl {
         private final Listings listings;
         private final Waiting waiting = new Waiting(this::help);
 
-        /** Only within {@link Waiting}'s lock. */
+        /** Used only within {@link Waiting}'s lock. */
         private int helping;
 
         Crew(int rootFolder, Listings listings) {
@@ -112,7 +115,7 @@ public final class Crawl {
             }
         }
 
-        /** Works until nothing waits or somebody has failed, perhaps by itself. */
+        /** Works until nothing waits or a thread has failed, possibly this one. */
         void work() {
             try (Kernel kernel = new Kernel()) {
                 new CrawlWorker(kernel, rootFolder, listings, waiting).work();
@@ -122,7 +125,7 @@ public final class Crawl {
             }
         }
 
-        /** Returns when all are done, and fails as the first of them failed. */
+        /** Returns when all threads have ended, and throws the first failure. */
         void awaitHelpers() throws IOException, InterruptedException {
             helpers.shutdown();
             helpers.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
@@ -136,7 +139,7 @@ public final class Crawl {
             }
         }
 
-        /** All other threads have ended then. */
+        /** Returns when all other threads have ended. */
         @Override
         public void close() {
             helpers.shutdownNow();

@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.util.Optional;
 
-/** One thread of a {@link Crawl}: reads folder after folder, until none waits. */
+/** One thread of a {@link Crawl}: reads folders until none waits. */
 final class CrawlWorker {
 
     private final Kernel kernel;
@@ -32,11 +32,11 @@ final class CrawlWorker {
         }
     }
 
-    /** Tells what a folder holds; gives back the folders in it. */
+    /** Reports what a folder contains. Returns its subfolders. */
     private Names read(Folder folder) throws IOException, InterruptedException {
         int open = opener.open(folder.path());
         if (open < 0) {
-            // One that went away while we walked is not part of the source any more.
+            // A folder that vanished during the walk is no longer part of the source.
             if (Errno.of(-open) != Errno.GONE || folder.path().isRoot()) {
                 unreadable(folder.path(), -open);
             }
@@ -80,7 +80,7 @@ final class CrawlWorker {
             }
             bytes = kernel.readFolder(open);
         }
-        // One that was removed while we read it holds nothing any more, and that was told.
+        // A folder that was removed while it was read is empty now, and its content was reported.
         if (bytes == 0 || Errno.of(-bytes) == Errno.GONE) {
             listing.end();
         } else {
@@ -88,7 +88,7 @@ final class CrawlWorker {
         }
     }
 
-    /** Tells of one name, whose record is at this place of what was read of its folder. */
+    /** Reports one name, whose record is at this position of the folder's buffer. */
     private void tell(FilePath folder, byte[] name, int open, int at, Listing listing, Names found)
             throws IOException, InterruptedException {
         int error = kernel.lookAt(open, at);

@@ -14,7 +14,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** What a file system of this machine says of single paths. A whole tree is for {@link Crawl}. */
+/** Reads facts of single paths of this machine. For a whole tree use {@link Crawl}. */
 public final class DirectoryTree {
 
     private static final String ATTRIBUTES = "unix:mode,ino,nlink,size,lastModifiedTime,ctime";
@@ -26,7 +26,7 @@ public final class DirectoryTree {
 
     private DirectoryTree() {}
 
-    /** What the file system says of one path now, without following a link. */
+    /** Returns the current facts of one path, without following a link. */
     public static Facts facts(Path path) throws IOException {
         Map<String, Object> attributes = Files.readAttributes(path, ATTRIBUTES, LinkOption.NOFOLLOW_LINKS);
         int mode = (Integer) requireNonNull(attributes.get("mode"));

@@ -7,13 +7,13 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 
-/** What an error number of Linux means for a walk. */
+/** The meaning of a Linux error number for a walk. */
 enum Errno {
     GONE,
-    /** Or a link, where no link is followed. */
+    /** Also a link, if links are not followed. */
     NO_FOLDER,
     REFUSED,
-    /** The machine has no room for it; nothing is wrong with the source. */
+    /** A resource of this machine is used up; the source is fine. */
     EXHAUSTED,
     OTHER;
 
@@ -39,7 +39,7 @@ enum Errno {
         };
     }
 
-    /** The same in words, for people. */
+    /** Returns the error as text for people. */
     static String reason(int error) {
         return switch (error) {
             case ENOENT -> "it is gone";
@@ -53,7 +53,7 @@ enum Errno {
         };
     }
 
-    /** What a call of the kernel returned, unless it is an error: then an exception of that path. */
+    /** Returns the result of a kernel call, or throws its error as an exception for that path. */
     static int checked(int result, FilePath path) throws IOException {
         if (result >= 0) {
             return result;

@@ -15,11 +15,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A list of what a source holds that something else made, in place of a {@link Crawl}: GNU find, or the inode scan of a file system.
- * The forms are in docs/reference/file-lists.md.
+ * A list of a source's content that another program made, instead of a {@link Crawl}: GNU find, or the inode scan of a
+ * file system. The forms are described in docs/reference/file-lists.md.
  *
- * <p>A line that cannot be understood, or names something outside the source, is a problem, and the next line is read.
- * Nothing of the source is opened, whatever a list says. Memory does not grow with the list.
+ * <p>A line that cannot be parsed, or names something outside the source, is a problem, and reading continues. Nothing
+ * of the source is opened, whatever a list contains. Memory does not grow with the list.
  */
 public final class FileList {
 
@@ -34,32 +34,35 @@ public final class FileList {
         try {
             absoluteRoots.add(FilePath.rawBytes(root.toRealPath()));
         } catch (IOException notHere) {
-            // A list can be read where its source is not mounted.
+            // A list can be read without its source being mounted.
         }
     }
 
-    /** Lists by {@code find}, with times, modes, hard links and link texts. */
+    /** Returns a reader for lists by {@code find}, with times, modes, hard links and link texts. */
     public static FileList byFind(Path root) {
         return new FileList(root, new FindForm());
     }
 
-    /** Lists by a policy of IBM Storage Scale. They have no link texts: each link is looked at where it lies. */
+    /**
+     * Returns a reader for lists by a policy of IBM Storage Scale. They have no link texts: each link is read at the
+     * source.
+     */
     public static FileList byPolicy(Path root) {
         return new FileList(root, new PolicyForm());
     }
 
-    /** One line: what it names, as the list has it. Special files have no kind; what has to be looked at has no facts. */
+    /** One parsed line. Special files have no kind; entries that must be looked up have no facts. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Line(
             byte[] path, @Nullable EntryKind kind, @Nullable Facts facts) {}
 
-    /** How the lines of a list are written. */
+    /** The format of a list's lines. */
     interface ListForm {
 
-        /** The byte that ends each line. */
+        /** Returns the byte that ends each line. */
         byte lineEnd();
 
-        /** Whether a whole list says so in its last line. */
+        /** Returns whether a complete list ends with an end mark. */
         boolean hasEndMark();
 
         boolean isEndMark(byte[] line);
@@ -67,7 +70,7 @@ public final class FileList {
         Line parse(byte[] line) throws NotUnderstood;
     }
 
-    /** Why a line is not in its form. */
+    /** Why a line does not have its form. */
     static final class NotUnderstood extends Exception {
 
         private static final long serialVersionUID = 1L;
@@ -80,7 +83,7 @@ public final class FileList {
     /**
      * Reads a list to its end.
      *
-     * @throws IOException what {@code listed} throws, or when the list cannot be read
+     * @throws IOException what {@code listed} throws, or if the list cannot be read
      */
     public void into(Listed listed, InputStream list) throws IOException, InterruptedException {
         Lines lines = new Lines(list, form.lineEnd());
@@ -161,7 +164,7 @@ public final class FileList {
         listed.entry(path, facts);
     }
 
-    /** The path below the source; empty where it leads out of it. */
+    /** Returns the path below the source; empty if it leads outside. */
     private Optional<FilePath> below(byte[] path) throws NotUnderstood {
         byte[] relative = path;
         if (path.length > 0 && path[0] == '/') {

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code find -printf '%y %s %T@ %C@ %m %n %i %P//%l\0'} writes, and {@code end} as the last record. No path has two slashes in a
- * row, so the first two end it, and what is behind them is the link's text.
+ * The output of {@code find -printf '%y %s %T@ %C@ %m %n %i %P//%l\0'}, and {@code end} as the last record. No path
+ * contains two slashes in a row, so the first two end it, and the link's text follows.
  */
 final class FindForm implements ListForm {
 
@@ -61,7 +61,7 @@ final class FindForm implements ListForm {
         return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, (int) mode, links, inode, target));
     }
 
-    /** Null for special files. */
+    /** Returns null for special files. */
     private static @Nullable EntryKind kind(String type) throws NotUnderstood {
         return switch (type) {
             case "f" -> EntryKind.FILE;
@@ -72,7 +72,7 @@ final class FindForm implements ListForm {
         };
     }
 
-    /** NB: find writes -1.5 s as -2.5: the second before it, and the fraction forward from there, as the kernel counts. */
+    /** NB: find writes -1.5 s as -2.5: like the kernel, it takes the second before and counts the fraction forward. */
     private static long nanos(String time) throws NotUnderstood {
         int point = time.indexOf('.');
         if (point < 0 || point == time.length() - 1) {

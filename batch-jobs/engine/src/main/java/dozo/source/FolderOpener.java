@@ -3,8 +3,8 @@ package dozo.source;
 import dozo.file.FilePath;
 
 /**
- * Opens folders below an open root by paths of any length; no link is followed. A path that is too long for one call is
- * opened piece by piece, each in the one before it.
+ * Opens folders below an open root by paths of any length, without following links. A path that is too long for one
+ * call is opened piece by piece, each in the one before it.
  */
 final class FolderOpener {
 
@@ -18,19 +18,19 @@ final class FolderOpener {
         this(kernel, root, !knowsPaths(kernel, root));
     }
 
-    /** @param byNames one name in each call, as where the kernel cannot promise to follow no link in a whole path */
+    /** @param byNames opens one name per call, for kernels that cannot exclude links in a whole path */
     FolderOpener(Kernel kernel, int root, boolean byNames) {
         this.kernel = kernel;
         this.root = root;
         this.byNames = byNames;
     }
 
-    /** The folder, open for reading: to be closed; or an error number as a negative value. */
+    /** Opens a folder for reading; the caller closes it. Returns an error number as a negative value. */
     int open(FilePath path) {
         return open(path, true);
     }
 
-    /** The same, open only for what is in it to be opened: it need not be readable. */
+    /** Opens a folder only to open what is in it: it need not be readable. */
     int openToPass(FilePath path) {
         return open(path, false);
     }
@@ -76,7 +76,7 @@ final class FolderOpener {
         if (opened >= 0) {
             kernel.close(opened);
         }
-        // Kernels before 5.6 do not know the call; some containers forbid what they do not know.
+        // Kernels before 5.6 do not know the call; some containers forbid unknown calls.
         return opened != -Errno.ENOSYS && opened != -Errno.EPERM;
     }
 }

@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Some of what one folder holds: for somebody who wants to know what kind of folder it is, and not all that is in it. No link is
- * followed, neither on the way to the root, nor below it. Linux only, as {@link Crawl}.
+ * A part of a folder's content, enough to see what kind of folder it is. No link is followed, neither on the way to the
+ * root nor below it. Linux only, as {@link Crawl}.
  *
  * @param files the names of files, in no order
- * @param folders the names of folders; links, sockets, devices and fifos are in neither
- * @param whole whether the folder holds nothing more
+ * @param folders the names of folders; links, sockets, devices and fifos are in neither list
+ * @param whole whether the folder contains nothing more
  */
 public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
 
@@ -24,8 +24,8 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
      *
      * @param root absolute, without links
      * @param folder below it
-     * @param namesMax so many names are read at most
-     * @throws IOException when it is not there, is no folder, lies behind a link, or cannot be read
+     * @param namesMax the limit of names to read
+     * @throws IOException if it does not exist, is not a folder, is behind a link, or cannot be read
      */
     public static Glimpse of(Path root, FilePath folder, int namesMax) throws IOException {
         if (!Kernel.isHere()) {
@@ -60,7 +60,7 @@ public record Glimpse(List<byte[]> files, List<byte[]> folders, boolean whole) {
                     if (++names > namesMax) {
                         return new Glimpse(files, folders, false);
                     }
-                    // What is gone meanwhile, or may not be looked at, is neither.
+                    // Names that vanished meanwhile, or may not be looked up, are in neither list.
                     EntryKind kind = kernel.lookAt(opened, at) < 0
                             ? EntryKind.LINK
                             : kernel.kind().orElse(EntryKind.LINK);

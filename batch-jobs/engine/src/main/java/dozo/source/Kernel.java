@@ -17,22 +17,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The system calls of Linux that look at folders and files, for one thread at a time, with the memory they work in (ADR 0017). Each
- * gives back what the call does, or an error number as a negative value. Names are addresses of bytes that end with a NUL.
+ * Linux system calls for folders and files, for one thread at a time, with their buffers (ADR 0017). Each returns the
+ * result of the call, or an error number as a negative value. Names are addresses of NUL-terminated bytes.
  *
- * <p>Numbers and layouts are those of x86-64 and aarch64: {@code struct statx} and {@code struct linux_dirent64} are the
- * same on both.
+ * <p>Numbers and layouts are those of x86-64 and aarch64: {@code struct statx} and {@code struct linux_dirent64} are
+ * the same on both.
  */
-@SuppressWarnings("restricted") // javac's word for code that leaves Java; the launcher allows it
+@SuppressWarnings("restricted") // native calls; the launcher enables them
 final class Kernel implements AutoCloseable {
 
-    /** Bytes that one {@link #readFolder} gives at most: some two thousand names. */
+    /** The most bytes that one {@link #readFolder} returns: some two thousand names. */
     static final int FOLDER_BYTES = 64 * 1024;
 
-    /** The longest path that a call takes, without its NUL. */
+    /** The longest path of a call, without its NUL. */
     static final int PATH_BYTES_MAX = 4095;
 
-    /** No file system of Linux holds a longer link text; one that fills it is not taken for whole. */
+    /** No Linux file system supports a longer link text; a text that fills the buffer counts as incomplete. */
     static final int LINK_BYTES_MAX = 64 * 1024;
 
     private static final String MACHINE = System.getProperty("os.arch", "");
@@ -51,7 +51,7 @@ final class Kernel implements AutoCloseable {
     /** Type, mode, number of links, times of modification and change, inode number, size. */
     private static final int STATX_WANTED = 0x01 | 0x02 | 0x04 | 0x40 | 0x80 | 0x100 | 0x200;
 
-    /** Also how much room it takes. Of open files alone: for names, some file systems would have to ask for it. */
+    /** The space it occupies. Only for open files: for names, some file systems would need a request for it. */
     private static final int STATX_BLOCKS = 0x400;
 
     private static final int BLOCK_BYTES = 512;
@@ -73,7 +73,7 @@ final class Kernel implements AutoCloseable {
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final SymbolLookup LIBC = LINKER.defaultLookup();
-    // Addresses go as plain numbers: a MemorySegment for each name would be garbage for each file.
+    // Addresses are plain numbers: a MemorySegment for each name would be garbage for each file.
     private static final MethodHandle OPENAT2 = call(
             "syscall", FunctionDescriptor.of(LONG, LONG, LONG, LONG, LONG, LONG), Linker.Option.firstVariadicArg(1));
     private static final MethodHandle OPENAT =
@@ -105,27 +105,27 @@ final class Kernel implements AutoCloseable {
         names = arena.allocate(FOLDER_BYTES, Long.BYTES);
     }
 
-    /** For the calling thread alone. */
+    /** Creates calls for the current thread only. */
     Kernel() {
         this(Arena.ofConfined());
     }
 
-    /** Whether these calls are those of this machine. */
+    /** Returns whether this machine has these calls. */
     static boolean isHere() {
         return System.getProperty("os.name", "").equals("Linux")
                 && Set.of("amd64", "aarch64").contains(MACHINE);
     }
 
-    /** Opens the folder that all others are below. */
+    /** Opens the file system's root folder. */
     int openTop() {
         return openat(AT_FDCWD, TOP, 0, TOP.length, O_DIRECTORY | O_CLOEXEC | O_PATH);
     }
 
     /**
-     * Opens the folder with {@code bytes[start, end)} as its path below an open one. No link is followed and nothing above is
-     * reached, whatever becomes of the tree meanwhile.
+     * Opens the folder with {@code bytes[start, end)} as its path below an open one. No link is followed and nothing
+     * above is reached, whatever happens to the tree meanwhile.
      *
-     * @param toRead else it can only be passed through
+     * @param toRead false if it is only passed through
      */
     int openBelow(int folder, byte[] bytes, int start, int end, boolean toRead) {
         setPath(bytes, start, end);
@@ -140,17 +140,20 @@ final class Kernel implements AutoCloseable {
         }
     }
 
-    /** The same for one name, for kernels before 5.6 and where a container forbids the newer call. */
+    /** Does the same for one name, for kernels before 5.6 and containers that forbid the newer call. */
     int openName(int folder, byte[] bytes, int start, int end, boolean toRead) {
         return openat(folder, bytes, start, end, O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW | (toRead ? 0 : O_PATH));
     }
 
-    /** Opens what has the name {@code bytes[start, end)} in an open folder, a link itself too, but not to be read. */
+    /**
+     * Opens what has the name {@code bytes[start, end)} in an open folder, including a link itself, but not for
+     * reading.
+     */
     int openToLook(int folder, byte[] bytes, int start, int end) {
         return openat(folder, bytes, start, end, O_PATH | O_CLOEXEC | O_NOFOLLOW);
     }
 
-    /** Reads on in an open folder: how many bytes of records were read, 0 at its end. */
+    /** Reads on in an open folder. Returns how many bytes of records were read, 0 at its end. */
     int readFolder(int folder) {
         try {
             return (int) orErrno((long) GETDENTS.invokeExact(errno, folder, names.address(), names.byteSize()));
@@ -159,14 +162,14 @@ final class Kernel implements AutoCloseable {
         }
     }
 
-    /** The length of the record at this place of what {@link #readFolder} read; the next one is behind it. */
+    /** Returns the length of the record at this position of the folder's buffer; the next one follows it. */
     int recordBytes(int at) {
         return Short.toUnsignedInt(names.get(ValueLayout.JAVA_SHORT, at + 16));
     }
 
-    /** The name of that record. */
+    /** Returns the name in that record. */
     byte[] name(int at) {
-        // A record is filled up to a multiple of eight bytes, so that its NUL is among the last eight.
+        // A record is padded to a multiple of eight bytes, so its NUL is among the last eight.
         int start = at + NAME_IN_RECORD;
         int end = Math.max(start, at + recordBytes(at) - Long.BYTES);
         while (names.get(ValueLayout.JAVA_BYTE, end) != 0) {
@@ -177,18 +180,18 @@ final class Kernel implements AutoCloseable {
         return name;
     }
 
-    /** Looks at what that record names in its folder; no link is followed. */
+    /** Looks up the name of that record in its folder, without following a link. */
     int lookAt(int folder, int at) {
         return statx(
                 folder, names.address() + at + NAME_IN_RECORD, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_WANTED);
     }
 
-    /** Looks at an open folder or file itself. */
+    /** Looks up an open folder or file itself. */
     int lookAtOpen(int opened) {
         return statx(opened, empty.address(), AT_EMPTY_PATH, STATX_WANTED | STATX_BLOCKS);
     }
 
-    /** What was looked at last; empty: a socket, device or fifo. */
+    /** Returns the kind of what was looked up last; empty for a socket, device or fifo. */
     Optional<EntryKind> kind() {
         return switch (mode() & TYPE_MASK) {
             case REGULAR -> Optional.of(EntryKind.FILE);
@@ -198,7 +201,7 @@ final class Kernel implements AutoCloseable {
         };
     }
 
-    /** The facts of what was looked at last. */
+    /** Returns the facts of what was looked up last. */
     Facts facts(EntryKind kind, byte @Nullable [] linkTarget) {
         return Facts.told(
                 kind,
@@ -211,7 +214,9 @@ final class Kernel implements AutoCloseable {
                 linkTarget);
     }
 
-    /** Whether the open file that was looked at last takes less room than it is long: it has holes, or is compressed. */
+    /**
+     * Returns whether the open file looked up last occupies less space than its length: it has holes, or is compressed.
+     */
     boolean isSparse() {
         return (facts.get(INT, 0) & STATX_BLOCKS) != 0
                 && facts.get(LONG, 48) < (facts.get(LONG, 40) + BLOCK_BYTES - 1) / BLOCK_BYTES;
@@ -221,12 +226,12 @@ final class Kernel implements AutoCloseable {
         return facts.get(LONG, 32);
     }
 
-    /** Major and minor number of the device. */
+    /** Returns major and minor number of the device. */
     long device() {
         return (long) facts.get(INT, 136) << 32 | Integer.toUnsignedLong(facts.get(INT, 140));
     }
 
-    /** Reads the text of the link that the record at this place names; gives back how many bytes it has. */
+    /** Reads the text of the link in the record at this position. Returns its length in bytes. */
     int readLink(int folder, int at) {
         try {
             return (int) orErrno((long) READLINKAT.invokeExact(
@@ -240,7 +245,7 @@ final class Kernel implements AutoCloseable {
         return link.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Closes an open folder. That it was only read leaves nothing to fail. */
+    /** Closes an open folder. It was only read, so a failure does not matter. */
     void close(int folder) {
         try {
             int _ = (int) CLOSE.invokeExact(errno, folder);
@@ -249,7 +254,7 @@ final class Kernel implements AutoCloseable {
         }
     }
 
-    /** Gives the memory back. */
+    /** Frees the memory. */
     @Override
     public void close() {
         arena.close();
@@ -291,7 +296,7 @@ final class Kernel implements AutoCloseable {
         return LINKER.downcallHandle(LIBC.findOrThrow(name), shape, options);
     }
 
-    /** A call says what went wrong by its result: what it throws is a mistake of ours. */
+    /** Returns a defect: a call reports errors by its result, so an exception is a mistake here. */
     private static IllegalStateException defect(Throwable thrown) {
         return new IllegalStateException("a system call was made the wrong way", thrown);
     }

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 
-/** The lines of a list, one after the other, each ended by the same byte. A line that is too long is passed over. */
+/** The lines of a list, each ended by the same byte. A line that is too long is skipped. */
 final class Lines {
 
-    /** Room for a path of 4,096 bytes with all of them escaped, a link's text as long, and the facts. */
+    /** Room for a path of 4,096 bytes, all of them escaped, a link's text as long, and the facts. */
     static final int BYTES_MAX = 64 * 1024;
 
     private final InputStream in;
@@ -19,7 +19,7 @@ final class Lines {
     private int length;
     private long number;
 
-    /** What became of {@link #next}. */
+    /** The result of {@link #next}. */
     enum State {
         WHOLE,
         TOO_LONG,
@@ -58,7 +58,7 @@ final class Lines {
         return State.CUT_OFF;
     }
 
-    /** The number of the last line, from 1. */
+    /** Returns the number of the last line, from 1. */
     long number() {
         return number;
     }

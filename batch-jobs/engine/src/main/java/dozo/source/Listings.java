@@ -5,22 +5,22 @@ import dozo.file.FilePath;
 import dozo.file.Problem;
 import java.io.IOException;
 
-/** Is told what a source holds, folder by folder in no particular order, by several threads at once. */
+/** Receives the content of a source, folder by folder in no particular order, from several threads at once. */
 public interface Listings {
 
-    /** A folder that is about to be read. What is in it is told to the result by one thread. */
+    /** Begins a folder. Its content is passed to the result by one thread. */
     Listing folder(FilePath folder) throws IOException, InterruptedException;
 
-    /** Something that is there and cannot be an entry; of an unreadable folder nothing, or not all, was told. */
+    /** Receives something that cannot be an entry; the content of an unreadable folder is missing or incomplete. */
     void problem(FilePath path, Problem problem, String message) throws IOException, InterruptedException;
 
-    /** What one folder holds. */
+    /** Receives the content of one folder. */
     interface Listing {
 
-        /** The name has no slash in it; the facts are those of the thing itself, links not followed. */
+        /** Receives an entry. The name contains no slash; links are not followed for the facts. */
         void entry(byte[] name, Facts facts) throws IOException, InterruptedException;
 
-        /** All that the folder holds was told. Not called for a folder that could not be read to its end. */
+        /** Ends the folder: its content is complete. Not called for a folder that could not be read completely. */
         void end() throws IOException, InterruptedException;
     }
 }

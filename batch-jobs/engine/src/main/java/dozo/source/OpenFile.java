@@ -17,13 +17,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A file of a source, open for reading: the one that had the name when it was opened, whatever becomes of the name. Below the
- * root and on the way to it no link is followed, also none that somebody has put there since the source was walked: what such a
- * link leads to is not the source's, and perhaps nobody else's either. Linux only, as {@link Crawl}; needs {@code /proc}.
+ * A file of a source, open for reading: the one that had the name when it was opened, whatever happens to the name
+ * later. No link is followed below the root or on the way to it, not even one created after the walk of the source:
+ * such a link may lead to somebody else's file. Linux only, as {@link Crawl}; needs {@code /proc}.
  */
 public final class OpenFile implements AutoCloseable {
 
-    /** One is taken for each call and given back: there are no more than threads that call at the same time. */
+    /** One is taken for each call and returned, so there are no more than threads that call at the same time. */
     private static final Queue<Kernel> KERNELS = new ConcurrentLinkedQueue<>();
 
     static final Path TOP = Path.of("/");
@@ -34,7 +34,7 @@ public final class OpenFile implements AutoCloseable {
     private final boolean sparse;
     private final FileChannel channel;
 
-    /** Something else has the name, or that of a folder above it: a link, a folder, a socket. */
+    /** Something else has the name, or that of a parent folder: a link, a folder, a socket. */
     public static final class NoFile extends FileSystemException {
 
         private static final long serialVersionUID = 1L;
@@ -59,10 +59,10 @@ public final class OpenFile implements AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param root the source's folder. Or the file itself, with the root's own path
-     * @throws NoSuchFileException when nothing has the name
-     * @throws NoFile when something else has it, or there is a link on the way
-     * @throws IOException when it cannot be read
+     * @param root the source's folder; or the file itself, with the root's own path
+     * @throws NoSuchFileException if it does not exist
+     * @throws NoFile if something else has the name, or there is a link on the way
+     * @throws IOException if it cannot be read
      */
     public static OpenFile open(Path root, FilePath path) throws IOException {
         Path parent = root.toAbsolutePath().getParent();
@@ -95,7 +95,7 @@ public final class OpenFile implements AutoCloseable {
             }
             Facts facts = kernel.facts(EntryKind.FILE, null);
             boolean sparse = kernel.isSparse();
-            // By its number and not by its name, which may be another's by now.
+            // By its number and not by its name, which another file may have by now.
             FileChannel channel = FileChannel.open(Path.of("/proc/self/fd/" + opened), StandardOpenOption.READ);
             return new OpenFile(path, opened, facts, sparse, channel);
         } catch (IOException | RuntimeException e) {
@@ -104,17 +104,17 @@ public final class OpenFile implements AutoCloseable {
         }
     }
 
-    /** What the file system said of the file when it was opened. */
+    /** Returns the facts of the file when it was opened. */
     public Facts factsWhenOpened() {
         return factsWhenOpened;
     }
 
-    /** Whether it took less room than it is long when it was opened: it has holes, or is compressed. */
+    /** Returns whether it occupied less space than its length when it was opened: it has holes, or is compressed. */
     public boolean isSparse() {
         return sparse;
     }
 
-    /** What the file system says of the open file now. */
+    /** Returns the current facts of the open file. */
     public Facts facts() throws IOException {
         return call(kernel -> {
             checked(kernel.lookAtOpen(opened), path);
@@ -122,12 +122,12 @@ public final class OpenFile implements AutoCloseable {
         });
     }
 
-    /** All of it from its begin. Closing it closes the file to be read. */
+    /** Returns the whole content. Closing the stream ends all reading of this file. */
     public InputStream stream() {
         return Channels.newInputStream(channel);
     }
 
-    /** Fills the buffer from this place on, as far as the file reaches. */
+    /** Fills the buffer from this offset on, as far as the file reaches. */
     public void read(ByteBuffer into, long offset) throws IOException {
         int n = 0;
         for (long at = offset; into.hasRemaining() && n >= 0; at += n) {

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * A folder that is held open: the one that had the path when it was opened, whatever becomes of the path. No link is followed on
- * the way to it. Linux only, as {@link Crawl}; needs {@code /proc}.
+ * A folder that is held open: the one that had the path when it was opened, whatever happens to the path later. No link
+ * is followed on the way to it. Linux only, as {@link Crawl}; needs {@code /proc}.
  */
 public final class OpenFolder implements AutoCloseable {
 
@@ -20,8 +20,8 @@ public final class OpenFolder implements AutoCloseable {
      * Opens a folder.
      *
      * @param folder absolute
-     * @throws java.nio.file.NoSuchFileException when nothing has the name
-     * @throws IOException when something else has it, there is a link on the way, or it must not be entered
+     * @throws java.nio.file.NoSuchFileException if it does not exist
+     * @throws IOException if it is not a folder, there is a link on the way, or it must not be entered
      */
     public static OpenFolder open(Path folder) throws IOException {
         FilePath path = FilePath.between(OpenFile.TOP, folder);
@@ -35,7 +35,7 @@ public final class OpenFolder implements AutoCloseable {
         });
     }
 
-    /** By which all that is in it is reached until it is closed. */
+    /** Returns the path that gives access to its content until it is closed. */
     public Path path() {
         return Path.of("/proc/self/fd/" + opened);
     }

@@ -15,10 +15,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a LIST rule of IBM Storage Scale writes: {@code inode generation snapshot SHOW -- path}, with
- * {@code ESCAPE '%/'} and, as its SHOW, mode, links, size, and the times of modification and change in UTC.
+ * The output of a LIST rule of IBM Storage Scale: {@code inode generation snapshot SHOW -- path}, with {@code ESCAPE
+ * '%/'} and, as its SHOW, mode, links, size, and the times of modification and change in UTC.
  *
- * <p>NB: from the documentation; no real Storage Scale has been tried.
+ * <p>NB: written from the documentation; not tested with a real Storage Scale.
  */
 final class PolicyForm implements ListForm {
 
@@ -52,7 +52,7 @@ final class PolicyForm implements ListForm {
         Words.unsigned(words.next("a generation"), "a generation");
         words.skipSpaces();
         Words.unsigned(words.next("a snapshot"), "a snapshot");
-        // The space before a SHOW that is empty is also that before the two dashes.
+        // The space before an empty SHOW is also the space before the two dashes.
         int start = words.at() - 1;
         int end = beforePath(line, start);
         byte[] path = unescaped(line, end + BEFORE_PATH.length, line.length, true);
@@ -79,7 +79,7 @@ final class PolicyForm implements ListForm {
         return new Line(path, kind, Facts.told(kind, sizeBytes, modified, changed, mode, links, inode, null));
     }
 
-    /** Null for special files. */
+    /** Returns null for special files. */
     private static @Nullable EntryKind kind(String mode) throws NotUnderstood {
         return switch (mode.charAt(0)) {
             case '-' -> EntryKind.FILE;
@@ -90,7 +90,7 @@ final class PolicyForm implements ListForm {
         };
     }
 
-    /** The twelve bits behind {@code -rwsr-xr-t}. */
+    /** Returns the twelve bits of {@code -rwsr-xr-t}. */
     private static int mode(String text) throws NotUnderstood {
         if (text.length() != MODE_LETTERS) {
             throw new NotUnderstood("no mode as ls writes it: " + text);
@@ -133,7 +133,7 @@ final class PolicyForm implements ListForm {
         throw new NotUnderstood("no -- before the path");
     }
 
-    /** @param strict whether to refuse what the rule's ESCAPE lets nothing be but escaped */
+    /** @param strict whether to refuse characters that the rule's ESCAPE always escapes */
     private static byte[] unescaped(byte[] line, int start, int end, boolean strict) throws NotUnderstood {
         byte[] plain = new byte[end - start];
         int length = 0;

@@ -2,19 +2,19 @@ package dozo.source;
 
 import java.util.concurrent.TimeUnit;
 
-/** Times of a file system as {@link dozo.file.Facts} have them. */
+/** File system times in the form of {@link dozo.file.Facts}. */
 final class Times {
 
     private Times() {}
 
     /**
-     * Nanoseconds since 1970. A time that these cannot tell becomes the first or last one that they can, in 1677 and 2262: file
-     * systems hold seconds of 64 bits.
+     * Returns nanoseconds since 1970. File systems store seconds in 64 bits; a time out of range becomes the first or
+     * last possible one, in 1677 or 2262.
      *
-     * @param seconds negative before 1970; then too the nanoseconds count forward
+     * @param seconds negative before 1970; the nanoseconds count forward then, too
      */
     static long nanos(long seconds, long nanos) {
-        long whole = TimeUnit.SECONDS.toNanos(seconds); // at its limits where it overflows
+        long whole = TimeUnit.SECONDS.toNanos(seconds); // saturates on overflow
         long sum = whole + nanos;
         return whole > 0 && sum < 0 ? Long.MAX_VALUE : sum;
     }

@@ -7,9 +7,9 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders that a crawl has still to read, shared by its workers; the one found last goes first, so that what waits is no
- * more than the folders beside the way down to those that are being read. The subfolders of one folder wait as their
- * names alone, end to end: a million of them are some tens of megabytes and not a million paths.
+ * The folders that a crawl has still to read, shared by its workers. The folder found last is taken first, so that only
+ * the folders beside the way down to those being read are waiting. The subfolders of one folder are stored only as
+ * names, end to end: a million of them take some tens of megabytes instead of a million paths.
  */
 final class Waiting {
 
@@ -20,10 +20,10 @@ final class Waiting {
     private int idle;
     private @Nullable Throwable failure;
 
-    /** A folder and those it lies in, up to the root, as the file system numbers them. */
+    /** An open folder and its parents up to the root, by their numbers in the file system. */
     record Opened(@Nullable Opened above, long device, long inode) {
 
-        /** Whether this is one of those it lies in. */
+        /** Returns whether the folder is one of its own parents. */
         boolean isCycle() {
             for (Opened folder = above; folder != null; folder = folder.above) {
                 if (folder.inode == inode && folder.device == device) {
@@ -37,7 +37,7 @@ final class Waiting {
     /** A folder to read; {@code above} is null for the root. */
     record Folder(FilePath path, @Nullable Opened above) {}
 
-    /** Names of folders in one folder, of which the last is taken first. */
+    /** The names of subfolders of one folder; the last is taken first. */
     static final class Names {
 
         private final FilePath folder;
@@ -50,7 +50,7 @@ final class Waiting {
             this.opened = opened;
         }
 
-        /** A name has no NUL in it, which therefore ends it here. */
+        /** Adds a name. It contains no NUL, so a NUL ends it here. */
         void add(byte[] name) {
             int needed = Math.addExact(length, name.length + 1);
             if (needed > bytes.length) {
@@ -85,15 +85,18 @@ final class Waiting {
     }
 
     /**
-     * Nothing waits yet but the root.
+     * Creates a queue that contains only the root.
      *
-     * @param moreHands called, perhaps often, when a folder waits and no worker does
+     * @param moreHands called, perhaps often, if a folder waits and no worker does
      */
     Waiting(Runnable moreHands) {
         this.moreHands = moreHands;
     }
 
-    /** The next folder; null when all are read, or when a worker has failed. Waits for what others may still find. */
+    /**
+     * Returns the next folder; null if all are read or a worker has failed. Waits for folders that others may still
+     * find.
+     */
     synchronized @Nullable Folder take() throws InterruptedException {
         while (root == null && last.isEmpty() && beingRead > 0 && failure == null) {
             idle++;
@@ -110,7 +113,7 @@ final class Waiting {
         return folder;
     }
 
-    /** A folder that was taken is read, and this was found in it. */
+    /** Records that a folder is read, and adds what was found in it. */
     synchronized void read(Names found) {
         beingRead--;
         if (!found.isEmpty()) {
@@ -122,7 +125,7 @@ final class Waiting {
         notifyAll();
     }
 
-    /** A worker has failed: the others begin no other folder. */
+    /** Records a worker's failure: the others begin no other folder. */
     synchronized void fail(Throwable why) {
         if (failure == null) {
             failure = why;
@@ -130,7 +133,7 @@ final class Waiting {
         notifyAll();
     }
 
-    /** Why a worker has failed first; null: none has. */
+    /** Returns the first failure of a worker; null if there is none. */
     synchronized @Nullable Throwable failure() {
         return failure;
     }

@@ -5,7 +5,7 @@ import dozo.source.FileList.NotUnderstood;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The words of a line of a file list, up to where its path begins: each is ended by a space. */
+/** The words of a line of a file list before its path, each ended by a space. */
 final class Words {
 
     private static final int DIGITS_MAX = 40;
@@ -17,12 +17,12 @@ final class Words {
         this.line = line;
     }
 
-    /** Where the next word begins. */
+    /** Returns where the next word begins. */
     int at() {
         return at;
     }
 
-    /** @param what is to come, for the message */
+    /** @param what the expected word, for the message */
     String next(String what) throws NotUnderstood {
         int end = at;
         while (end < line.length && line[end] != ' ') {
@@ -42,25 +42,25 @@ final class Words {
         }
     }
 
-    /** A number without a sign. */
+    /** Parses a number without a sign. */
     static long whole(String digits, String what, int radix) throws NotUnderstood {
         if (!digits.isEmpty() && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             try {
                 return Long.parseLong(digits, radix);
             } catch (NumberFormatException tooLarge) {
-                // The message below says it.
+                // The message below covers it.
             }
         }
         throw notThat(digits, what);
     }
 
-    /** A number of 64 bits, of which Java takes half for negative. */
+    /** Parses an unsigned number of 64 bits; Java shows the upper half as negative. */
     static long unsigned(String digits, String what) throws NotUnderstood {
         if (!digits.isEmpty() && digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             try {
                 return Long.parseUnsignedLong(digits);
             } catch (NumberFormatException tooLarge) {
-                // The message below says it.
+                // The message below covers it.
             }
         }
         throw notThat(digits, what);

@@ -1,4 +1,4 @@
-/** Finds an experiment's files and facts: by walking a folder, or from a list that something else made. */
+/** Finds an experiment's files and facts: by walking a folder, or from a list that another program made. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file"})
 package dozo.source;

@@ -46,8 +46,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What goes wrong under a copy: it is proven in the end or a finding, and never are there wrong bytes under a final name. Takes over a minute:
- * links and servers that hang are noticed by real heartbeats.
+ * Faults during a copy: every entry is verified in the end or a finding, and no final name ever has wrong bytes. Takes
+ * over a minute, because dead links and servers are detected by real heartbeats.
  */
 @Timeout(300)
 class CopyFaultsIT extends CopyTest {
@@ -102,7 +102,7 @@ class CopyFaultsIT extends CopyTest {
             assertThat(failed.reason()).isEqualTo(Reason.FULL);
             assertThat(failed.getMessage()).contains("full: make room there");
             assertNothingWrong();
-            // Not before the server has closed what it had open for us.
+            // Only after the server has closed the files that it had open.
             Awaitility.await().ignoreExceptions().atMost(Duration.ofMinutes(5)).until(() -> {
                 small.remount("ro");
                 return true;
@@ -241,7 +241,7 @@ class CopyFaultsIT extends CopyTest {
             CompletableFuture<Progress> running =
                     start(slowCopy(site.address(), address -> TestLanes.impatient(address, 3, Duration.ofSeconds(2))));
             awaitMiddle(running);
-            // The process that serves files, not the one that holds the connection: that one still answers heartbeats.
+            // The process that serves files, not the one that holds the connection: that still answers heartbeats.
             ProcessHandle frozen = connections()
                     .flatMap(ProcessHandle::children)
                     .filter(child -> child.info().command().orElse("").endsWith("sshd"))
@@ -333,8 +333,8 @@ class CopyFaultsIT extends CopyTest {
 
         more.replaceAll((name, count) -> count - few.getOrDefault(name, 0));
         more.values().removeIf(count -> count == 0);
-        // Which of two makes the temporary folder and looks at it is chance, in each of the copies: the sender, or the
-        // look at the site.
+        // In each copy either the sender or the site check creates the temporary folder and looks at it: which one is
+        // chance.
         more.remove("SSH_FXP_MKDIR");
         assertThat(more.remove("SSH_FXP_LSTAT")).isBetween(6, 14);
         // This site proves by an extension of its own, which asks what kind of thing a name is first.
@@ -365,7 +365,7 @@ class CopyFaultsIT extends CopyTest {
         Trees.assertSame(source, root.resolve("to"));
     }
 
-    /** Something done to the source. */
+    /** A change of the source. */
     private interface Deed {
         void act() throws IOException;
     }
@@ -394,7 +394,7 @@ class CopyFaultsIT extends CopyTest {
         return new CopyToSite(site, List.of(source), TO, false, new Options(0, 25 << 20, false), lanes);
     }
 
-    /** Part of the large file lies there, and files of a bundle that are not named yet. */
+    /** Waits until a part of the large file has arrived, and files of a bundle that are not yet renamed. */
     private void awaitMiddle(CompletableFuture<Progress> running) {
         Awaitility.await()
                 .atMost(Duration.ofMinutes(5))
@@ -414,7 +414,7 @@ class CopyFaultsIT extends CopyTest {
         }
     }
 
-    /** The processes of this test's sshd that each hold a connection. */
+    /** Returns those processes of this test's sshd that hold a connection. */
     private static Stream<ProcessHandle> connections() {
         return ProcessHandle.current().children().flatMap(ProcessHandle::children);
     }
@@ -455,7 +455,7 @@ class CopyFaultsIT extends CopyTest {
         Trees.assertSame(source, root.resolve("to"));
     }
 
-    /** What has a final name is what the source has. */
+    /** Checks that every file with a final name equals the source. */
     private void assertNothingWrong() throws IOException {
         try (Stream<Path> names = Files.list(root.resolve("to"))) {
             for (Path file : (Iterable<Path>) names::iterator) {

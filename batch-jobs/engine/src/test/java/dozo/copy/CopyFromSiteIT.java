@@ -28,7 +28,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What comes back from a site is what lies there, proven, and nothing else is touched. */
+/** A copy from a site contains what is there, verified, and nothing else is changed. */
 class CopyFromSiteIT extends CopyTest {
 
     private static final Options TWO_LANES = lanes(2);
@@ -129,7 +129,7 @@ class CopyFromSiteIT extends CopyTest {
         Trees.assertSame(source, back);
     }
 
-    /** As if it had been killed with its first range here, the second wrong, and the third not begun. */
+    /** Copies after a simulated kill: the first range is here, the second wrong, and the third not begun. */
     private Progress copyAfterAKillIn(LoopbackSite site, Path large) throws Exception {
         Files.delete(back.resolve("large"));
         RemoteFacts facts = new RemoteFacts(
@@ -224,7 +224,7 @@ class CopyFromSiteIT extends CopyTest {
         }
     }
 
-    /** A site whose sha256sum, the only one it has, is wrong so many times about files called "lying". */
+    /** Returns the folder of a site's only sha256sum, which is wrong this many times for files called "lying". */
     private Path lyingCommands(int times) throws IOException {
         Path lies = Files.createDirectory(folder.resolve("lies"));
         for (int i = 0; i < times; i++) {
@@ -400,7 +400,10 @@ class CopyFromSiteIT extends CopyTest {
         return told;
     }
 
-    /** Names in no encoding, links to anything, nothing, one byte, some megabytes, and more than one range. */
+    /**
+     * Creates names in no encoding, links to anything, and files of nothing, one byte, some megabytes, and more than
+     * one range.
+     */
     private void makeTree() throws IOException {
         Files.createFile(source.resolve("none"));
         Files.writeString(source.resolve("one"), "1");

@@ -8,12 +8,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A copy in a process of its own. */
+/** A copy in a separate process. */
 final class CopyProcess {
 
     private CopyProcess() {}
 
-    /** Copies a source to the folder {@code to} below the site's root; ends with 0 if all is proven. */
+    /** Copies a source to the folder {@code to} below the site's root. Exits with 0 if everything is verified. */
     static ChildProcess start(int heapMegabytes, Path log, SiteAddress site, Path source, long limitBytesPerSecond)
             throws IOException {
         return new ChildProcess(

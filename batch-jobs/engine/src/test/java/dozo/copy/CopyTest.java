@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What every test of a copy has: a site's root, a folder for the rest, and the findings that its copies told. */
+/** Common parts of copy tests: a site's root, a folder for the rest, and the findings of the copies. */
 abstract class CopyTest {
 
     @TempDir
@@ -35,7 +35,7 @@ abstract class CopyTest {
         return new Options(lanes, 0, false);
     }
 
-    /** To its end; then it is closed. */
+    /** Runs a copy to its end, and closes it. */
     Progress run(Copy copy) throws IOException, InterruptedException {
         try (copy) {
             return copy.run(findings::add);

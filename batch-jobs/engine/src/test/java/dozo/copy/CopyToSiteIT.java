@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Copies to a real sshd: what arrives is the source, to the byte; and what is there already is not sent again. */
+/** Copies to a real sshd: the copy equals the source byte for byte, and existing files are not sent again. */
 @Timeout(300)
 class CopyToSiteIT extends CopyTest {
 
@@ -203,7 +203,7 @@ class CopyToSiteIT extends CopyTest {
         assertThat(root).isEmptyDirectory();
     }
 
-    /** A second one at the same time is refused, until the first is dead: its lock dies with it. */
+    /** A second copy at the same time is refused until the first is dead: the lock ends with the process. */
     @Test
     void killedInTheMiddleItGoesOnWhereItWas() throws Exception {
         int size = 300 << 20;
@@ -250,7 +250,7 @@ class CopyToSiteIT extends CopyTest {
         }
     }
 
-    /** The files that stand under final names. */
+    /** Returns the files with final names. */
     private Map<Path, Object> inodes() throws Exception {
         Map<Path, Object> inodes = new HashMap<>();
         try (Stream<Path> files = Files.walk(root.resolve("to"))) {

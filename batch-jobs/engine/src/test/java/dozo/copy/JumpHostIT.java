@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Copies to a site behind a jump host, both of them OpenSSH's server. */
+/** Copies to a site behind a jump host, both OpenSSH servers. */
 @Timeout(300)
 class JumpHostIT extends CopyTest {
 
@@ -59,7 +59,7 @@ class JumpHostIT extends CopyTest {
         Trees.assertSame(source, root.resolve("to"));
     }
 
-    /** Its name means something to the jump host alone. */
+    /** Only the jump host can resolve the site's name. */
     @Test
     void theJumpHostLooksUpTheSitesName() throws Exception {
         Trees.write(source.resolve("file"), 1000);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What takes little room at the source takes little at the site, and when it is back. */
+/** Files that occupy little space at the source occupy little at the site, and after a copy back. */
 @Timeout(900)
 class SparseIT extends CopyTest {
 
@@ -131,7 +131,7 @@ class SparseIT extends CopyTest {
         sparse("small", SMALL_BYTES, 5_000);
         sparse("large", LARGE_BYTES, 3, 70_000_000);
         try (FaultySite site = FaultySite.hooked(folder.resolve("state"), root, file -> {}, name -> {})) {
-            // It does not make files longer by their attributes.
+            // This site does not extend files by their attributes.
             assertThat(run(copyTo(site.address())).complete()).isTrue();
         }
         assertThat(findings).isEmpty();
@@ -164,7 +164,7 @@ class SparseIT extends CopyTest {
         Trees.assertSame(source, root.resolve("to"));
     }
 
-    /** As if the copy of the large file had been killed so far: what it left. */
+    /** Simulates a kill of the large file's copy at this length: creates its leftover. */
     private Path killedAt(LoopbackSite site, Path whole, long bytes) throws Exception {
         FilePath incoming;
         try (CopyToSite copy = copyTo(site.address())) {
@@ -183,7 +183,7 @@ class SparseIT extends CopyTest {
         return left;
     }
 
-    /** A file with a hole all over, but for some bytes at each of these places. */
+    /** Creates a sparse file with some bytes at each of these offsets. */
     private void sparse(String name, long bytes, long... islands) throws IOException {
         Path file = source.resolve(name);
         Process making = new ProcessBuilder("truncate", "-s", String.valueOf(bytes), file.toString()).start();
@@ -208,7 +208,7 @@ class SparseIT extends CopyTest {
         }
     }
 
-    /** What a file or all files of a folder take on the disk. */
+    /** Returns the disk space of a file or of all files of a folder. */
     private static long room(Path path) throws Exception {
         Process du = new ProcessBuilder("du", "-s", "-B1", path.toString()).start();
         String said = new String(du.getInputStream().readAllBytes());

@@ -15,14 +15,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** What tests of copies do with folders of this machine: fill them, and compare them to the byte. */
+/** Fills folders of this machine, and compares them byte for byte. */
 final class Trees {
 
     private static final long NANOS = 1_000_000_000L;
 
     private Trees() {}
 
-    /** The same names, kinds, modes, whole seconds and bytes; the copy's owner may always read. */
+    /** Checks for the same names, kinds, modes, whole seconds and bytes; in the copy the owner may always read. */
     static void assertSame(Path source, Path copy) throws IOException {
         assertThat(facts(copy)).isEqualTo(facts(source));
         for (Map.Entry<FilePath, String> entry : facts(source).entrySet()) {
@@ -35,7 +35,7 @@ final class Trees {
         }
     }
 
-    /** All below a folder, and the folder itself, with what a copy keeps of them. */
+    /** Returns everything below a folder, and the folder itself, with the facts that a copy keeps. */
     static Map<FilePath, String> facts(Path root) throws IOException {
         Map<FilePath, String> found = new TreeMap<>();
         JavaWalk.of(root).forEach((path, facts) -> {
@@ -48,7 +48,7 @@ final class Trees {
         return found;
     }
 
-    /** Makes a file of so many bytes that repeat nowhere. */
+    /** Creates a file of this many bytes that never repeat. */
     static Path write(Path file, long bytes) throws IOException {
         byte[] block = new byte[1 << 20];
         new Random(bytes).nextBytes(block);

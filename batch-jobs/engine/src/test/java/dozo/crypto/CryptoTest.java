@@ -16,7 +16,7 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 
-/** Whoever does the crypto, it comes out as Java's own. */
+/** Every implementation gives the same results as Java's own. */
 class CryptoTest {
 
     private static final int TAG_BYTES = 16;
@@ -52,7 +52,7 @@ class CryptoTest {
         for (int keyBytes : new int[] {16, 32}) {
             byte[] key = bytes(keyBytes);
             byte[] nonce = bytes(12);
-            // So that its count goes over four bytes.
+            // Makes the counter overflow four bytes.
             Arrays.fill(nonce, 8, 12, (byte) -1);
             AesGcm to = AesGcm.of(true, key, nonce).orElseThrow();
             AesGcm from = AesGcm.of(false, key, nonce).orElseThrow();
@@ -95,7 +95,7 @@ class CryptoTest {
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** A library that is not there, and one that is another: Java's own crypto does it, and says so. */
+    /** If the library is missing or is another one, Java's own crypto is used and reported. */
     @Test
     void whereThereIsNoLibcryptoJavaDoesIt() throws Exception {
         assertThat(probe("libcrypto-of-nobody.so"))
@@ -107,7 +107,7 @@ class CryptoTest {
         assertThat(probe("libcrypto.so.3")).startsWith("OpenSSL 3.").contains("true null ba7816bf");
     }
 
-    /** What another process says that is given this library. */
+    /** Returns the output of another process with this library. */
     private static String probe(String library) throws Exception {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin/java").toString(),

@@ -10,10 +10,10 @@ import java.util.Random;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 
-/** A site's constants are found from what sending there took. */
+/** A site's constants are fitted to measured sendings. */
 class CostFitTest {
 
-    /** A lane of 600 Mbit/s, 10 ms a file. */
+    /** A lane of 600 Mbit/s, 10 ms per file. */
     private static final CostModel FAR = new CostModel(75e6, 0.010);
 
     @Test

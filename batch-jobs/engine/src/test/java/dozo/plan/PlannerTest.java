@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every entry is in one unit, and no partition has noticeably more to do than another, whatever comes in whatever order. */
+/** Every entry is in one unit, and no partition has noticeably more work than another, for any entries in any order. */
 class PlannerTest {
 
     private static final Limits LIMITS = new Limits(100, 10, 2_000);
 
-    /** Those of a run. */
+    /** The limits of a run. */
     private static final Limits USUAL = new Limits(32 << 20, 1_000, 64 << 20);
 
     private static final long SMALL = 1 << 20;
@@ -72,7 +72,7 @@ class PlannerTest {
                 .isEqualTo(Arrays.stream(sizes).sum());
     }
 
-    /** Alone, its largest file is more than twice what each of sixteen partitions has to do. */
+    /** By itself, its largest file is more than twice the work of each of sixteen partitions. */
     @ParameterizedTest
     @ValueSource(ints = {4, 8, 16})
     void theMixedDataSetIsSharedOutToWithinOnePercent(int partitions) {
@@ -111,7 +111,7 @@ class PlannerTest {
         }
     }
 
-    /** However it is sliced, so few units: the last ones are small, the first ones are not. */
+    /** There are few units for any slicing: the last ones are small, the first ones are not. */
     @Test
     void balanceCostsFewUnits() {
         AtomicInteger units = new AtomicInteger();
@@ -200,7 +200,7 @@ class PlannerTest {
         return units;
     }
 
-    /** A planner that was told of these files and then got them. */
+    /** Returns a planner that was told of these files and then received them. */
     private static Planner planned(
             int partitions, Limits limits, CostModel cost, Consumer<PlannedUnit> units, long... sizes) {
         Planner planner = new Planner(
@@ -228,7 +228,7 @@ class PlannerTest {
         return IntStream.range(0, partitions).mapToDouble(planner::seconds).toArray();
     }
 
-    /** From nothing to 1 GB, in one of several mixes and orders. */
+    /** Returns sizes from 0 to 1 GB, in one of several mixes and orders. */
     private static long[] sizes(Random dice) {
         int count = dice.nextInt(3_000);
         double orders = 2 + 7 * dice.nextDouble();

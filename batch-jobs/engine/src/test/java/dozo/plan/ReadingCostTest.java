@@ -9,7 +9,7 @@ import java.util.Random;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 
-/** What reading costs is learnt from what it took, and told no faster than that. */
+/** The cost of reading is learnt from measurements, and never estimated below them. */
 class ReadingCostTest {
 
     @Test

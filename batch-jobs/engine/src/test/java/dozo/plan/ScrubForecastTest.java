@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A promised age is promised only when reading oldest first within the budget keeps it. */
+/** An age is promised only if reading the oldest first within the budget keeps it. */
 class ScrubForecastTest {
 
     private static final Instant NOW = Instant.parse("2026-11-21T00:00:00Z");
     private static final double DAY = 86_400;
     private static final long TB = 1_000_000_000_000L;
 
-    /** 1.27 PiB in 482,977,782 files, as if all of it had been proven just now. */
+    /** 1.27 PiB in 482,977,782 files, as if all of it had just been verified. */
     private static final List<Layer> CENTRE =
             List.of(new Layer(NOW, new Work((long) (1.27 * (1L << 50)), 482_977_782L)));
 
@@ -142,13 +142,13 @@ class ScrubForecastTest {
     @CsvSource(
             nullValues = "-",
             value = {
-                // a round of little takes a day at most, and there are 18 days for what comes due at once
+                // a round of little takes at most a day, and there are 18 days for what comes due at once
                 "1, 100, 71.9, NOTHING",
                 "1, 100, 72, DUE",
                 // 16.9 days of reading, and one to begin
                 "146, 100, 1, NOTHING",
                 "148, 100, 1, EVERYTHING",
-                // while nobody knows what reading costs
+                // while the cost of reading is unknown
                 "1, -, 8.9, NOTHING",
                 "1, -, 9, EVERYTHING",
                 "0, -, 100, NOTHING",
@@ -180,7 +180,9 @@ class ScrubForecastTest {
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** Reads copy after copy by a clock, from every hour of the day, and compares what the oldest of them come to. */
+    /**
+     * Simulates reading copy after copy, from every hour of the day, and compares the greatest ages with the forecast.
+     */
     @Test
     void noQueueGetsOlderThanIsForecastAndTheWorstGetsAsOld() {
         for (int seed = 0; seed < 150; seed++) {
@@ -273,7 +275,7 @@ class ScrubForecastTest {
         return verdict == Verdict.KEPT || (later && verdict == Verdict.LATE_AT_FIRST);
     }
 
-    /** The greatest age any copy reaches, reading oldest first; the day's reading begins at midnight. */
+    /** Returns the greatest age of any copy, reading the oldest first; the day's reading begins at midnight. */
     private static double greatestAge(
             List<Layer> layers, ReadingBudget budget, CostModel cost, double secondOfDay, int rounds) {
         Deque<double[]> queue = new ArrayDeque<>();
@@ -287,7 +289,7 @@ class ScrubForecastTest {
             });
         }
         double greatest = 0;
-        // From the worst moment within a second: the day's reading has just ended.
+        // From the worst moment, to within a second: the day's reading has just ended.
         double clock = secondOfDay;
         for (int i = 0; i < rounds * layers.size(); i++) {
             double[] copy = queue.removeFirst();

@@ -12,16 +12,16 @@ import java.util.Random;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 
-/** What a way of sharing out costs in time, and what limits it. */
+/** The duration of each way of sharing out, and its bottleneck. */
 class SharesTest {
 
     private static final double DAY = 86_400;
     private static final double NO_LINK = Double.POSITIVE_INFINITY;
 
-    /** 600 Mbit/s a lane. */
+    /** 600 Mbit/s per lane. */
     private static final CostModel LANE = new CostModel(75e6, 0);
 
-    /** The largest of a centre's projects, and the sum of the rest, in the regions in which it copied them. */
+    /** The largest projects of a centre, and the sum of the rest, in the regions of its first copy. */
     private static final List<Lot> CENTRE = List.of(
             lot("0001", "1", 334_605_374),
             lot("0002", "2", 249_307_831),
@@ -74,7 +74,7 @@ class SharesTest {
     void aLinkSlowsAllAlikeWhileItIsFull() {
         Shares two = new Shares(List.of(new Share(100, 1, 10), new Share(300, 1, 30)));
 
-        // 20 B/s are wanted for what would be 10 s and 15 B/s are there; then one lane alone wants 10.
+        // 20 B/s are wanted for 10 s, but only 15 B/s are available; then one lane alone wants 10.
         assertThat(two.takes(2, 15).seconds()).isCloseTo(10 * 20 / 15.0 + 20, within(1e-9));
     }
 

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Sizes as in an imaging centre's tree, thinned above 1 MB so that 5,000 files are 2.1 GB: 98 % of them are below 1 MB and hold
- * less than half of the bytes, two are longer than 100 MB. In a bin they are spread evenly over the logarithm.
+ * Sizes as in an imaging centre's tree, thinned above 1 MB so that 5,000 files are 2.1 GB: 98 % of them are below 1 MB
+ * and hold less than half of the bytes; two are longer than 100 MB. Within a bin they are spread evenly over the
+ * logarithm.
  */
 final class SizeMix {
 
@@ -22,7 +23,7 @@ final class SizeMix {
 
     private SizeMix() {}
 
-    /** So many sizes, shuffled. */
+    /** Returns this many sizes, shuffled. */
     static long[] of(int files, long seed) {
         Random dice = new Random(seed);
         List<Long> sizes = new ArrayList<>();

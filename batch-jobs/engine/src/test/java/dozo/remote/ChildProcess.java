@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Work with a site in a process of its own, for tests that kill it or give it little memory. */
+/** Work with a site in a separate process, for tests that kill it or limit its memory. */
 public final class ChildProcess implements AutoCloseable {
 
     private static final int SITE_ARGUMENTS = 6;
@@ -19,9 +19,9 @@ public final class ChildProcess implements AutoCloseable {
     private final Path log;
 
     /**
-     * Starts a class of the tests that has a {@code main}; out of memory, it ends at once.
+     * Starts a test class that has a {@code main}; it exits at once when out of memory.
      *
-     * @param log gets all that it prints
+     * @param log receives its output
      */
     public ChildProcess(Class<?> main, int heapMegabytes, Path log, SiteAddress site, String... arguments)
             throws IOException {
@@ -47,17 +47,17 @@ public final class ChildProcess implements AutoCloseable {
                 .start();
     }
 
-    /** In the child: the site it was started with. */
+    /** Returns the site that the child was started with. Called in the child. */
     public static SiteAddress site(String[] all) {
         return new SiteAddress(all[0], Integer.parseInt(all[1]), all[2], all[3], Path.of(all[4]), all[5]);
     }
 
-    /** In the child: the other arguments. */
+    /** Returns the other arguments. Called in the child. */
     public static String[] arguments(String[] all) {
         return Arrays.copyOfRange(all, SITE_ARGUMENTS, all.length);
     }
 
-    /** Sends a signal, as {@code STOP} or {@code CONT}, to a process of the test's. */
+    /** Sends a signal such as {@code STOP} or {@code CONT} to a process of the test. */
     public static void signal(ProcessHandle process, String name) throws IOException, InterruptedException {
         String[] kill = {"kill", "-" + name, String.valueOf(process.pid())};
         if (new ProcessBuilder(kill).start().waitFor() != 0) {
@@ -74,7 +74,7 @@ public final class ChildProcess implements AutoCloseable {
         assertThat(isAlive()).as(Files.readString(log)).isTrue();
     }
 
-    /** Waits for its end, which has to be a good one. */
+    /** Waits for its end, which must be successful. */
     public void assertEndsWell(Duration limit) throws Exception {
         assertThat(process.waitFor(limit)).isTrue();
         assertThat(process.exitValue()).as(Files.readString(log)).isZero();

@@ -4,7 +4,7 @@ import dozo.loopback.LoopbackSite;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** The server inside our own process. */
+/** The embedded server. */
 class EmbeddedSftpIT extends SftpContract {
 
     @Override

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server that lies is found out: the reason is PROTOCOL, the lane is closed, and nothing of what it said is believed. */
+/** A hostile server is detected: the reason is PROTOCOL, the lane is closed, and none of its answers is used. */
 @Timeout(300)
 class HostileSiteTest {
 
@@ -176,7 +176,7 @@ class HostileSiteTest {
         out.write(new byte[bytes]);
     }
 
-    /** Greets as version 3 and then answers as it is told. */
+    /** Announces version 3 and then gives the planned answer. */
     private static final class Liar implements Command {
 
         private final Answer answer;
@@ -222,7 +222,7 @@ class HostileSiteTest {
                         answers.flush();
                     }
                 } catch (IOException gone) {
-                    // The client has had enough.
+                    // The client has closed the connection.
                 }
             });
         }

@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A mounted file system that answers nothing, as of a file server that is gone: of its user-space server there is no more than the
- * open device. Only root can mount one, so that without root these tests do not run.
+ * A mounted file system that never answers, like that of a dead file server: its user-space server is only an open
+ * device. Only root can mount one, so these tests do not run without root.
  */
 public final class HungMount implements AutoCloseable {
 
@@ -19,7 +19,7 @@ public final class HungMount implements AutoCloseable {
     private final Path folder;
     private final Process server;
 
-    /** Mounts one onto a folder, which is there. */
+    /** Mounts one onto an existing folder. */
     public HungMount(Path folder) throws Exception {
         this.folder = folder;
         server = new ProcessBuilder("bash", "-c", MOUNT, "hung", folder.toString())
@@ -29,7 +29,7 @@ public final class HungMount implements AutoCloseable {
         assumeTrue("mounted".equals(said), "only root can mount a file system that hangs: " + said);
     }
 
-    /** Lets go of the device, which answers whatever hangs, with an error. */
+    /** Closes the device: everything that hangs fails. */
     @Override
     public void close() throws Exception {
         server.getOutputStream().close();

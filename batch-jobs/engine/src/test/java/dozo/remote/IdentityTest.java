@@ -13,7 +13,7 @@ import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A private key with a passphrase is told before anybody is connected to. */
+/** A private key with a passphrase is recognised before any connection is made. */
 class IdentityTest {
 
     @TempDir

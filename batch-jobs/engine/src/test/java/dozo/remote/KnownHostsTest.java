@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What known_hosts files say about a host is what OpenSSH reads in them. */
+/** known_hosts files are read as OpenSSH reads them. */
 class KnownHostsTest {
 
     private static final String A = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIN7MVD4mFKB5ATmpT+uC+nBuCHGWCv79nu0/57anDYeJ";
@@ -18,7 +18,7 @@ class KnownHostsTest {
             "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBCwmhHelpfcTzAEDE7uqcPY+hTC/ZRyNX6H6"
                     + "Dsw6bksWA/32RrsyGSxQi4UAMtVPuGkA2uCl8uRWdqwaUtwnM4s=";
 
-    /** Made by {@code ssh-keygen -H} of dr.example.org, [dr.example.org]:2222 and [::1]:2222. */
+    /** Created by {@code ssh-keygen -H} from dr.example.org, [dr.example.org]:2222 and [::1]:2222. */
     private static final String HASHED = """
             |1|3zX+8eC2n+op2juX+ewPN6uVlO4=|eABrrgeWgNKyZYNZ7e/GpF4B8U8= %s
             |1|w9nvKzQVDUe7n0jhBEXQWASGCVM=|guXgERnRwK9x6XZU7boO1TlzXsw= %s

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Digest commands that lie, at a real sshd: the look at the site does not take them, and when one begins to lie only later, no
- * file counts as verified by it that is not what was sent. The commands are shell scripts that stand before the real ones in the
+ * Wrong digest commands at a real sshd: the site check rejects them, and if a command becomes wrong later, it never
+ * verifies a file that differs from what was sent. The commands are shell scripts that precede the real ones in the
  * PATH; {@code real} is the real one.
  */
 @Timeout(300)
@@ -73,15 +73,15 @@ class LyingSiteIT {
                 // for other files
                 "real \"$@\" | sed 's,\\./.*,./another file,'",
                 "for f; do real /dev/null; done",
-                // for the wrong ones of those asked for
+                // for other ones of the requested files
                 "real \"$@\" | awk '{ digest[NR] = $1; name[NR] = $2 } END { for (i in name) print digest[NR + 1 - i] \"  \" name[i] }'",
-                // too few lines, and an exit code that says all is well
+                // too few lines, and a successful exit code
                 "real \"$@\" | head -n 2",
                 "real \"$@\" | head -c 100",
                 ":",
-                // nothing where the digest should be
+                // nothing instead of the digest
                 "for f; do echo \"  $f\"; done",
-                // right-looking digests of other content
+                // valid digests of other content
                 "real \"$@\" | sed 's/^[0-7]/8/; t; s/^./0/'",
                 "for f; do echo \"$(printf %064d 7)  $f\"; done",
                 "for f; do echo \"$(printf %s \"$f\" | real | cut -c1-64)  $f\"; done",
@@ -91,9 +91,9 @@ class LyingSiteIT {
                 "real \"$@\" | sed \"s/$/$(printf '\\r')/\"",
                 // all on one line
                 "real \"$@\" | tr '\\n' ' '",
-                // all lines, and an exit code that says something went wrong
+                // all lines, and an exit code that reports a failure
                 "real \"$@\"; exit 1",
-                // what it said of a file of this name, or of this size and time, before
+                // earlier digests of files with the same name, or the same size and time
                 "for f; do k=$(stat -c %s \"$f\"); [ -e \"$CACHE/$k\" ] || real < \"$f\" > \"$CACHE/$k\"; "
                         + "echo \"$(cut -c1-64 \"$CACHE/$k\")  $f\"; done",
                 "for f; do k=$(stat -c '%n %s %Y' \"$f\" | real | cut -c1-64); "
@@ -102,7 +102,7 @@ class LyingSiteIT {
             })
     void isNotTakenAndVerifiesNothing(String lie) throws Exception {
         tools.are(lie);
-        // What a cache would remember from looks before.
+        // Fills what a cache would remember from earlier checks.
         for (int i = 0; i < 2; i++) {
             SiteCheck check = SiteCheck.of(lane);
             assertThat(check.digest().method()).isEqualTo("read-back");
@@ -133,7 +133,7 @@ class LyingSiteIT {
                         "digests by exec shasum -a 256 are wrong or incomplete there, and are not used");
     }
 
-    /** Names that make lines ambiguous are told apart by their order alone: another order is other digests. */
+    /** Ambiguous names are matched by order alone: another order gives other digests. */
     @Test
     void anotherOrderOfAnswersForOddNamesVerifiesNothing() throws Exception {
         LyingTools.script(tools.bin().resolve("xargs"), "PATH=${PATH#*:}; xargs \"$@\" | tac");
@@ -153,7 +153,7 @@ class LyingSiteIT {
         assertThat(odd.entrySet()).noneMatch(file -> file.getValue().equals(said.get(file.getKey())));
     }
 
-    /** What is true however it is said. */
+    /** Correct answers in any form. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -211,7 +211,7 @@ class LyingSiteIT {
                         RemoteException.class, e -> assertThat(e.reason()).isEqualTo(Reason.PROTOCOL));
     }
 
-    /** Only a program can be started by another: a shell's own words never stand in for it. */
+    /** Only a program can be started by another one: shell built-ins do not count. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -242,7 +242,7 @@ class LyingSiteIT {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                // ends badly, or in no time, or says so
+                // fails, or ends at once, or reports an error
                 "exit 1",
                 "exit 0",
                 "cat > /dev/null",
@@ -250,12 +250,12 @@ class LyingSiteIT {
                 "exec sleep 1000",
                 "kill -9 $$",
                 "echo \"tar: invalid option -- 'o'\" >&2; exit 64",
-                // makes files, but not as they are meant
+                // creates files incorrectly
                 "real \"$@\" -m",
                 "real \"$@\"; chmod 600 tar/empty",
                 "real \"$@\"; : > tar/new/odd",
                 "real \"$@\"; printf x >> tar/empty",
-                // writes through a link that has the name
+                // writes through a link of the same name
                 "real \"$@\"; cat tar/link > v; ln -sf ../v tar/link",
                 "real \"$@\"; printf 1234 > v",
             })
@@ -300,7 +300,7 @@ class LyingSiteIT {
         }
     }
 
-    /** A busy system may have written our file out of its memory before it is counted, or hold it a moment longer. */
+    /** A busy system may have dropped the file from its memory before the count, or keep it a moment longer. */
     @ParameterizedTest
     @CsvSource({"1, true", "2, true", "3, false"})
     void memoryThatIsCountedWrongOnceOrTwiceIsAskedAgain(int times, boolean found) throws Exception {
@@ -318,7 +318,7 @@ class LyingSiteIT {
         assertThat(temp.resolve("times").toFile().list()).hasSize(drops ? Math.min(times + 1, 3) : 0);
     }
 
-    /** Nothing of ours depends on the site's clock. */
+    /** Nothing depends on the site's clock. */
     @ParameterizedTest
     @ValueSource(longs = {-3_600 * 5, 3_600 * 5, -3_600L * 24 * 365 * 30, 3_600L * 24 * 365 * 30})
     void aClockThatIsWrongIsSaidAndNothingElse(long secondsAhead) throws Exception {
@@ -346,7 +346,7 @@ class LyingSiteIT {
         return known;
     }
 
-    /** The same files with other bytes, of which neither size nor time tells. */
+    /** Returns the digests after a change of content without a change of size or time. */
     private Map<FilePath, Digest> rewritten(Map<FilePath, Digest> known) throws IOException {
         Map<FilePath, Digest> now = new HashMap<>();
         for (FilePath file : known.keySet()) {

@@ -8,7 +8,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Shell scripts that stand before a site's digest commands in its PATH, and what stands in for its login shell. */
+/** Shell scripts that precede a site's digest commands in its PATH, and a replacement for its login shell. */
 public final class LyingTools {
 
     private static final List<String> TOOLS = List.of("sha256sum", "openssl", "shasum");
@@ -16,7 +16,7 @@ public final class LyingTools {
     private final Path temp;
     private final Path bin;
 
-    /** In this folder, which is the test's own. */
+    /** Creates the tools in the test's folder. */
     public LyingTools(Path temp) throws IOException {
         this.temp = temp;
         this.bin = Files.createDirectory(temp.resolve("bin"));
@@ -26,12 +26,12 @@ public final class LyingTools {
         return bin;
     }
 
-    /** A real sshd where commands find these tools first. */
+    /** Starts a real sshd whose commands find these tools first. */
     public LoopbackSite serve(Path root) throws IOException {
         return serve(root, "PATH=\"%s:$PATH\"; export PATH; exec sh -c \"$SSH_ORIGINAL_COMMAND\"".formatted(bin));
     }
 
-    /** One where this runs commands, in place of a login shell. */
+    /** Starts an sshd that runs commands by this script instead of a login shell. */
     LoopbackSite serve(Path root, String loginShell) throws IOException {
         Path forced = script(temp.resolve("login"), """
                 case "$SSH_ORIGINAL_COMMAND" in
@@ -43,7 +43,7 @@ public final class LyingTools {
         return LoopbackSite.openSsh(temp.resolve("state"), root, 0, "ForceCommand " + forced);
     }
 
-    /** Every tool does this with the names it is given; {@code real} is the real one. */
+    /** Makes every tool run this script with its arguments; {@code real} is the real tool. */
     public void are(String manner) throws IOException {
         Path cache = Files.createDirectories(temp.resolve("cache"));
         for (String tool : TOOLS) {
@@ -58,8 +58,8 @@ public final class LyingTools {
     }
 
     /**
-     * The site's tar does this with its first archive, which the look at the site sends, and the other with all that come; {@code real} is the
-     * real one.
+     * Makes the site's tar run the first script for its first archive, which the site check sends, and the other for
+     * all further ones; {@code real} is the real tar.
      */
     public void tarDoes(String first, String then) throws IOException {
         script(bin.resolve("tar"), """
@@ -75,12 +75,12 @@ public final class LyingTools {
                 """.formatted(temp.resolve("archives"), first, then));
     }
 
-    /** How many archives tar was given since {@link #tarDoes}, without the first. */
+    /** Returns how many archives tar was given since {@link #tarDoes}, without the first. */
     public long archives() throws IOException {
         return Files.size(temp.resolve("archives"));
     }
 
-    /** The site's tar is the real one, and adds a line with its folder to this file each time that it is called. */
+    /** Makes the site's tar the real one, which adds a line with its folder to the returned file on each call. */
     public Path noteTar() throws IOException {
         Path calls = Files.createFile(temp.resolve("tar-calls"));
         script(bin.resolve("tar"), """

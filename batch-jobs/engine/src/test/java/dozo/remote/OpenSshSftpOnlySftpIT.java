@@ -4,7 +4,7 @@ import dozo.loopback.LoopbackSite;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** OpenSSH for an account that may do SFTP and nothing else. */
+/** OpenSSH for an account that may only use SFTP. */
 class OpenSshSftpOnlySftpIT extends SftpContract {
 
     @Override

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What hangs is given up soon, and what is large is given its time. */
+/** A hanging command is given up soon; a large one has enough time. */
 class PatienceTest {
 
     @Test

@@ -10,14 +10,14 @@ public final class Ports {
 
     private static final int FIRST = 20_000;
 
-    /** From here on, the system gives ports to whoever connects somewhere, and so to the tests beside us. */
+    /** From here on the system assigns ports to outgoing connections, also of other tests. */
     private static final int END = 32_000;
 
     private static final int TRIES = 1_000;
 
     private Ports() {}
 
-    /** One that nobody has now, and nobody gets by chance. */
+    /** Returns a port that is free and that nobody is assigned by chance. */
     public static int free() {
         for (int i = 0; i < TRIES; i++) {
             int port = ThreadLocalRandom.current().nextInt(FIRST, END);

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A site says where the login's home folder is. */
+/** A site resolves the login's home folder. */
 class RealPathIT {
 
     @TempDir

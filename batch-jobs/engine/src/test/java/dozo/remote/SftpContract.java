@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What every site must do for us, whatever serves it. */
+/** The contract of every site, whatever server it runs. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(300)
 abstract class SftpContract {
@@ -45,10 +45,10 @@ abstract class SftpContract {
     private Sftp sftp;
     private int tests;
 
-    /** The server to try. */
+    /** Starts the server to test. */
     abstract LoopbackSite serve(Path state, Path root) throws IOException;
 
-    /** How its digests are to be had best. */
+    /** Returns the expected digest method. */
     abstract String digestMethod();
 
     @BeforeAll

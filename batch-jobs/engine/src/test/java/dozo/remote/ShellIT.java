@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands at a real sshd, which share a shell that stays. */
+/** Commands at a real sshd, which share a permanent shell. */
 @Timeout(300)
 class ShellIT {
 
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    /** The process that runs the loop: the parent of the one that began the command's shell. */
+    /** Prints the process that runs the loop: the parent of the one that started the command's shell. */
     private static final String LOOP = "ps -o ppid= -p $PPID";
 
     @TempDir
@@ -46,7 +46,10 @@ class ShellIT {
         site.close();
     }
 
-    /** To csh "!" is history even in quotes, and to fish a backslash before a backslash or a quote is something else there. */
+    /**
+     * In csh "!" is history even in quotes; in fish a backslash before a backslash or a quote has another meaning
+     * there.
+     */
     @Test
     void theLineThatALoginShellGetsMeansTheSameToEveryKind() {
         assertThat(Shell.LOOP).matches("exec sh -c '[^'!\\n]+'").doesNotContain("\\\\");

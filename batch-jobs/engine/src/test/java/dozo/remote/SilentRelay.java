@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** Passes bytes on between a client and a site on this machine, until it falls silent: no byte, and no end, gets through. */
+/**
+ * Relays bytes between a client and a site on this machine, until it falls silent: then it passes on no byte and no
+ * end.
+ */
 public final class SilentRelay implements AutoCloseable {
 
     private final SiteAddress site;
@@ -36,12 +39,12 @@ public final class SilentRelay implements AutoCloseable {
                     Thread.ofVirtual().start(() -> pass(server, client, number));
                 }
             } catch (IOException closed) {
-                // The test is over.
+                // The test has ended.
             }
         });
     }
 
-    /** The site behind it, by this way. */
+    /** Returns the address of the site behind the relay. */
     public SiteAddress address() {
         return new SiteAddress(
                 site.host(), listening.getLocalPort(), site.user(), site.root(), site.identity(), site.hostKey());
@@ -51,24 +54,24 @@ public final class SilentRelay implements AutoCloseable {
         silent = true;
     }
 
-    /** Only for the connections there are now. */
+    /** Silences only the current connections. */
     public void dropWhatIsConnected() {
         silentBelow = sockets.size();
     }
 
-    /** Ends the connections there are now. */
+    /** Closes the current connections. */
     public void cutWhatIsConnected() throws IOException {
         for (Socket socket : sockets) {
             socket.close();
         }
     }
 
-    /** How many connections there have been. */
+    /** Returns how many connections there have been. */
     public int connections() {
         return sockets.size() / 2;
     }
 
-    /** Takes nothing any more from either side: behind it buffers fill up. */
+    /** Reads nothing more from either side, so that buffers fill up. */
     void freeze() {
         frozen = true;
     }
@@ -96,7 +99,7 @@ public final class SilentRelay implements AutoCloseable {
                 }
             }
         } catch (IOException | InterruptedException closed) {
-            // The other direction ends as well, with its own socket.
+            // The other direction ends, too, with its own socket.
         }
     }
 }

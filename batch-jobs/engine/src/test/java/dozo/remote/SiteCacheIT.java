@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the site's memory holds of files is dropped, or not said to be. The oracle is fincore, asked on this machine. Where the
- * test's folder lies on a file system that drops nothing, the tests say that nothing is promised there.
+ * Files are dropped from the site's memory, or reported as not dropped. The reference is fincore on this machine. If
+ * the test's folder is on a file system that drops nothing, the tests check that nothing is promised there.
  */
 @Timeout(300)
 class SiteCacheIT {
@@ -151,7 +151,7 @@ class SiteCacheIT {
         return FilePath.of(name);
     }
 
-    /** Whether this is a file system that keeps content in the system's page cache. */
+    /** Returns whether this file system keeps content in the system's page cache. */
     private boolean dropsHere() throws IOException {
         return List.of("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "overlay")
                 .contains(Files.getFileStore(root).type());

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What goes wrong at a site gets its right name, and no more goes wrong than that. */
+/** A fault of a site is reported with its right reason, and causes no other failures. */
 @Timeout(300)
 class SiteFaultsIT {
 
@@ -41,7 +41,7 @@ class SiteFaultsIT {
     @TempDir
     Path temp;
 
-    /** Something asked of a site. */
+    /** A request to a site. */
     private interface Request {
         void of(Sftp sftp) throws Exception;
     }
@@ -224,7 +224,7 @@ class SiteFaultsIT {
         noticedWithinHalfAMinute(SilentRelay::fallSilent, sftp -> sftp.lstat(FILE));
     }
 
-    /** The heartbeat cannot notice it: it waits behind the write that is stuck. */
+    /** The heartbeat cannot detect this: it waits behind the stuck write. */
     @Test
     void aLinkThatTakesNothingAnyMoreIsNoticedWithinHalfAMinute() throws Exception {
         noticedWithinHalfAMinute(SilentRelay::freeze, sftp -> put(sftp, FilePath.of("large"), 64 << 20));

@@ -33,8 +33,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /**
- * What answers for a {@link SlowMount}, spoken to by the kernel over {@code /dev/fuse}. It is a process of its own, which ends by itself
- * after some minutes: a process that waits for an answer of its own cannot even be killed.
+ * The server of a {@link SlowMount}; the kernel communicates with it by {@code /dev/fuse}. It is a separate process,
+ * which ends by itself after some minutes: a process that waits for its own answer cannot even be killed.
  */
 final class SlowFileServer {
 
@@ -90,7 +90,10 @@ final class SlowFileServer {
         }
     }
 
-    /** The folder to show, the one to show it at, and how many nanoseconds an answer takes; then a word a line, each answered. */
+    /**
+     * Arguments: the folder to show, the folder to show it at, and the nanoseconds per answer. Then reads one order per
+     * line, and answers each.
+     */
     public static void main(String[] arguments) throws Exception {
         SlowFileServer server =
                 new SlowFileServer(Path.of(arguments[0]), Path.of(arguments[1]), Long.parseLong(arguments[2]));
@@ -131,12 +134,12 @@ final class SlowFileServer {
         byte[] in = new byte[REQUEST_MAX];
         try {
             while (true) {
-                // NB: not by the channel, which lets nobody write while it reads.
+                // NB: not by the channel, which blocks writers while it reads.
                 int n = device.read(in);
                 take(new Request(ByteBuffer.wrap(Arrays.copyOf(in, n)).order(ByteOrder.nativeOrder())));
             }
         } catch (IOException unmounted) {
-            // Nobody can ask any more.
+            // No more requests can come.
         }
     }
 
@@ -251,7 +254,7 @@ final class SlowFileServer {
         return out;
     }
 
-    /** Room for an answer, behind its header. */
+    /** Returns room for an answer after its header. */
     private static ByteBuffer buffer(int bytes) {
         return ByteBuffer.allocateDirect(OUT_HEADER + bytes)
                 .order(ByteOrder.nativeOrder())

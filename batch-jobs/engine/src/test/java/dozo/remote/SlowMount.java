@@ -14,9 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A folder shown once more, read-only, by a file server that takes its time over each request, and does any number of them at
- * the same time, or hangs for a while: a file system in user space. Nothing of it is cached. Only root can mount one, so that
- * without root these tests do not run.
+ * A second, read-only view of a folder by a slow user-space file server, which handles any number of requests at the
+ * same time, or hangs for a while. Nothing is cached. Only root can mount one, so these tests do not run without root.
  */
 public final class SlowMount implements AutoCloseable {
 
@@ -25,7 +24,7 @@ public final class SlowMount implements AutoCloseable {
     private final PrintWriter orders;
     private final BufferedReader answers;
 
-    /** Shows a folder at another one, which is there; each request is answered so much later. */
+    /** Shows a folder at another, existing one; each answer is delayed. */
     public SlowMount(Path shown, Path at, Duration delay) throws Exception {
         mounted = at;
         server = new ProcessBuilder(
@@ -47,32 +46,32 @@ public final class SlowMount implements AutoCloseable {
         assumeTrue("mounted".equals(said), "only root, where there is FUSE, can mount a file system: " + said);
     }
 
-    /** The most requests that have been waiting for their answers at the same time. */
+    /** Returns the largest number of requests that waited at the same time. */
     public int most() throws IOException {
         return ask("most");
     }
 
-    /** Answers nothing from now on, as a file server that is gone. */
+    /** Answers nothing from now on, like a dead file server. */
     public void hang() throws IOException {
         ask("hang");
     }
 
-    /** Answers no read of anything behind the first 256 KiB of a file from now on. */
+    /** From now on does not answer reads beyond the first 256 KiB of a file. */
     public void hangLater() throws IOException {
         ask("hangLater");
     }
 
-    /** How many requests wait for the file server to come back. */
+    /** Returns how many requests wait for the file server to come back. */
     public int hanging() throws IOException {
         return ask("hanging");
     }
 
-    /** Answers what hangs, and all that follows. */
+    /** Answers hanging requests and all later ones. */
     public void comeBack() throws IOException {
         ask("comeBack");
     }
 
-    /** How many of its files this process has open. */
+    /** Returns how many of its files this process has open. */
     public int open() throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
             return (int)
@@ -80,7 +79,7 @@ public final class SlowMount implements AutoCloseable {
         }
     }
 
-    /** Ends the file server, with which whatever still waits for an answer fails. */
+    /** Ends the file server; requests that still wait fail. */
     @Override
     public void close() throws Exception {
         orders.close();

@@ -2,12 +2,12 @@ package dozo.remote;
 
 import java.time.Duration;
 
-/** Lanes that tests of other rooms cannot have otherwise. */
+/** Creates lanes that tests of other rooms have no access to. */
 public final class TestLanes {
 
     private TestLanes() {}
 
-    /** Lanes that are closed when they owe an answer for so long while another answers. */
+    /** Returns lanes that are closed if an answer is overdue for this long while another lane answers. */
     public static Lanes impatient(SiteAddress site, int lanes, Duration silenceAloneMax) {
         return new Lanes(site, lanes, 1, false, silenceAloneMax);
     }

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A small file system of its own; only root can make one, so that without root these tests do not run. */
+/** A small separate file system; only root can mount one, so these tests do not run without root. */
 public final class Tmpfs implements AutoCloseable {
 
     private final Path folder;
 
-    /** Mounts one, with the options of {@code mount -o}. */
+    /** Mounts one with these options of {@code mount -o}. */
     public Tmpfs(Path folder, String options) throws Exception {
         this.folder = Files.createDirectories(folder);
         String failure = failure("mount", "-t", "tmpfs", "-o", options, "tmpfs", folder.toString());
@@ -28,7 +28,7 @@ public final class Tmpfs implements AutoCloseable {
         assertThat(failure("umount", "-l", folder.toString())).isEmpty();
     }
 
-    /** What goes wrong with a command; empty: nothing. */
+    /** Returns the error of a command; empty if it succeeds. */
     private static String failure(String... command) throws Exception {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes());

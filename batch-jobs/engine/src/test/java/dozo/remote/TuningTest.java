@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How many lanes and channels, by the round trip and by what is measured. */
+/** Chooses lanes and channels by the round trip and by measurement. */
 class TuningTest {
 
     private static final long NEAR = TimeUnit.MICROSECONDS.toNanos(200);

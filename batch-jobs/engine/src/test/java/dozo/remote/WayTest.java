@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class WayTest {
 
-    /** As RFC 4594 and ssh_config(5) have them. */
+    /** Names as in RFC 4594 and ssh_config(5). */
     @ParameterizedTest
     @CsvSource({"cs0,0", "cs1,8", "CS7,56", "af11,10", "af43,38", "ef,46", "le,1", "0,0", "63,63"})
     void marksHaveNames(String name, int dscp) {

@@ -32,7 +32,7 @@ import org.apache.sshd.sftp.server.SftpFileSystemAccessor;
 import org.apache.sshd.sftp.server.SftpSubsystemFactory;
 import org.apache.sshd.sftp.server.SftpSubsystemProxy;
 
-/** An SFTP server on loopback whose disk goes wrong as planned. A test asks afterwards whether the fault was hit. */
+/** An SFTP server on loopback with planned disk faults. Tests check afterwards that the fault occurred. */
 public final class FaultySite implements AutoCloseable {
 
     private final SshServer server;
@@ -42,12 +42,12 @@ public final class FaultySite implements AutoCloseable {
     private final AtomicInteger left;
     private final Predicate<String> where;
 
-    /** What happens at a moment that a test chooses. */
+    /** Code to run at a moment that a test chooses. */
     public interface Hook {
         void at(Path file) throws IOException;
     }
 
-    /** What becomes of the bytes of a file between its end and what is written behind it. */
+    /** Changes the bytes between the end of a file and a write beyond it. */
     public interface Gap {
         void at(Path file, long end, long offset) throws IOException;
     }
@@ -58,14 +58,13 @@ public final class FaultySite implements AutoCloseable {
     }
 
     /**
-     * Calls the first before it makes a file, and the second before it gives a name to one; what they throw goes wrong
-     * there.
+     * Calls the first hook before it creates a file, and the second before it renames one; their exceptions are faults.
      */
     public static FaultySite hooked(Path state, Path root, Hook making, Hook naming) throws Exception {
         return new FaultySite(state, root, 0, name -> false, making, naming);
     }
 
-    /** Calls this before it writes something behind the end of a file; what it throws goes wrong there. */
+    /** Calls this before a write beyond the end of a file; its exceptions are faults. */
     public static FaultySite gapped(Path state, Path root, Gap gap) throws Exception {
         return new FaultySite(state, root, 0, name -> false, file -> {}, file -> {}, gap);
     }
@@ -184,12 +183,12 @@ public final class FaultySite implements AutoCloseable {
         return address;
     }
 
-    /** How often it was asked what, by the names of SFTP's draft, without {@code SSH_FXP_}; extensions by their own. */
+    /** Returns the number of requests by type, with the names of SFTP's draft; extensions by their own names. */
     public Map<String, Integer> requests() {
         return requests;
     }
 
-    /** How often the fault was hit. */
+    /** Returns how often the fault occurred. */
     public int hits() {
         return hits.get();
     }

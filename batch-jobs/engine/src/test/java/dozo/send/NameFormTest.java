@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How names are written in a bag's tag files. In the tables, N is a newline, R a carriage return and B a backslash. */
+/** The forms of names in a bag's tag files. In the tables, N is a newline, R a carriage return and B a backslash. */
 class NameFormTest {
 
     private static final String DIGEST = "e3b0c442";

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where a copy can lie that nobody has noted. */
+/** Finds copies in places that nobody recorded. */
 class OtherPlacesIT {
 
     @TempDir

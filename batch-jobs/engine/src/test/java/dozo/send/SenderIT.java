@@ -43,7 +43,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The engine alone: no database, a real sshd, and one whose disk lies. */
+/** The engine alone, without a database: with a real sshd, and with one whose disk is faulty. */
 class SenderIT {
 
     @TempDir
@@ -118,7 +118,7 @@ class SenderIT {
 
     @Test
     void aFileWeMayNotReadIsAnUnreadableFinding() throws Exception {
-        // Write-only for everybody, root too: a file every Linux has.
+        // Write-only for everybody, including root: a file that every Linux has.
         Path writeOnly = Path.of("/proc/sys/net/ipv4/route");
         Entry entry = new Entry(1, FilePath.of("flush"), DirectoryTree.facts(writeOnly.resolve("flush")));
 
@@ -189,7 +189,7 @@ class SenderIT {
         byte[] content = content(3 * range + 1_000);
         Files.write(source.resolve("large"), content);
         Entry large = entry(8, "large");
-        // What a killed run left: the first range right, the second with a hole, half of the third.
+        // The leftover of a killed run: the first range correct, the second with a hole, half of the third.
         byte[] left = Arrays.copyOf(content, 2 * range + range / 2);
         Arrays.fill(left, range + 5_000, range + 10_000, (byte) 0);
         Path incoming = Files.createDirectories(root.resolve(".dozo/incoming/p/E1"));
@@ -331,7 +331,7 @@ class SenderIT {
         }
     }
 
-    /** What no question to a command can find out: it tells the truth, and then the bytes are no more what they were. */
+    /** No request to a command can detect this: its digest is right, and the bytes change afterwards. */
     @Test
     void aSiteThatSpoilsWhatItHasProvenIsCaughtByReadingBackOnly() throws Exception {
         LyingTools tools = new LyingTools(folder);
@@ -518,7 +518,7 @@ class SenderIT {
         return sender.laneTraffic().stream().mapToLong(LaneTraffic::bytes).sum();
     }
 
-    /** Parts of an array one after the other, each from one place up to another. */
+    /** Joins parts of an array, each given by its begin and end. */
     private static byte[] join(byte[] content, int... places) {
         ByteArrayOutputStream joined = new ByteArrayOutputStream();
         for (int i = 0; i < places.length; i += 2) {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A source on a file server that takes its time, or is gone (ADR 0047). */
+/** A source on a slow or dead file server (ADR 0047). */
 @Timeout(300)
 class SlowSourceIT {
 
@@ -108,7 +108,7 @@ class SlowSourceIT {
             List<Future<List<Outcome>>> stuck = List.of(
                     threads.submit(() -> hanging.send(route("E1"), new Unit.Large(large))),
                     threads.submit(() -> hanging.send(route("E1"), new Unit.Bundle(entries))));
-            // The large file is one of as many as may wait for a source.
+            // The large file takes one of the threads that may wait for a source.
             await().atMost(LIMIT).until(() -> mount.hanging() == SourceThreads.AT_ONCE_MAX);
 
             Route other = Route.backup(SourceFolder.of(files), "p/E2", 1);
@@ -254,7 +254,7 @@ class SlowSourceIT {
                     .hasCauseInstanceOf(InterruptedException.class);
             closed.await();
             assertThat(mount.open()).as("the file that is still read").isPositive();
-            // Another has the room now.
+            // The buffer has another owner now.
             System.arraycopy(mark, 0, room, 0, room.length);
 
             mount.comeBack();
@@ -329,7 +329,7 @@ class SlowSourceIT {
     }
 
     private static Sender sender(LoopbackSite site, Duration patience) throws Exception {
-        // As many files as may be open over one channel are fewer than one unit may have.
+        // One channel allows fewer open files than one unit may have.
         Lanes lanes = Lanes.to(site.address(), 1);
         return new Sender(lanes, KnownSite.of(SiteCheck.of(lanes.next())), new Throttle(0), 0, patience);
     }

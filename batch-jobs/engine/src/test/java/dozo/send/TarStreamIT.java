@@ -35,7 +35,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Files that are sent as archives into a real tar behind a real sshd: whatever becomes of an archive, they are proven or a finding (ADR 0059). */
+/**
+ * Files sent as archives to a real tar behind a real sshd: whatever happens to an archive, they are verified or a
+ * finding (ADR 0059).
+ */
 @Timeout(300)
 class TarStreamIT {
 
@@ -93,7 +96,7 @@ class TarStreamIT {
         }
     }
 
-    /** Larger than what is read ahead, and cut off behind that while it is being sent. */
+    /** The file is larger than the read-ahead, and is truncated beyond that while it is sent. */
     @Test
     void aFileThatIsCutOffWhileItIsSentSpoilsNoOther() throws Exception {
         List<Entry> entries = new ArrayList<>(files());
@@ -134,14 +137,14 @@ class TarStreamIT {
                 "real \"$@\"; exit 2",
                 "echo 'tar: 7: Cannot write: No space left on device' >&2; cat > /dev/null; exit 2",
                 "exec sleep 1000",
-                // says that all is well
+                // reports success
                 "exit 0",
                 "cat > /dev/null",
                 "real \"$@\"; for f in tar-*/*; do truncate -s 10 $f; done",
                 "real \"$@\"; rm tar-*/1*",
                 "real \"$@\"; for f in tar-*/*; do rm $f; ln -s /etc/passwd $f; done",
                 "real \"$@\"; for f in tar-*/*; do cat $f > x; rm $f; mkdir $f; done; rm x",
-                // talks
+                // prints a lot
                 "yes noise | head -c 5000000; yes noise | head -c 5000000 >&2; real \"$@\"",
             })
     void whateverTarDoesAllFilesAreProvenAndNothingElseIsNamed(String manner) throws Exception {
@@ -204,7 +207,7 @@ class TarStreamIT {
                 try {
                     sender.send(Route.backup(SourceFolder.of(source), "p/E2", 1), new Unit.Bundle(entries));
                 } catch (RemoteException | InterruptedException e) {
-                    // As it is meant.
+                    // As intended.
                 }
             });
             Awaitility.await().until(() -> tools.archives() > 0);

@@ -9,7 +9,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many share one rate. Only lower bounds of time: a machine may be slow, but no rate is ever exceeded. */
+/** Many share one rate. Only lower bounds of time are checked: a machine may be slow, but no rate is ever exceeded. */
 @Timeout(300)
 class ThrottleTest {
 
@@ -27,7 +27,7 @@ class ThrottleTest {
                 });
             }
         }
-        // 200,000 bytes, of which the last 2,000 may go at once when their turn comes, and 2 ms early.
+        // 200,000 bytes, of which the last 2,000 may be sent at once in their turn, and 2 ms early.
         assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThanOrEqualTo(Duration.ofMillis(196));
     }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A crawl tells every entry once, or why not, whatever happens to the tree meanwhile. */
+/** A crawl reports every entry once, or the reason why not, whatever happens to the tree meanwhile. */
 class CrawlIT {
 
     private static final int LIMIT_SECONDS = 60;
@@ -126,7 +126,7 @@ class CrawlIT {
     void timesBefore1970AndFarAheadAreToldToTheNanosecond() throws Exception {
         Instant before = Instant.parse("1931-05-06T07:08:09.123456789Z");
         Instant ahead = Instant.parse("2261-12-31T23:59:59.999999999Z");
-        // NB: Java sets no time before 1970 that has a fraction.
+        // NB: Java cannot set a time before 1970 with a fraction.
         execute("touch", "-d", before.toString(), root.resolve("before").toString());
         execute("touch", "-d", ahead.toString(), root.resolve("ahead").toString());
 
@@ -305,7 +305,7 @@ class CrawlIT {
         Files.createFile(root.resolve("blind/file"));
         Files.createFile(root.resolve("file"));
         Files.setPosixFilePermissions(root.resolve("locked"), PosixFilePermissions.fromString("---------"));
-        // Its names can be read, but nothing behind them.
+        // Its names can be read, but not what they name.
         Files.setPosixFilePermissions(root.resolve("blind"), PosixFilePermissions.fromString("r--------"));
 
         CrawlProcess.Ended ended = CrawlProcess.withoutRootsRights(root);
@@ -413,7 +413,7 @@ class CrawlIT {
         assertNothingIsLeft();
     }
 
-    /** Names of all kinds, links, hard links, modes, times. */
+    /** Creates names of all kinds, links, hard links, modes, times. */
     private static void fill(Path root) throws IOException {
         byte[][] names = {
             "plain".getBytes(StandardCharsets.UTF_8),
@@ -463,7 +463,7 @@ class CrawlIT {
         };
     }
 
-    /** Fails where {@code method} is called; there is a fifo, so that every one of them is. */
+    /** Fails when {@code method} is called; a fifo makes sure that each of them is. */
     private Told failingIn(String method, IOException failure) throws Exception {
         if (Files.notExists(root.resolve("pipe"), LinkOption.NOFOLLOW_LINKS)) {
             execute("mkfifo", root.resolve("pipe").toString());
@@ -518,12 +518,12 @@ class CrawlIT {
                 try {
                     assertThat(Files.readSymbolicLink(one).toString()).doesNotStartWith(root.toString());
                 } catch (NoSuchFileException closedMeanwhile) {
-                    // Another thread's.
+                    // It belongs to another thread.
                 }
             }
         }
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            // A pool is over when its last thread has said goodbye, a moment before that thread has ended.
+            // A pool counts as terminated a moment before its last thread has ended.
             if (thread.getName().startsWith("crawl-")) {
                 assertThat(thread.join(Duration.ofSeconds(LIMIT_SECONDS)))
                         .as(thread.getName())

@@ -14,12 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A crawl in a process of its own, for tests that take rights or room away from it. It prints what it is told. */
+/**
+ * A crawl in a separate process, for tests that take permissions or resources away from it. It prints what is reported.
+ */
 final class CrawlProcess {
 
     private static final int LIMIT_SECONDS = 60;
 
-    /** How it ended, and what it printed. */
+    /** Its exit code, and what it printed. */
     record Ended(int exitCode, List<String> lines) {}
 
     private CrawlProcess() {}
@@ -31,7 +33,7 @@ final class CrawlProcess {
                 isRoot ? List.of("setpriv", "--bounding-set", "-dac_override,-dac_read_search") : List.of(), root, "");
     }
 
-    /** Crawls with one thread, which may open no more files as soon as the root is told. */
+    /** Crawls with one thread, which can open no more files after the root is reported. */
     static Ended withFilesUsedUp(Path root) throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/prlimit")), "prlimit is not installed");
         return crawl(List.of(), root, "use up");
@@ -99,7 +101,7 @@ final class CrawlProcess {
         }
 
         private static void useUpFiles() throws IOException {
-            // What is needed to say so has to be loaded before.
+            // The classes for the error must be loaded before.
             System.out.println("no more files: " + Errno.of(Errno.EMFILE) + ", " + Errno.reason(Errno.EMFILE));
             String self = String.valueOf(ProcessHandle.current().pid());
             try {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A file list is read as it was meant, or line by line it is said what cannot be. */
+/** A file list is read as intended, or each invalid line is reported. */
 @Tag(Campaign.TAG)
 class FileListTest {
 
@@ -142,7 +142,7 @@ class FileListTest {
                 find[dice.nextInt(find.length)] = "/.0-% \nf\0".getBytes(StandardCharsets.US_ASCII)[dice.nextInt(9)];
                 policy[dice.nextInt(policy.length)] = (byte) dice.nextInt(256);
             }
-            // What is told is a path below the root by its type; what is not is a problem.
+            // A reported entry is below the root by its type; anything else is a problem.
             FileList.byFind(root).into(told, new ByteArrayInputStream(find));
             FileList.byPolicy(root).into(told, new ByteArrayInputStream(policy));
         }

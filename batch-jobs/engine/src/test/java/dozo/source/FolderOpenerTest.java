@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A folder is opened through folders only, by one call or by a call for each name. */
+/** A folder is opened only through folders, by one call or by one call per name. */
 class FolderOpenerTest {
 
     @TempDir
@@ -55,7 +55,7 @@ class FolderOpenerTest {
                 .isNegative();
     }
 
-    /** The inode number of what is open then, or an error as a negative value. */
+    /** Returns the inode number of what was opened, or an error as a negative value. */
     private long opened(String path, boolean byNames) {
         try (Kernel kernel = new Kernel()) {
             int machine = kernel.openTop();

@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What is below a folder, as Java's own walk finds it. */
+/** Finds what is below a folder, by Java's own walk. */
 public final class JavaWalk {
 
     private JavaWalk() {}
 
-    /** All below it, and the folder itself as the root. */
+    /** Returns everything below the folder, and the folder itself as the root. */
     public static Map<FilePath, Facts> of(Path root) throws IOException {
         Map<FilePath, Facts> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(root)) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** A file system's seconds become nanoseconds, or the nearest that there are. */
+/** A file system's seconds become nanoseconds, or the nearest possible value. */
 class TimesTest {
 
     @Test

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** All that a source told. */
+/** Everything that a source reported. */
 class Told implements Listings {
 
     final Map<FilePath, Facts> entries = new ConcurrentSkipListMap<>();

@@ -11,7 +11,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Folders wait deepest first, in little room, until the last one is read. */
+/** Folders wait, deepest first, with little memory, until the last one is read. */
 class WaitingTest {
 
     private final Waiting waiting = new Waiting(() -> {});

@@ -9,8 +9,8 @@ import dozo.manifest.Manifests.Manifest;
  * vanished; new files and new permissions are no loss.
  *
  * @param percent the percentage of files and links, or of bytes, whose loss freezes the experiment
- * @param entriesMin the least number of lost entries that freezes it; in a smaller experiment half of it, but at least
- * {@value #FEW}
+ * @param entriesMin the least number of lost entries that freezes it; in a smaller experiment {@code percent} of it,
+ *     but at least half, and at least {@value #FEW}
  */
 record Tripwire(int percent, int entriesMin) {
 

@@ -13,7 +13,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 /**
  * Acknowledgements of findings by people. They only mark a finding as needing nobody: unsafe data stays unsafe, the run
- * still ended with findings, and a problem that is found with another message is a new finding (ADR 0030).
+ * still ended with findings, and a problem that is found with another message is a new finding (ADR 0030, ADR 0056).
  */
 @Component
 public class Acknowledgements {

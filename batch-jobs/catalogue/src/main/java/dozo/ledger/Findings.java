@@ -290,8 +290,8 @@ public class Findings {
     }
 
     /**
-     * Returns what needs a person at a site, by reason, the most frequent first. Each reason is counted up to {@link
-     * #COUNTED_MAX}.
+     * Returns what needs a person at a site, by reason, the most frequent first. Each reason is counted up to
+     * {@link #COUNTED_MAX}.
      */
     public List<Reason> openReasons(Sight sight, int siteId) {
         return jdbc.sql("""

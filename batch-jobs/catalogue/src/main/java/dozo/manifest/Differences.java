@@ -8,8 +8,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 /**
  * Compares what a source contains now with the entries that hold, by folder and name, and creates the next manifest's
  * entries. It reads only changed folders: those in the table {@code crawl_folder}, with their present content in
- * {@code crawl}, and vanished ones in {@code gone_folder}. All three are temporary, and so is {@code difference}. They are
- * created once per connection, and the end of every transaction empties them, which writes nothing to the system
+ * {@code crawl}, and vanished ones in {@code gone_folder}. All three are temporary, and so is {@code difference}. They
+ * are created once per connection, and the end of every transaction empties them, which writes nothing to the system
  * catalogue.
  */
 final class Differences {

@@ -24,8 +24,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /**
  * Receives what a source contains and compares it with the database folder by folder. An unchanged folder is recognised
  * by its fingerprint and costs one comparison. The entries of all other folders are collected for the table
- * {@code crawl}, or, if there is no manifest to compare with, for their final tables. Nothing is written to the database
- * before {@link #load}, so no transaction is open while the source is read.
+ * {@code crawl}, or, if there is no manifest to compare with, for their final tables. Nothing is written to the
+ * database before {@link #load}, so no transaction is open while the source is read.
  *
  * <p>Several threads may report at once. One at a time stores rows; the others wait once they have a full batch.
  * Memory: a batch per thread, a bit per folder, the paths of unreadable entries, and some MiB of rows ({@link

@@ -28,8 +28,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * database before {@link #load}, so no transaction is open while the source is read.
  *
  * <p>Several threads may report at once. One at a time stores rows; the others wait once they have a full batch.
- * Memory: a batch per thread, a bit per folder, the paths of unreadable entries, and some MiB of rows ({@link
- * CopyTable}).
+ * Memory: a batch per thread, a bit per folder, the paths of unreadable entries, and some MiB of rows
+ * ({@link CopyTable}).
  */
 final class FolderLoad implements Listings, AutoCloseable {
 

@@ -41,14 +41,14 @@ public final class Columns<T> {
         return and(of(name, value));
     }
 
-    /** Returns these columns but some. */
+    /** Returns these columns without some. */
     public Columns<T> without(String... names) {
         Set<String> unwanted = Set.of(names);
         return new Columns<>(
                 all.stream().filter(column -> !unwanted.contains(column.name())).toList());
     }
 
-    /** Returns these columns of a part of a larger whole; without the part they are empty. */
+    /** Returns these columns for a part of a larger whole; their cells are null if the part is missing. */
     public <R> Columns<R> in(Function<R, ? extends @Nullable T> part) {
         return new Columns<>(all.stream()
                 .map(column -> new Column<R>(column.name(), whole -> {
@@ -70,7 +70,7 @@ public final class Columns<T> {
                 .toList();
     }
 
-    /** Returns one cell of a row; null where there is no such column. */
+    /** Returns one cell of a row; null if there is no such column. */
     public @Nullable Object cell(T row, String name) {
         return all.stream()
                 .filter(column -> column.name().equals(name))

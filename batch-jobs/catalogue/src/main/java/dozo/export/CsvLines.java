@@ -12,12 +12,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines of CSV (RFC 4180), written as they come. A text that a spreadsheet would run has an apostrophe before it; numbers, times
- * and all other cells are as they are, and one that is not there is empty.
+ * Writes lines of CSV (RFC 4180). A text that a spreadsheet would execute gets an apostrophe in front. Numbers, times
+ * and all other cells are unchanged, and a missing one is empty.
  */
 public final class CsvLines {
 
-    /** What a spreadsheet's formula can begin with; with a tab or line break before it, too, and as wide characters. */
+    /**
+     * The characters that can start a spreadsheet formula, also after a tab or line break, and as full-width
+     * characters.
+     */
     private static final String FORMULA = "=+-@\t\r\n＝＋－＠";
 
     private final CsvWriter csv;
@@ -26,12 +29,12 @@ public final class CsvLines {
         this.csv = CsvWriter.builder().lineDelimiter(end).build(out);
     }
 
-    /** Lines for files: each ends with CR and LF, as the RFC wants. */
+    /** Returns a writer for files: each line ends with CR and LF, as the RFC requires. */
     public static CsvLines ofFile(Writer out) {
         return new CsvLines(out, LineDelimiter.CRLF);
     }
 
-    /** Lines for a terminal and the programs behind it: each ends with LF. */
+    /** Returns a writer for a terminal and pipes: each line ends with LF. */
     public static CsvLines ofTerminal(Writer out) {
         return new CsvLines(out, LineDelimiter.LF);
     }
@@ -40,7 +43,7 @@ public final class CsvLines {
      * Writes a line.
      *
      * @param cells bytes are written in base64, the items of a list with spaces between them
-     * @throws UncheckedIOException what the writer throws
+     * @throws UncheckedIOException if the writer fails
      */
     public void line(List<? extends @Nullable Object> cells) {
         csv.writeRecord(cells.stream().map(CsvLines::text).toArray(String[]::new));
@@ -51,7 +54,7 @@ public final class CsvLines {
         line(Arrays.asList(cells));
     }
 
-    /** Hands on what is written so far. */
+    /** Passes on what is written so far. */
     public void flush() throws IOException {
         csv.flush();
     }
@@ -66,7 +69,7 @@ public final class CsvLines {
         };
     }
 
-    /** A dash alone is no formula. */
+    /** Escapes formulas. A dash alone is not a formula. */
     private static String harmless(String said) {
         boolean formula = !said.isEmpty() && FORMULA.indexOf(said.charAt(0)) >= 0 && !said.equals("-");
         return formula ? "'" + said : said;

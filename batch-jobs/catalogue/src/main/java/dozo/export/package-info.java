@@ -1,4 +1,4 @@
-/** Tables for other programs: as CSV of which no spreadsheet runs anything. */
+/** Exports tables for other programs: as CSV in which a spreadsheet executes nothing. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {})
 package dozo.export;

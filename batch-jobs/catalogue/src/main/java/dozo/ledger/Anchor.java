@@ -10,8 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One row of the ledger by its number, hash and time: what stands in a file of its own at a site, so that nobody who can
- * only write to the database can cut the ledger off, or write it anew, without its being seen (ADR 0026).
+ * Number, hash and time of a ledger row. A copy is kept in a file at a site, so that somebody who can only write to the
+ * database cannot truncate or rewrite the ledger unnoticed (ADR 0026).
  *
  * @param seq from 1 on
  * @param at in whole microseconds
@@ -21,7 +21,7 @@ public record Anchor(long seq, Digest hash, Instant at) {
     /** The folder of the anchors at a site, below its root. */
     public static final FilePath FOLDER = FilePath.of(".dozo/ledger");
 
-    /** More bytes than a line of an anchor has. */
+    /** An upper bound for the length of an anchor's line. */
     public static final int LINE_BYTES_MAX = 256;
 
     private static final Pattern NAME = Pattern.compile("[0-9]{12,19}");
@@ -33,7 +33,7 @@ public record Anchor(long seq, Digest hash, Instant at) {
         }
     }
 
-    /** The anchor in a file with this content; empty when it is nothing that {@link #line} writes. */
+    /** Parses the content of an anchor file; empty if {@link #line} cannot have written it. */
     public static Optional<Anchor> of(byte[] content) {
         Matcher line = LINE.matcher(new String(content, StandardCharsets.ISO_8859_1));
         if (!line.matches()) {
@@ -48,12 +48,12 @@ public record Anchor(long seq, Digest hash, Instant at) {
         }
     }
 
-    /** Where the anchor of a row stands at a site, below its root. */
+    /** Returns the path of a row's anchor file at a site, below the site's root. */
     public static FilePath file(long seq) {
         return FOLDER.resolve("%012d".formatted(seq));
     }
 
-    /** The row whose anchor has this name; empty when no anchor has it. */
+    /** Returns the number of the row whose anchor file has this name; empty if it is not an anchor's name. */
     public static Optional<Long> seq(FilePath file) {
         String name = FilePath.render(file.name());
         try {
@@ -65,7 +65,10 @@ public record Anchor(long seq, Digest hash, Instant at) {
         }
     }
 
-    /** Number, hash and time, for people and for programs: a line of ASCII that {@code psql} can write of a row, too. */
+    /**
+     * Returns number, hash and time as a line of ASCII for people and programs. {@code psql} can also produce it from a
+     * row.
+     */
     public byte[] line() {
         return "%d %s %s\n".formatted(seq, hash, RowHash.time(at)).getBytes(StandardCharsets.US_ASCII);
     }

@@ -7,20 +7,24 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What an auditor asks of a time: what changed in it, and how long data waited to be safe. From kept totals, as coverage. */
+/**
+ * Answers an auditor's questions about a period: what changed, and how long data waited until it was safe. Like
+ * coverage, it reads stored totals.
+ */
 @Component
 public class Audit {
 
     private final JdbcClient jdbc;
 
     /**
-     * What changed of a group of experiments. Entries are files, folders and links, and are counted by every manifest; a file
-     * that changed in three of them counts three times.
+     * What changed in a group of experiments. Entries are files, folders and links. Each manifest counts them: a file
+     * that changed in three manifests counts three times.
      *
-     * @param name as the dimension has it; null: unknown, and findings that concern a whole run
-     * @param manifests sealed
-     * @param filesProven that got receipts, counted when the run that sent them settled; {@code bytesProven} is theirs
-     * @param experimentsProtected how often an experiment became wholly safe
+     * @param name the group's name in the dimension; null: unknown, and findings that concern a whole run
+     * @param manifests the number of sealed manifests
+     * @param filesProven files that got receipts, counted when the run that sent them settled; {@code bytesProven} is
+     * their size
+     * @param experimentsProtected how often an experiment became completely safe
      */
     public record Change(
             @Nullable String name,
@@ -34,13 +38,15 @@ public class Audit {
             long findings) {}
 
     /**
-     * How long a group of experiments waited to be safe: from when the first manifest after the last wholly safe one was sealed
-     * until the run that made it wholly safe had settled.
+     * How long a group of experiments waited to be safe: from the seal of the first manifest after the last completely
+     * safe one until the run that made the experiment completely safe had settled.
      *
-     * @param name as the dimension has it; null: unknown
-     * @param protections how often an experiment became wholly safe: what the whole minutes are of; they are null of none
-     * @param waiting experiments that are not wholly safe now, whenever that began: the minutes say nothing of them
-     * @param waitingSince of these the one that has waited longest; null: none waits
+     * @param name the group's name in the dimension; null: unknown
+     * @param protections how often an experiment became completely safe. The minutes are whole minutes over these
+     * waits, and null if there are none
+     * @param waiting experiments that are not completely safe now, no matter since when; the minutes do not include
+     * them
+     * @param waitingSince since when the longest of these has waited; null: none waits
      */
     public record Wait(
             @Nullable String name,
@@ -59,7 +65,7 @@ public class Audit {
         return changes(Sight.EVERYTHING, by, siteId, from, until);
     }
 
-    /** What changed from one moment until another, by name; groups of which nothing changed are not in it. */
+    /** Returns what changed between two moments, by name, without the groups in which nothing changed. */
     public List<Change> changes(Sight sight, Dimension by, int siteId, Instant from, Instant until) {
         return jdbc.sql("""
                         with change as (
@@ -103,9 +109,11 @@ public class Audit {
         return waits(Sight.EVERYTHING, by, siteId, from, until);
     }
 
-    /** How long experiments waited that became wholly safe from one moment until another, and who waits now; by name. */
+    /**
+     * Returns how long experiments waited that became completely safe between two moments, and who waits now; by name.
+     */
     public List<Wait> waits(Sight sight, Dimension by, int siteId, Instant from, Instant until) {
-        // Counted by the minute first: a percentile of the rows themselves would sort all of them.
+        // Counts by minute first, because a percentile of the rows themselves would sort all of them.
         return jdbc.sql("""
                         with named as (
                             select e.experiment_id, e.registered_at,

@@ -3,30 +3,29 @@ package dozo.ledger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something about the ledger that is not as Dozo leaves it.
+ * A deviation of the ledger from the state that Dozo left.
  *
- * @param seq the row, or the first of those that are gone; null: it concerns no row
- * @param message names the thing
+ * @param seq the row, or the first of the missing rows; null: no row is concerned
+ * @param message names the row or object
  */
 public record Breach(Kind kind, @Nullable Long seq, String message) {
 
-    /** What kind of thing. */
     public enum Kind {
-        /** A row whose hash is not that of its columns and of the row before: one of them was changed. */
+        /** The row's hash does not match its columns and the previous row's hash: one of them was changed. */
         EDITED,
         /** Numbers without a row. */
         MISSING,
-        /** A row that was written at another place. */
+        /** The row was written at another place. */
         OUT_OF_ORDER,
-        /** Rows at the end are gone: a site has the anchor of one. */
+        /** Rows at the end are missing: a site has the anchor of one of them. */
         CUT_OFF,
-        /** The row is another one than that of which a site has the anchor. */
+        /** The row differs from the one whose anchor a site has. */
         REWRITTEN,
-        /** The anchor at a site is not what was written there; the ledger is proven by a later one. */
+        /** The anchor at a site differs from what was written there; a later anchor proves the ledger. */
         ANCHOR_ALTERED,
-        /** An anchor that was written to a site is not there. */
+        /** An anchor that was written to a site is missing there. */
         ANCHOR_MISSING,
-        /** What keeps rows from being changed is not in place. */
+        /** A protection against changes of rows is not in place. */
         UNGUARDED
     }
 }

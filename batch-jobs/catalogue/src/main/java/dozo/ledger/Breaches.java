@@ -3,10 +3,12 @@ package dozo.ledger;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What was found, counted; the first hundred are kept, so that a wrecked ledger does not fill the memory. */
+/**
+ * Collects and counts breaches. Only the first hundred are kept, so that a badly damaged ledger does not fill the
+ * memory.
+ */
 public final class Breaches {
 
-    /** How many are kept. */
     public static final int KEPT_MAX = 100;
 
     private final List<Breach> kept = new ArrayList<>();
@@ -19,12 +21,11 @@ public final class Breaches {
         }
     }
 
-    /** How many there are. */
     public long count() {
         return count;
     }
 
-    /** The first of them, in the order they were found. */
+    /** Returns the first breaches, in the order they were found. */
     public List<Breach> kept() {
         return List.copyOf(kept);
     }

@@ -17,9 +17,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The ledger as a chain: is every row as it was appended, and where it was? An edit, a removal or another order is found
- * wherever it is, but for two things that only an {@link Anchor} kept elsewhere shows: rows cut off the end, and a chain
- * written wholly anew.
+ * Checks the ledger's hash chain: whether every row is as it was appended, in its place. Finds edits, removals and
+ * reordering anywhere, except two cases that only an {@link Anchor} kept elsewhere shows: rows cut off the end, and a
+ * completely rewritten chain.
  */
 @Component
 public class Chain {
@@ -30,12 +30,12 @@ public class Chain {
     private final JdbcClient jdbc;
 
     /**
-     * What came of checking the chain.
+     * The result of checking the chain.
      *
-     * @param rows how many there are; all were checked
-     * @param head the last one as it stands there; null: there is none, or it is none that could have been appended
+     * @param rows the number of rows; all were checked
+     * @param head the last row as stored; null: there is none, or it cannot have been appended
      * @param breaches the first hundred, in the order of the rows
-     * @param breachesCount how many there are
+     * @param breachesCount the number of all breaches
      */
     public record Checked(long rows, @Nullable Anchor head, List<Breach> breaches, long breachesCount) {}
 
@@ -43,7 +43,7 @@ public class Chain {
         this.jdbc = jdbc;
     }
 
-    /** Checks every row, as all of them were at one moment. In a transaction, so that they are streamed. */
+    /** Checks every row in one snapshot. The transaction lets the rows be streamed. */
     @Transactional(readOnly = true)
     public Checked check() {
         Walk walk = new Walk();
@@ -59,7 +59,9 @@ public class Chain {
         return new Checked(walk.rows, walk.head, breaches, walk.breaches.count());
     }
 
-    /** Goes from row to row; each is checked against the hash that the one before has, so that one breach is one. */
+    /**
+     * Walks the rows. Each is checked against the stored hash of the previous row, so that one breach is reported once.
+     */
     private static final class Walk {
 
         private final Breaches breaches = new Breaches();
@@ -97,7 +99,7 @@ public class Chain {
         }
     }
 
-    /** A row that does not fit where it stands may have been appended elsewhere. */
+    /** Explains an edited row: a row that does not fit its place may have been appended at another one. */
     private Breach explained(Breach edited, Row row) {
         OptionalLong place = edited.kind() == Kind.EDITED ? placeOf(row) : OptionalLong.empty();
         return place.isEmpty()
@@ -108,7 +110,10 @@ public class Chain {
                         "row %d is the one that was appended as row %d".formatted(edited.seq(), place.getAsLong()));
     }
 
-    /** Where a row fits: behind a row that stands there, with the hash it has itself or with that of the row in its place. */
+    /**
+     * Returns the place where a row fits: after an existing row, with its own hash or with that of the row now in that
+     * place.
+     */
     private OptionalLong placeOf(Row strange) {
         byte[] previous = NOTHING;
         long previousSeq = 0;
@@ -127,13 +132,13 @@ public class Chain {
     }
 
     private static OptionalLong placeBehind(byte[] previous, long previousSeq, Row strange, @Nullable Row there) {
-        // The one before it may have been moved to where it was itself, so that their numbers are the same.
+        // The previous row may have been moved to this row's original place; then their numbers are the same.
         for (long place : new long[] {previousSeq + 1, previousSeq}) {
             if (place < 1 || Objects.equals(place, strange.seq())) {
                 continue;
             }
             Digest hash = RowHash.of(previous, place, strange).orElse(null);
-            // A row that stands rightly where it would fit has the same content: nothing was moved.
+            // If the row in that place fits there, both have the same content, and nothing was moved.
             boolean another = there != null && there.hasHash(hash) && !there.fits(previous, place);
             if (strange.hasHash(hash) || another) {
                 return OptionalLong.of(place);

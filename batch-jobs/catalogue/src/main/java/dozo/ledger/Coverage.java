@@ -19,12 +19,12 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * What is safe: for every experiment the share of its manifest that has receipts at a site, as it is now and as it was. An
- * experiment that was never looked at has no manifest and nothing protected.
+ * Answers what is safe: for every experiment, the share of its manifest that has receipts at a site, now or at an
+ * earlier moment. An experiment that was never read has no manifest and nothing protected.
  *
- * <p>Answered from kept totals ({@code protection} now, {@code coverage} then), whose number is that of experiments; entries and
- * receipts are never read. What was is as fine as manifests are sealed and runs settled, and never more than was safe (ADR
- * 0020).
+ * <p>It reads stored totals ({@code protection} for now, {@code coverage} for the past), one row or a few per
+ * experiment, and never entries or receipts. Past values change only when a manifest is sealed or a run settles, and
+ * never exceed what was safe (ADR 0020).
  */
 @Component
 public class Coverage {
@@ -42,10 +42,10 @@ public class Coverage {
 
     private static final RowMapper<ExperimentCoverage> EXPERIMENT = Rows.of(ExperimentCoverage.class);
 
-    /** The group of everything: no dimension has this name. */
+    /** The name of the group of all experiments; no dimension has it. */
     private static final String EVERYTHING = "";
 
-    /** Before every name. */
+    /** Sorts before every name. */
     private static final String BEGINNING = "";
 
     private final JdbcClient jdbc;
@@ -70,14 +70,14 @@ public class Coverage {
             boolean safe) {}
 
     /**
-     * A project's coverage, or everything's.
+     * The coverage of a project or of all experiments.
      *
-     * @param project null in the sums over everything, and in those of another group
-     * @param safe whether every experiment is wholly safe; of nothing, nothing is said: no experiments is not "safe"
-     * @param oldestUnprotected when the oldest data that is not safe was found: of each experiment that is not wholly safe,
-     *     when the first manifest after its last wholly safe one was sealed, or when it was registered; null when all are
-     *     safe
-     * @param experimentsUnseen those without a manifest, whose files and bytes are unknown and in no sum
+     * @param project null in the sums over all experiments and in those of another group
+     * @param safe whether every experiment is completely safe; false if there are no experiments
+     * @param oldestUnprotected when the oldest unprotected data was found: for each experiment that is not completely
+     * safe, when the first manifest after its last completely safe one was sealed, or when it was registered; null if
+     * all are safe
+     * @param experimentsUnseen those without a manifest; their files and bytes are unknown and in no sum
      */
     public record Totals(
             @Nullable String project,
@@ -91,7 +91,9 @@ public class Coverage {
             @Nullable Instant oldestUnprotected,
             long experimentsUnseen) {
 
-        /** The sums of several: as they were at one moment, which asking for each would not be. */
+        /**
+         * Returns the sum of several totals that were read at one moment. Separate queries could see different moments.
+         */
         public static Totals together(List<Totals> parts) {
             long experiments = sum(parts, Totals::experiments);
             long experimentsSafe = sum(parts, Totals::experimentsSafe);
@@ -117,8 +119,8 @@ public class Coverage {
         }
 
         /**
-         * What is safe in percent, by bytes; by experiments where all bytes that are known of are safe. Cut off: 100 only if all
-         * is safe, and of nothing, nothing is.
+         * Returns the safe share in percent, by bytes, or by experiments if all known bytes are safe. It is rounded
+         * down: 100 only if everything is safe, 0 if there are no experiments.
          */
         public int percent() {
             if (safe) {
@@ -131,17 +133,17 @@ public class Coverage {
     }
 
     /**
-     * One group's sums.
+     * The sums of one group.
      *
-     * @param name as the dimension has it; null: unknown, always the last one
+     * @param name the group's name in the dimension; null: unknown, always the last one
      */
     public record Group(@Nullable String name, Totals totals) {}
 
     /**
-     * An experiment that is not wholly safe.
+     * An experiment that is not completely safe.
      *
-     * @param since when the first manifest after its last wholly safe one was sealed, or when it was registered
-     * @param files not safe of its current manifest, with {@code bytes}; null: never looked at
+     * @param since when the first manifest after its last completely safe one was sealed, or when it was registered
+     * @param files the unsafe files of its current manifest, with {@code bytes}; null: never read
      */
     public record Unprotected(
             String project,
@@ -158,9 +160,9 @@ public class Coverage {
         return experiments(Sight.EVERYTHING, siteId, after, limit);
     }
 
-    /** At most {@code limit} experiments with an id above {@code after}, by id. */
+    /** Returns at most {@code limit} experiments with an id above {@code after}, by id. */
     public List<ExperimentCoverage> experiments(Sight sight, int siteId, int after, int limit) {
-        // NB: the page first; else all manifests up to it may be read.
+        // NB: the page is selected first; otherwise all manifests up to it may be read.
         return jdbc.sql("""
                         with page as materialized (
                             select experiment_id from experiment join project p using (project_id)
@@ -179,7 +181,10 @@ public class Coverage {
                 .list();
     }
 
-    /** At most {@code limit} experiments with an id above {@code after} that have a manifest and are not wholly safe, by id. */
+    /**
+     * Returns at most {@code limit} experiments with an id above {@code after} that have a manifest and are not
+     * completely safe, by id.
+     */
     public List<ExperimentCoverage> unsafe(int siteId, int after, int limit) {
         return jdbc.sql("""
                         with page as materialized (
@@ -198,7 +203,7 @@ public class Coverage {
                 .list();
     }
 
-    /** Those of these experiments whose current manifest is wholly safe at a site. */
+    /** Returns those of these experiments whose current manifest is completely safe at a site. */
     public Set<Integer> safe(int siteId, int[] experimentIds) {
         return new HashSet<>(jdbc.sql("""
                         select experiment_id from protection
@@ -210,7 +215,6 @@ public class Coverage {
                 .list());
     }
 
-    /** One experiment. */
     public Optional<ExperimentCoverage> experiment(int siteId, int experimentId) {
         return jdbc.sql(PER_EXPERIMENT + " where e.experiment_id = :experiment")
                 .param("site", siteId)
@@ -219,7 +223,7 @@ public class Coverage {
                 .optional();
     }
 
-    /** Each project's sums, by code. */
+    /** Returns each project's sums, by code. */
     public List<Totals> projects(int siteId) {
         return projects(Sight.EVERYTHING, siteId, null);
     }
@@ -229,9 +233,9 @@ public class Coverage {
     }
 
     /**
-     * Each project's sums as they were, by code.
+     * Returns each project's sums at a moment, by code.
      *
-     * @param at null: as they are, with every receipt so far
+     * @param at null: now, with every receipt so far
      */
     public List<Totals> projects(Sight sight, int siteId, @Nullable Instant at) {
         return sums(sight, Dimension.PROJECT.name(), siteId, at, BEGINNING, Integer.MAX_VALUE).stream()
@@ -239,7 +243,7 @@ public class Coverage {
                 .toList();
     }
 
-    /** The sums over everything. */
+    /** Returns the sums over all experiments. */
     public Totals all(int siteId) {
         return all(Sight.EVERYTHING, siteId, null);
     }
@@ -249,9 +253,9 @@ public class Coverage {
     }
 
     /**
-     * The sums over everything that is seen, as they were.
+     * Returns the sums over all visible experiments at a moment.
      *
-     * @param at null: as they are, with every receipt so far
+     * @param at null: now, with every receipt so far
      */
     public Totals all(Sight sight, int siteId, @Nullable Instant at) {
         List<Group> all = sums(sight, EVERYTHING, siteId, at, BEGINNING, 1);
@@ -265,10 +269,10 @@ public class Coverage {
     }
 
     /**
-     * At most {@code limit} groups after the one with the name {@code after} (empty: from the first), by name. Groups are those
-     * of what is registered of the experiments today, also as of an earlier moment.
+     * Returns at most {@code limit} groups after the one named {@code after} (empty: from the first), by name. Groups
+     * follow today's registration of the experiments, also for an earlier moment.
      *
-     * @param at null: as they are, with every receipt so far
+     * @param at null: now, with every receipt so far
      */
     public List<Group> groups(Sight sight, Dimension by, int siteId, @Nullable Instant at, String after, int limit) {
         return by == Dimension.EXPERIMENT
@@ -276,7 +280,10 @@ public class Coverage {
                 : sums(sight, by.name(), siteId, at, after, limit);
     }
 
-    /** Since when it is kept what was safe at a site; as of an earlier moment, nothing is known to be. Empty: nothing is kept. */
+    /**
+     * Returns since when coverage at a site is recorded; before that moment nothing is known to be safe. Empty: nothing
+     * is recorded.
+     */
     public Optional<Instant> recordedSince(int siteId) {
         return jdbc.sql("select since from coverage where site_id = :site order by since limit 1")
                 .param("site", siteId)
@@ -288,7 +295,7 @@ public class Coverage {
         return oldestUnprotected(Sight.EVERYTHING, siteId, limit);
     }
 
-    /** At most {@code limit} experiments that are not wholly safe, those that have waited longest first. */
+    /** Returns at most {@code limit} experiments that are not completely safe, those that have waited longest first. */
     public List<Unprotected> oldestUnprotected(Sight sight, int siteId, int limit) {
         return jdbc.sql("""
                         select p.code as project, e.code, coalesce(t.unprotected_since, e.registered_at) as since,
@@ -350,7 +357,9 @@ public class Coverage {
                 .list();
     }
 
-    /** Groups of one experiment each, read in their order from an index: a page costs no more for those before and after it. */
+    /**
+     * Returns groups of one experiment each in index order: the groups before and after a page do not add to its cost.
+     */
     private List<Group> each(Sight sight, int siteId, @Nullable Instant at, String after, int limit) {
         int slash = after.indexOf('/');
         return jdbc.sql("""

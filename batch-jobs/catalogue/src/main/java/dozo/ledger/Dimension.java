@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What coverage is asked by. The database's function {@code group_name} knows the same names. */
+/** What coverage is summed by. The database function {@code group_name} knows the same names. */
 public enum Dimension {
     PROJECT,
     EXPERIMENT,
@@ -14,12 +14,12 @@ public enum Dimension {
     /** The month in which an experiment was acquired, as {@code 2026-10}. */
     MONTH;
 
-    /** Its word on the command line and in REST. */
+    /** Returns its word on the command line and in REST. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The one with this word. */
+    /** Returns the dimension with this word. */
     public static Optional<Dimension> of(String word) {
         return Arrays.stream(values()).filter(each -> each.word().equals(word)).findFirst();
     }

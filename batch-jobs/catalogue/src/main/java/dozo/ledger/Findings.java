@@ -17,13 +17,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * What needs a person: skipped, unreadable, changed underfoot, refused. What stands is one row, with the first and the last run that
- * found it; what each run found is listed by run (ADR 0056).
+ * Problems that need a person: skipped, unreadable, changed during reading, refused. A standing finding is one row with
+ * the first and the last run that found it. A separate list by run has what each run found (ADR 0056).
  */
 @Component
 public class Findings {
 
-    /** So many are counted for people, and one more, which says that there are more: nobody looks at each of so many. */
+    /** The highest number that is shown to people. Queries count one more, which means that there are more. */
     public static final int COUNTED_MAX = 1_000;
 
     private static final int BATCH = 1_000;
@@ -32,11 +32,11 @@ public class Findings {
     private final InstantSource clock;
 
     /**
-     * Something that was found.
+     * A problem that was found.
      *
-     * @param experimentId null when it concerns the whole run
-     * @param path below the source root, null when it concerns the whole experiment
-     * @param message names the thing and says what to do
+     * @param experimentId null if it concerns the whole run
+     * @param path below the source root, null if it concerns the whole experiment
+     * @param message names the item and says what to do
      */
     public record Finding(
             @Nullable Integer experimentId,
@@ -45,10 +45,10 @@ public class Findings {
             String message) {}
 
     /**
-     * A finding as kept, with its experiment's code as {@code project/experiment}.
+     * A stored finding, with its experiment's code as {@code project/experiment}.
      *
      * @param runId the first run that found it
-     * @param message as the last run says it
+     * @param message the last run's text
      */
     public record KeptFinding(
             long id,
@@ -63,20 +63,23 @@ public class Findings {
             @Nullable Long supersededBy,
             @Nullable Acknowledgement acknowledgement) {
 
-        /** Whether it needs a person: no later run has looked at the same again, and nobody has acknowledged it. */
+        /**
+         * Returns whether it needs a person: no later run has checked the same item again, and nobody has acknowledged
+         * it.
+         */
         public boolean open() {
             return supersededBy == null && acknowledgement == null;
         }
     }
 
-    /** A person has said that a finding is known, and why nothing is to be done. */
+    /** A person's statement that a finding is known, with the reason why nothing needs to be done. */
     public record Acknowledgement(String by, Instant at, String reason) {}
 
     /**
-     * Which findings are wanted; null: any.
+     * Selects findings; null: any.
      *
      * @param open whether they need a person
-     * @param project its code
+     * @param project the project's code
      */
     public record Filter(
             @Nullable Boolean open,
@@ -85,7 +88,7 @@ public class Findings {
             @Nullable Long run,
             @Nullable Integer siteId) {
 
-        /** Those that need a person, of all runs to a site. */
+        /** Selects the findings that need a person, of all runs to a site. */
         public static Filter openAt(int siteId) {
             return new Filter(true, null, null, null, siteId);
         }
@@ -119,7 +122,7 @@ public class Findings {
                             row.getTimestamp("acknowledged_at").toInstant(),
                             row.getString("acknowledged_reason")));
 
-    /** A reason, and how many findings have it. */
+    /** A reason and the number of findings that have it. */
     public record Reason(Problem reason, long count) {}
 
     public Findings(JdbcTemplate template, InstantSource clock) {
@@ -127,15 +130,16 @@ public class Findings {
         this.clock = clock;
     }
 
-    /** A number of findings in words: what is {@link #COUNTED_MAX counted} no further ends with a plus. */
+    /** Formats a number of findings. Numbers above {@link #COUNTED_MAX} end with a plus. */
     public static String words(long count) {
         return count > COUNTED_MAX ? "%,d+".formatted(COUNTED_MAX) : "%,d".formatted(count);
     }
 
     /**
-     * Keeps what a run found. What stands already is not kept again: the same of the same experiment and path that an earlier run to
-     * the site found, whether night or retry, or scrub. It stays the same finding and says what was found last; one that was acknowledged
-     * stays the same only while it says the same, for a person has read nothing else. Each is found once by a run: adding it twice is harmless.
+     * Stores what a run found. A problem with the same reason, experiment and path that an earlier run to the site
+     * found, and that still stands, is not stored again. Nights and retries share their findings; scrubs have their
+     * own. The standing finding gets the latest message. An acknowledged finding is continued only while its message is
+     * the same, because a person has read nothing else. A run finds each problem once, so adding it twice is harmless.
      */
     public void add(long runId, List<Finding> findings) {
         Timestamp now = Timestamp.from(clock.instant());
@@ -213,7 +217,6 @@ public class Findings {
         return finding.path == null ? null : HexFormat.of().formatHex(finding.path.bytes());
     }
 
-    /** How many findings a run has. */
     public long count(long runId) {
         return jdbc.sql("select count(*) from run_finding where run_id = :run")
                 .param("run", runId)
@@ -221,7 +224,7 @@ public class Findings {
                 .single();
     }
 
-    /** How many findings of an experiment and reason a run has, counted up to a limit. */
+    /** Counts a run's findings with an experiment and reason, up to a limit. */
     public int count(long runId, int experimentId, Problem reason, int limit) {
         return jdbc.sql("""
                         select count(*) from (
@@ -237,7 +240,7 @@ public class Findings {
                 .single();
     }
 
-    /** Whether a run has a finding of an experiment. */
+    /** Returns whether a run has a finding in an experiment. */
     public boolean any(long runId, int experimentId) {
         return jdbc.sql("""
                         select exists (select from finding join run_finding l using (finding_id)
@@ -249,7 +252,7 @@ public class Findings {
                 .single();
     }
 
-    /** Whether a run has a finding of an experiment as a whole, for this reason. */
+    /** Returns whether a run has a finding with this reason that concerns an experiment as a whole. */
     public boolean anyOfWhole(long runId, int experimentId, Problem reason) {
         return jdbc.sql("""
                         select exists (select from finding join run_finding l using (finding_id)
@@ -266,7 +269,10 @@ public class Findings {
         return of(Sight.EVERYTHING, runId, after, limit);
     }
 
-    /** At most {@code limit} findings of a run after the one with id {@code after}, in the order they were first found. */
+    /**
+     * Returns at most {@code limit} findings of a run after the one with id {@code after}, in the order they were first
+     * found.
+     */
     public List<KeptFinding> of(Sight sight, long runId, long after, int limit) {
         return jdbc.sql(SELECT + """
                         join run_finding l using (finding_id)
@@ -283,7 +289,10 @@ public class Findings {
                 .list();
     }
 
-    /** What needs a person at a site, by reason, the most frequent first. Each is {@link #COUNTED_MAX counted} for itself. */
+    /**
+     * Returns what needs a person at a site, by reason, the most frequent first. Each reason is counted up to
+     * {@link #COUNTED_MAX}.
+     */
     public List<Reason> openReasons(Sight sight, int siteId) {
         return jdbc.sql("""
                         select reason, count
@@ -313,7 +322,7 @@ public class Findings {
                 .list();
     }
 
-    /** An experiment's findings, at most {@code limit}, what was found last first. */
+    /** Returns at most {@code limit} findings of an experiment, the last found first. */
     public List<KeptFinding> latest(int experimentId, int limit) {
         return jdbc.sql(SELECT + """
                         where f.experiment_id = :experiment
@@ -326,7 +335,7 @@ public class Findings {
                 .list();
     }
 
-    /** At most {@code limit} of the findings that are wanted with an id below {@code before}, first those that began last. */
+    /** Returns at most {@code limit} selected findings with an id below {@code before}, the newest first. */
     public List<KeptFinding> page(Sight sight, Filter wanted, long before, int limit) {
         return jdbc.sql(SELECT + """
                         where f.finding_id < :before
@@ -352,7 +361,7 @@ public class Findings {
                 .list();
     }
 
-    /** How many findings at a site need a person, {@link #COUNTED_MAX counted} no further than people do. */
+    /** Counts the findings at a site that need a person, up to {@link #COUNTED_MAX}. */
     public long countOpen(Sight sight, int siteId) {
         return jdbc.sql("""
                         select count(*)
@@ -374,7 +383,7 @@ public class Findings {
                 .single();
     }
 
-    /** A finding, if it is seen. */
+    /** Returns a finding if the user may see it. */
     public Optional<KeptFinding> find(Sight sight, long id) {
         return jdbc.sql(SELECT + """
                         where f.finding_id = :id and in_sight(:seen, p.code)
@@ -386,9 +395,9 @@ public class Findings {
     }
 
     /**
-     * Keeps that a person has acknowledged a finding.
+     * Stores that a person has acknowledged a finding.
      *
-     * @return whether it was not acknowledged yet; what was said first stays
+     * @return whether it was not acknowledged yet; the first acknowledgement is kept
      */
     public boolean acknowledge(long id, Acknowledgement acknowledgement) {
         return jdbc.sql("""
@@ -405,8 +414,9 @@ public class Findings {
     }
 
     /**
-     * Notes that a run which came to its end has looked again at what earlier runs to its site found: what it still found has
-     * it as its last run, and stands. What it has not looked at stays open, and so does what is said only once (ADR 0030).
+     * Marks findings of earlier runs as superseded, after a run to the same site has ended and has checked their items
+     * again. Problems that it found again have it as their last run, and stand. Findings whose items it has not checked
+     * stay open, as do those that are reported only once (ADR 0030).
      */
     public void supersede(long runId) {
         jdbc.sql("""

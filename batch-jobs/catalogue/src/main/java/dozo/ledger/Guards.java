@@ -16,16 +16,21 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What the database has to keep ledger rows as they were appended: is it in place, enabled, and ours? */
+/** Checks that the database's protections of ledger rows are in place, enabled and unchanged. */
 @Component
 public class Guards {
 
-    /** Bits of {@code pg_trigger.tgtype}: before insert, each row; before update, delete, truncate, each statement. */
+    /**
+     * Bits of {@code pg_trigger.tgtype}: before insert, for each row; before update, delete and truncate, for each
+     * statement.
+     */
     private static final int ON_INSERT = 0b0000111;
 
     private static final int ON_CHANGE = 0b0111010;
 
-    /** The triggers that the migrations make. The digest is that of the function's source as it stands there. */
+    /**
+     * The triggers that the migrations create. The digest is that of the function's source as stored in the database.
+     */
     private static final List<Trigger> OURS = List.of(
             new Trigger(
                     "ledger_append",
@@ -54,7 +59,7 @@ public class Guards {
     private final JdbcClient jdbc;
 
     /**
-     * A trigger of the ledger's.
+     * A trigger of the ledger table.
      *
      * @param source SHA-256 of the function's source
      * @param always without a condition, and for every column
@@ -65,7 +70,7 @@ public class Guards {
         this.jdbc = jdbc;
     }
 
-    /** What is not as it should be. */
+    /** Returns the deviations. */
     public List<Breach> breaches() {
         List<Breach> found = new ArrayList<>();
         Map<String, Trigger> there = new HashMap<>();
@@ -113,7 +118,7 @@ public class Guards {
                 .list();
     }
 
-    /** By what it gives for one row: with another one rows are appended that do not fit the chain. */
+    /** Checks the function by its result for one row. A changed function appends rows that do not fit the chain. */
     private boolean functionIsOurs() {
         byte[] previous = Digest.OF_NOTHING.bytes();
         Digest right = RowHash.of(previous, 7, SAMPLE).orElseThrow();

@@ -14,13 +14,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The append-only, hash-chained record of what happened. Whoever changes something appends here in the same
- * transaction; the database chains the rows and refuses to change them.
+ * The append-only, hash-chained record of what happened. Code that changes something appends here in the same
+ * transaction. The database chains the rows and refuses to change them.
  */
 @Component
 public class Ledger {
 
-    /** Who acts when nobody asked: the schedule, a recovery. */
+    /** The actor when no user requested the action: the schedule, a recovery. */
     public static final String SYSTEM = "dozo";
 
     private static final String ANCHORED = "ledger.anchored";
@@ -34,21 +34,21 @@ public class Ledger {
     public record LedgerEntry(
             long seq, Instant at, String actor, String action, String subject, String detail, String hash) {}
 
-    /** What is to be told of one of many things; {@code values} for the keys that all have, in their order. */
+    /** One of several subjects of the same action, with its {@code values} in the order of the common keys. */
     public record Subject(String subject, List<String> values) {}
 
     /**
-     * That an anchor was written to a site.
+     * A record that an anchor was written to a site.
      *
-     * @param seq the row that says so
-     * @param anchor the number of the row that was anchored, as it stands there
+     * @param seq the row that records it
+     * @param anchor the number of the anchored row, as stored
      */
     public record Anchored(long seq, @Nullable String anchor) {}
 
     /**
-     * Which rows are wanted; null: any.
+     * Selects rows; null: any.
      *
-     * @param subject what it was done to; of an experiment, rows about one of its manifests ({@code P1/E1#3}) are wanted too
+     * @param subject what the action was applied to; for an experiment also rows about its manifests ({@code P1/E1#3})
      * @param from appended then or later
      * @param until appended before
      */
@@ -58,7 +58,6 @@ public class Ledger {
             @Nullable Instant from,
             @Nullable Instant until) {
 
-        /** All rows. */
         public static final Filter ALL = new Filter(null, null, null, null);
     }
 
@@ -68,10 +67,10 @@ public class Ledger {
     }
 
     /**
-     * Appends what {@code actor} did.
+     * Appends an action of {@code actor}.
      *
-     * @param action what was done to what, as {@code "experiment.registered"}
-     * @param detail more of it, in any order; never a person's name
+     * @param action object and verb, as {@code "experiment.registered"}
+     * @param detail details, in any order; never a person's name
      */
     public void append(String actor, String action, String subject, Map<String, ?> detail) {
         jdbc.sql("""
@@ -88,9 +87,9 @@ public class Ledger {
     }
 
     /**
-     * Appends that {@code actor} did the same to many things, a row each, in their order.
+     * Appends the same action of {@code actor} for many subjects, one row each, in their order.
      *
-     * @param keys what is told of each: the values of every {@link Subject} are in this order
+     * @param keys the keys of the details; the values of every {@link Subject} are in this order
      */
     public void appendAll(String actor, String action, List<String> keys, List<Subject> told) {
         jdbc.sql("""
@@ -114,12 +113,12 @@ public class Ledger {
                 .update();
     }
 
-    /** At most {@code limit} rows after {@code seq}, oldest first. */
+    /** Returns at most {@code limit} rows after {@code seq}, oldest first. */
     public List<LedgerEntry> after(long seq, int limit) {
         return page(Filter.ALL, seq, limit);
     }
 
-    /** At most {@code limit} of the rows that are wanted after {@code seq}, oldest first. */
+    /** Returns at most {@code limit} selected rows after {@code seq}, oldest first. */
     public List<LedgerEntry> page(Filter wanted, long seq, int limit) {
         return jdbc.sql("""
                         select seq, at, actor, action, subject, detail::text, encode(hash, 'hex') as hash from ledger
@@ -142,7 +141,7 @@ public class Ledger {
                 .list();
     }
 
-    /** The last row that is committed; empty: there is none, or it is none that was appended. */
+    /** Returns the last committed row; empty: there is none, or it cannot have been appended. */
     public Optional<Anchor> head() {
         return jdbc.sql("""
                         select seq, hash, at from (select * from ledger order by seq desc limit 1) as last
@@ -150,14 +149,14 @@ public class Ledger {
                         """).query(ANCHOR).optional();
     }
 
-    /** The number of the last row; 0: there is none. */
+    /** Returns the number of the last row; 0: there is none. */
     public long last() {
         return jdbc.sql("select coalesce(max(seq), 0) from ledger")
                 .query((row, n) -> row.getLong(1))
                 .single();
     }
 
-    /** Of the rows with these numbers, those that are there, by their number. */
+    /** Returns those of the rows with these numbers that exist, by number. */
     public Map<Long, Anchor> rows(Collection<Long> seqs) {
         return jdbc
                 .sql("select seq, hash, at from ledger where seq = any(:seqs) and octet_length(hash) = 32")
@@ -168,12 +167,12 @@ public class Ledger {
                 .collect(Collectors.toMap(Anchor::seq, row -> row));
     }
 
-    /** Notes that an anchor was written to a site. */
+    /** Records that an anchor was written to a site. */
     public void anchored(Anchor anchor, String site) {
         append(SYSTEM, ANCHORED, site, Map.of("seq", anchor.seq(), "hash", anchor.hash()));
     }
 
-    /** At most {@code limit} of the rows, after one, that say that an anchor was written to a site. */
+    /** Returns at most {@code limit} records, after a row, that an anchor was written to a site. */
     public List<Anchored> anchored(String site, long after, int limit) {
         return jdbc.sql("""
                         select seq, detail ->> 'seq' as anchor from ledger

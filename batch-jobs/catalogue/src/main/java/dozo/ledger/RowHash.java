@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hash of a ledger row, computed from its columns. The database's own {@code ledger_hash} is not asked: whoever can change
- * rows can change that, too. Stricter than it where different rows would give the same text: the year, and what an action
- * may be.
+ * Computes the hash of a ledger row from its columns. It does not use the database's {@code ledger_hash}, because
+ * whoever can change rows can change that function too. It is stricter where different rows would produce the same
+ * text: for the year and the action.
  */
 final class RowHash {
 
@@ -28,10 +28,10 @@ final class RowHash {
     private RowHash() {}
 
     /**
-     * The hash a row with these columns has.
+     * Returns the hash of a row with these columns.
      *
-     * @param previous the hash of the row before; empty for the first
-     * @return empty when nothing that is appended has such columns
+     * @param previous the hash of the previous row; empty for the first
+     * @return empty if no appended row can have such columns
      */
     static Optional<Digest> of(byte[] previous, long seq, Row row) {
         String actor = row.actor();
@@ -51,12 +51,12 @@ final class RowHash {
         return Optional.of(Digest.of(digest.digest(text.getBytes(StandardCharsets.UTF_8))));
     }
 
-    /** A time as it goes into the hash: UTC, always six decimals. */
+    /** Formats a time as it enters the hash: UTC, always six decimals. */
     static String time(Instant at) {
         return TIME.format(at);
     }
 
-    /** Whether a time is one of those that the text tells apart: PostgreSQL writes a year before Christ as one after. */
+    /** Returns whether the text identifies the time: PostgreSQL writes a year BC like a year AD. */
     private static boolean isTime(Instant at) {
         return !at.isBefore(FIRST) && !at.isAfter(LAST);
     }
@@ -65,8 +65,8 @@ final class RowHash {
         return text.codePointCount(0, text.length()) + ":" + text;
     }
 
-    /** A row as it stands in the table, whatever anybody has put there. */
-    @SuppressWarnings("ArrayRecordComponent") // goes from one method to the next
+    /** A row as stored in the table, no matter who wrote it. */
+    @SuppressWarnings("ArrayRecordComponent") // is only passed between methods
     record Row(
             @Nullable Long seq,
             @Nullable Instant at,
@@ -80,7 +80,7 @@ final class RowHash {
             return hasHash(RowHash.of(previous, place, this).orElse(null));
         }
 
-        /** Its number, hash and time; empty when nothing that is appended has such. */
+        /** Returns number, hash and time; empty if no appended row can have them. */
         Optional<Anchor> anchor() {
             return seq == null
                             || seq < 1

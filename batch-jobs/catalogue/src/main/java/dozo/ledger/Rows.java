@@ -14,8 +14,8 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.RowMapper;
 
 /**
- * Makes records of rows: a component {@code filesSafe} is the column {@code files_safe}. Columns beyond the components are left
- * alone. A component without a column is a defect, and so is a null for a number or a truth value that cannot be null.
+ * Maps rows to records: the component {@code filesSafe} is the column {@code files_safe}. Extra columns are ignored. A
+ * component without a column is a defect, and so is null for a primitive component.
  */
 public final class Rows<T> extends DataClassRowMapper<T> {
 
@@ -23,17 +23,20 @@ public final class Rows<T> extends DataClassRowMapper<T> {
         super(record);
     }
 
-    /** Returns the mapper to a record, for as many queries as there are. */
+    /** Returns a mapper to a record; it can be reused for any number of queries. */
     public static <T extends Record> RowMapper<T> of(Class<T> record) {
         return new Rows<>(record);
     }
 
-    /** Returns a column's moment; null where it has none. */
+    /** Returns a column's time; null if the column is null. */
     public static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
         return instant(row.getTimestamp(column));
     }
 
-    /** NB: the name that is tried first, which is the property's own otherwise: a miss is an exception a row. */
+    /**
+     * NB: the mapper tries this name first. By default it is the property's own name, and each miss costs an exception
+     * per row.
+     */
     @Override
     protected String lowerCaseName(@Nullable String name) {
         return underscoreName(name);

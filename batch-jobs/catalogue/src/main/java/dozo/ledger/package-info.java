@@ -1,4 +1,4 @@
-/** What happened to everything: the append-only ledger and the findings that need a person. */
+/** The record of what happened: the append-only ledger and the findings that need a person. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file"})
 package dozo.ledger;

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Fields in PostgreSQL's binary COPY format (its manual, "COPY", file formats), gathered in an array that grows. */
+/** Fields in PostgreSQL's binary COPY format (its manual, "COPY", file formats), in an array that grows. */
 final class CopyBytes {
 
     private static final int NULL = -1;
@@ -19,7 +19,7 @@ final class CopyBytes {
         this.bytes = new byte[capacityBytes];
     }
 
-    /** The array itself; what was gathered is its first {@link #length()} bytes. */
+    /** Returns the array itself; only the first {@link #length()} bytes are used. */
     byte[] bytes() {
         return bytes;
     }
@@ -85,7 +85,7 @@ final class CopyBytes {
         length += Integer.BYTES;
     }
 
-    /** Writes over four bytes that are there. */
+    /** Overwrites four existing bytes. */
     void putInt(int at, int value) {
         INT.set(bytes, at, value);
     }

@@ -8,8 +8,8 @@ import java.sql.SQLException;
 import org.postgresql.PGConnection;
 
 /**
- * Rows for one table, gathered while no connection is held and loaded by one binary COPY afterwards. A few MiB wait in memory, the rest
- * in a file. Not for several threads.
+ * Collects rows for one table without a connection, and then loads them by one binary COPY. A few MiB stay in memory,
+ * the rest goes to a file. Not thread-safe.
  */
 final class CopyTable implements AutoCloseable {
 
@@ -25,16 +25,14 @@ final class CopyTable implements AutoCloseable {
     private final CopyBytes rows = new CopyBytes(1 << 10);
     private long count;
 
-    /**
-     * @param copy the statement: {@code copy TABLE (COLUMNS) from stdin with (format binary)}
-     */
+    /** @param copy the statement: {@code copy TABLE (COLUMNS) from stdin with (format binary)} */
     CopyTable(String copy) {
         this.copy = copy;
         this.spool = new Spool();
         rows.append(HEAD, 0, HEAD.length);
     }
 
-    /** Where the next row's columns go. */
+    /** Begins the next row; its columns go into the result. */
     CopyBytes row(int columns) throws IOException {
         if (rows.length() >= FULL_BYTES) {
             spill();
@@ -44,12 +42,11 @@ final class CopyTable implements AutoCloseable {
         return rows;
     }
 
-    /** How many rows there are. */
     long count() {
         return count;
     }
 
-    /** Loads all rows. Nothing can be added afterwards. */
+    /** Loads all rows. No row may be added afterwards. */
     void load(Connection connection) throws SQLException, IOException {
         if (count == 0) {
             return;

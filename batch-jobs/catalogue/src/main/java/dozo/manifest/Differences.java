@@ -6,24 +6,28 @@ import java.util.Collection;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Puts what a source holds now beside the entries that hold, by folder and name, and makes the next manifest's entries of it.
- * Only folders that changed are looked at: those in the table {@code crawl_folder}, with what they hold now in
- * {@code crawl}, and those that are gone, in {@code gone_folder}. All three are temporary, and so is {@code difference}: they are
- * made once for each connection, and emptied by the end of every transaction, which writes nothing to the system catalogue.
+ * Compares what a source contains now with the entries that hold, by folder and name, and creates the next manifest's
+ * entries. It reads only changed folders: those in the table {@code crawl_folder}, with their present content in
+ * {@code crawl}, and vanished ones in {@code gone_folder}. All three are temporary, and so is {@code difference}. They
+ * are created once per connection, and the end of every transaction empties them, which writes nothing to the system
+ * catalogue.
  */
 final class Differences {
 
-    /** From so many rows on, the planner is told what the temporary tables hold: it writes that to the system catalogue. */
+    /**
+     * From this number of rows on, the temporary tables are analyzed for the planner, which writes to the system
+     * catalogue.
+     */
     private static final int ANALYZED_FROM = 5_000;
 
     private final JdbcClient jdbc;
     private final int experimentId;
 
     /**
-     * How much is not as it was.
+     * How much differs.
      *
-     * @param changed how many have other facts; of them {@code typeChanged} are something else: a file, folder or link
-     * @param files how many more there are now; negative: fewer. So with bytes, folders and links
+     * @param changed entries with other facts; {@code typeChanged} of them changed between file, folder and link
+     * @param files how many more files there are now; negative: fewer. The same for bytes, folders and links
      */
     record Counts(
             int added,
@@ -46,7 +50,7 @@ final class Differences {
         this.experimentId = experimentId;
     }
 
-    /** Makes the tables, where this connection has none yet. */
+    /** Creates the tables if this connection does not have them yet. */
     static void createTables(JdbcClient jdbc) {
         boolean there = jdbc.sql("select to_regclass('pg_temp.difference') is not null")
                 .query(Boolean.class)
@@ -84,17 +88,18 @@ final class Differences {
     }
 
     /**
-     * Finds what differs. What is not in a folder's listing is gone only if all of the folder was told and the entry itself
-     * is not among what could not be looked at: unknown is not gone.
+     * Finds the differences. An entry that is not in its folder's listing is gone only if the listing is complete and
+     * the entry itself was not unreadable: unknown is not gone.
      *
-     * @param rows how many entries were told of changed folders
+     * @param rows the number of entries reported for changed folders
      */
     void find(Collection<FilePath> unreadable, long rows) {
-        // Hash tables of a night with many changes; the default would have them written to disk.
+        // For the hash tables of a night with many changes; with the default they would be written to disk.
         jdbc.sql("set local work_mem = '64MB'").update();
-        // It would look up every entry's link where all of them are read at once sooner: no two entries have one.
+        // Memoize would look up each entry's link. It is faster to read all links at once, because no two entries share
+        // one.
         jdbc.sql("set local enable_memoize = off").update();
-        // Statistics are only wanted roughly: to read 30,000 rows of each table took longer than all that follows. Few
+        // Rough statistics suffice: sampling 30,000 rows of each table took longer than everything that follows. Few
         // rows need none.
         boolean many = rows >= ANALYZED_FROM;
         if (many) {
@@ -143,7 +148,10 @@ final class Differences {
                 .update();
     }
 
-    /** Counts them. What moved to another folder of the experiment with its name, size and time is not lost. */
+    /**
+     * Counts the differences. An entry that moved to another folder of the experiment with its name, size and time is
+     * not lost.
+     */
     Counts count() {
         return jdbc.sql("""
                         select count(*) filter (where before_no is null) as added,
@@ -178,9 +186,9 @@ final class Differences {
                 .single();
     }
 
-    /** Ends what is gone or changed and adds what is new or changed, as of the manifest with this number. */
+    /** Ends vanished and changed entries and adds new and changed ones, as of the manifest with this number. */
     void apply(int next) {
-        // NB: as an array, because for a join the planner may read all of the experiment's entries.
+        // NB: an array, because for a join the planner may read all of the experiment's entries.
         jdbc.sql("""
                         with ended as (
                             delete from entry
@@ -211,7 +219,7 @@ final class Differences {
                         """).param("experiment", experimentId).param("next", next).update();
     }
 
-    /** Keeps what the folders hold now, so that the next look knows them by it. */
+    /** Stores the present state of the folders, by which the next look recognises them. */
     void keepFolders() {
         jdbc.sql("""
                         insert into directory (experiment_id, directory_no, path, entries, fingerprint,

@@ -6,11 +6,12 @@ import java.security.DigestException;
 import java.security.MessageDigest;
 
 /**
- * What a folder holds, in 32 bytes, whatever the order it is told in: the SHA-256 of each entry's row, taken as four numbers
- * of 64 bits, summed up. Two listings that differ have the same one by accident with a probability of about 2⁻²⁵⁶.
+ * The fingerprint of a folder's content in 32 bytes, independent of the order of its entries: the sum of the SHA-256
+ * digests of the entries' rows, each taken as four numbers of 64 bits. Two different listings have the same fingerprint
+ * by accident with a probability of about 2⁻²⁵⁶.
  *
- * <p>NB: no proof against somebody who chooses names to that end: sums of digests can be made to meet with much less work
- * than digests. Whoever can do that can set a changed file's time back, too, and that is not seen either (ADR 0003).
+ * <p>NB: it does not resist an attacker who chooses names: a collision of sums of digests takes much less work than one
+ * of digests. Whoever can do that can also reset a changed file's time, which Dozo does not notice either (ADR 0003).
  */
 final class Fingerprint {
 
@@ -23,7 +24,7 @@ final class Fingerprint {
     private final ByteBuffer lanes = ByteBuffer.wrap(digest);
     private final long[] sums = new long[LANES];
 
-    /** Adds one entry's row. */
+    /** Adds the row of an entry. */
     void add(byte[] row, int offset, int length) {
         algorithm.update(row, offset, length);
         try {
@@ -36,7 +37,7 @@ final class Fingerprint {
         }
     }
 
-    /** The 32 bytes; all zero for an empty folder. */
+    /** Returns the 32 bytes; all zero for an empty folder. */
     byte[] bytes() {
         ByteBuffer bytes = ByteBuffer.allocate(LENGTH_BYTES);
         for (long sum : sums) {

@@ -22,31 +22,32 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Takes what a source holds, and compares it with the database folder by folder. A folder that holds what it held last time is
- * recognised by its fingerprint and costs a comparison; the entries of all others are kept for the table {@code crawl}, or, when there
- * is no manifest to compare with, for the tables they belong to. Nothing is written to the database before {@link #load}: no transaction is
- * open while the source is asked.
+ * Receives what a source contains and compares it with the database folder by folder. An unchanged folder is recognised
+ * by its fingerprint and costs one comparison. The entries of all other folders are collected for the table
+ * {@code crawl}, or, if there is no manifest to compare with, for their final tables. Nothing is written to the
+ * database before {@link #load}, so no transaction is open while the source is read.
  *
- * <p>May be told by several threads at once; one at a time keeps rows, the others wait once they have a batch of their own. Memory: a
- * batch for each thread, a bit for each folder, the paths of what could not be read, and some MiB of rows ({@link CopyTable}).
+ * <p>Several threads may report at once. One at a time stores rows; the others wait once they have a full batch.
+ * Memory: a batch per thread, a bit per folder, the paths of unreadable entries, and some MiB of rows
+ * ({@link CopyTable}).
  */
 final class FolderLoad implements Listings, AutoCloseable {
 
-    /** A batch is looked up and sent as one. */
+    /** A batch of folders is looked up and stored together. */
     private static final int BATCH_FOLDERS = 1_000;
 
     private static final int BATCH_BYTES = 4 << 20;
 
-    /** A folder with more does not wait for its end. */
+    /** A folder with more bytes of rows is stored in parts, before its end. */
     private static final int FOLDER_BYTES = 4 << 20;
 
-    /** From here on a folder has a number below zero: its entries are in an index by name, too. */
+    /** Folders with at least this many entries get a negative number: their entries are also indexed by name. */
     private static final int LARGE_FOLDER = 5_000;
 
-    /** A finding each is kept up to here; what comes after is counted in one more. */
+    /** The maximum number of findings; one more counts the rest. */
     private static final int FINDINGS_MAX = 10_000;
 
-    /** What a folder takes beside its rows, about. */
+    /** The approximate memory of a folder, without its rows. */
     private static final int FOLDER_OVERHEAD_BYTES = 1 << 11;
 
     private static final String LOOK_UP = """
@@ -74,10 +75,10 @@ final class FolderLoad implements Listings, AutoCloseable {
     private List<FolderRows> batch = new ArrayList<>();
     private long batchBytes;
 
-    /** Counts what is told: as long as it grows, the source answers. */
+    /** Counts what is reported: while it grows, the source responds. */
     private final LongAdder told;
 
-    /** Whoever holds it may use the tables and everything below. */
+    /** Guards the tables and all fields below. */
     private final ReentrantLock keeping = new ReentrantLock();
 
     private final BitSet seen = new BitSet();
@@ -87,7 +88,7 @@ final class FolderLoad implements Listings, AutoCloseable {
     private int lastRow;
     private int seenThere;
 
-    /** What was told. */
+    /** The sums of what was reported. */
     static final class Sums {
         long files;
         long bytes;
@@ -106,9 +107,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         }
     }
 
-    /**
-     * @param told grows with whatever is told
-     */
+    /** @param told incremented by every report */
     FolderLoad(JdbcTemplate template, int experimentId, Known known, LongAdder told) {
         this.template = template;
         this.experimentId = experimentId;
@@ -144,7 +143,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         note(path, problem, message);
         if (problem == Problem.UNREADABLE) {
             unreadable.add(path);
-            // A listing without it must never be taken for the whole: the day it is gone would pass unseen.
+            // The parent gets no fingerprint: once this entry has vanished, an equal fingerprint would hide that.
             lacking.add(path.parent());
             Listed listed = open.get(path);
             if (listed != null) {
@@ -153,7 +152,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         }
     }
 
-    /** Everything was told: what was begun and has no end holds what it was said to hold, and perhaps more. */
+    /** Ends the load. Folders without an end contain what was reported, and perhaps more. */
     void finish() throws IOException, InterruptedException {
         for (Listed listed : List.copyOf(open.values())) {
             unreadable.add(listed.folder.path);
@@ -162,22 +161,22 @@ final class FolderLoad implements Listings, AutoCloseable {
         take(batch);
     }
 
-    /** Whether what was told may differ from what the database knows: what is gone differs, too. */
+    /** Returns whether the source may differ from what the database knows; vanished folders count as a difference. */
     boolean differs() {
         return first || folders.count() > 0 || known.foldersThere() > seenThere;
     }
 
-    /** Whether folders that are there by the database were not told. */
+    /** Returns whether folders that exist according to the database were not reported. */
     boolean lacksFolders() {
         return known.foldersThere() > seenThere;
     }
 
-    /** How many entries have to be compared. */
+    /** Returns how many entries have to be compared. */
     long rows() {
         return rows.count();
     }
 
-    /** Loads what was kept, in the caller's transaction. */
+    /** Loads the collected rows in the caller's transaction. */
     void load(Connection connection) throws SQLException {
         try {
             rows.load(connection);
@@ -195,34 +194,33 @@ final class FolderLoad implements Listings, AutoCloseable {
         folders.close();
     }
 
-    /** The source itself could not be read: nothing is known of it. */
+    /** Notes that the source itself could not be read; nothing is known of its content. */
     void unreadableSource(IOException cause) {
         nothingKnown = true;
         unreadable.add(FilePath.ROOT);
         note(FilePath.ROOT, Problem.UNREADABLE, String.valueOf(cause.getMessage()));
     }
 
-    /** Whether the source itself could not be read. */
+    /** Returns whether the source itself could not be read. */
     boolean nothingKnown() {
         return nothingKnown;
     }
 
-    /** The sums of everything that was told. */
     Sums sums() {
         return sums;
     }
 
-    /** What could not be looked at: of it and of what is below it, nothing is known. */
+    /** Returns the unreadable paths; nothing is known of them and of what is below them. */
     Set<FilePath> unreadable() {
         return unreadable;
     }
 
-    /** Whether a folder of this number was told. */
+    /** Returns whether a folder with this number was reported. */
     boolean saw(int directoryNumber) {
         return seen.get(bit(directoryNumber));
     }
 
-    /** No two folders' numbers differ in their sign only. */
+    /** Returns a folder's bit. No two folders' numbers differ only in their sign. */
     private static int bit(int directoryNumber) {
         return Math.abs(directoryNumber);
     }
@@ -274,7 +272,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         }
     }
 
-    /** Those that are not what the database says; the others are marked as seen and that was all. */
+    /** Returns the folders that differ from the database and marks the known ones as seen. */
     private List<FolderRows> changed(List<FolderRows> told) {
         List<FolderRows> changed = new ArrayList<>();
         byte[][] fingerprints = lookUp(told);
@@ -289,7 +287,7 @@ final class FolderLoad implements Listings, AutoCloseable {
             }
             byte[] fingerprint = folder.fingerprint();
             boolean same = folder.there && fingerprint != null && Arrays.equals(fingerprints[i], fingerprint);
-            // NB: rows that were sent already have to be compared, or they would be taken for new ones.
+            // NB: rows that were stored early must be compared, or they would count as new.
             if (folder.begun || !same) {
                 changed.add(folder);
             }
@@ -297,7 +295,7 @@ final class FolderLoad implements Listings, AutoCloseable {
         return changed;
     }
 
-    /** Asks for the folders' numbers; gives back the fingerprints, null where there is none. */
+    /** Looks up the folders' numbers and returns their fingerprints, null where there is none. */
     @SuppressWarnings("NullAway") // an array of nullable arrays
     private byte[][] lookUp(List<FolderRows> told) {
         byte[][] digests = new byte[told.size()][];

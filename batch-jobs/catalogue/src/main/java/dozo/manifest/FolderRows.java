@@ -7,12 +7,12 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one folder was told to hold: its entries as they go into the database, their fingerprint and their sums. The change
- * time is no part of an entry: it moves without the content (ADR 0003).
+ * The reported content of one folder: its entries as database rows, their fingerprint and their sums. The change time
+ * is not part of an entry, because it changes without the content (ADR 0003).
  */
 final class FolderRows {
 
-    /** What every entry has, and what only some have, which is kept in a table of its own. */
+    /** The columns of every entry. Those that only some entries have are in a separate table. */
     static final String ENTRY_COLUMNS = "size_bytes, modified_ns, mode, kind, name";
 
     static final String LINK_COLUMNS = "hard_link, link_target";
@@ -33,13 +33,13 @@ final class FolderRows {
     static final int ENTRY_COLUMN_COUNT = 5;
     static final int LINK_COLUMN_COUNT = 2;
 
-    /** Columns of {@link #COLUMNS}. */
+    /** The number of columns in {@link #COLUMNS}. */
     static final int COLUMN_COUNT = ENTRY_COLUMN_COUNT + LINK_COLUMN_COUNT;
 
-    /** Two nulls. */
+    /** The length of two nulls. */
     private static final int NO_LINK_BYTES = 2 * Integer.BYTES;
 
-    /** Where a row's name begins, with its length: after four fields, each with its length. */
+    /** The offset of a row's name, with its length: after four fields, each with its length. */
     private static final int NAME_AT = 4 * Integer.BYTES + Long.BYTES + Long.BYTES + Short.BYTES + 1;
 
     private static final int CAPACITY_BYTES = 2_048;
@@ -48,13 +48,13 @@ final class FolderRows {
     private final CopyBytes rows = new CopyBytes(CAPACITY_BYTES);
     private final Fingerprint fingerprint = new Fingerprint();
 
-    /** Its number, 0 while that was not asked for. */
+    /** The folder's number; 0 before it is looked up. */
     int number;
 
-    /** Whether the database had the folder already. */
+    /** Whether the database already had the folder. */
     boolean known;
 
-    /** Whether the database says that it is there. */
+    /** Whether the folder exists according to the database. */
     boolean there;
 
     int entries;
@@ -63,16 +63,16 @@ final class FolderRows {
     long folders;
     long links;
 
-    /** Whether all that it holds was told: then what was not told is not there. */
+    /** Whether its whole content was reported: then an entry that was not reported does not exist. */
     boolean complete;
 
-    /** Whether something in it could not be looked at. */
+    /** Whether an entry of it could not be read. */
     boolean lacking;
 
-    /** Whether some of its rows were handed over before it had ended. */
+    /** Whether some of its rows were stored before its end. */
     boolean begun;
 
-    /** The lowest and the highest number that its entries got; 0: none yet. */
+    /** The lowest and the highest number of its entries; 0: none yet. */
     int firstNumber;
 
     int lastNumber;
@@ -81,7 +81,9 @@ final class FolderRows {
         this.path = path;
     }
 
-    /** A row is its length, so that the next one is found, and the fields, which is what the fingerprint is taken of. */
+    /**
+     * Adds an entry. A row is its length, by which the next row is found, and the fields, which enter the fingerprint.
+     */
     void add(byte[] name, Facts facts) {
         int start = rows.length();
         rows.plainInt(0);
@@ -94,7 +96,7 @@ final class FolderRows {
         count(facts.kind());
     }
 
-    /** The fields of {@link #COLUMNS}. */
+    /** Appends the fields of {@link #COLUMNS}. */
     static void put(CopyBytes row, byte[] name, Facts facts) {
         row.field(facts.sizeBytes());
         row.field(facts.modifiedNanos());
@@ -109,15 +111,17 @@ final class FolderRows {
         return rows.length();
     }
 
-    /** The fingerprint; null where something is not known of the folder: then it is looked at closely again. */
+    /**
+     * Returns the fingerprint; null if something in the folder is unknown, so that the next look compares its entries.
+     */
     byte @Nullable [] fingerprint() {
         return complete && !lacking ? fingerprint.bytes() : null;
     }
 
-    /** Is told each row's fields. */
+    /** Receives the fields of each row. */
     interface Reader {
         /**
-         * Takes one.
+         * Receives one row.
          *
          * @param linkOffset where the fields of {@link #LINK_COLUMNS} begin
          * @param end where the row ends
@@ -125,12 +129,12 @@ final class FolderRows {
         void row(byte[] bytes, int offset, int linkOffset, int end) throws IOException;
     }
 
-    /** Whether what is from one place to the other has a value in {@link #LINK_COLUMNS}. */
+    /** Returns whether the bytes between two offsets have a value in {@link #LINK_COLUMNS}. */
     static boolean hasLink(int linkOffset, int end) {
         return end - linkOffset > NO_LINK_BYTES;
     }
 
-    /** Hands over the rows and forgets them; fingerprint and sums stay. */
+    /** Passes on the rows and forgets them; fingerprint and sums stay. */
     void drain(Reader reader) throws IOException {
         for (int at = 0; at < rows.length(); ) {
             int row = at + Integer.BYTES;

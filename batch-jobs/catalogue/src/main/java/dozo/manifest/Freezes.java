@@ -20,13 +20,13 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * The experiments of which too much vanished or changed at once. Nothing of a frozen one is sealed, planned, sent or settled
- * until an operator releases it; then the next look at its source seals what is there.
+ * The experiments of which too much vanished or changed at once. A frozen experiment is not sealed, planned, sent or
+ * settled until an operator releases it. Then the next look at its source seals what is there.
  */
 @Component
 public class Freezes {
 
-    /** What is lost within so long is one loss: a night, however many runs it has. */
+    /** Losses within this time count as one: a night, no matter how many runs it has. */
     private static final Duration SWEEP_WITHIN = Duration.ofDays(1);
 
     private static final RowMapper<Freeze> FREEZE = Rows.of(Freeze.class);
@@ -36,9 +36,9 @@ public class Freezes {
     private final InstantSource clock;
 
     /**
-     * A freeze that is not over.
+     * A freeze that has not ended.
      *
-     * @param message what was found when the source was last looked at
+     * @param message what the last look at the source found
      * @param releasedAt when an operator released it, null while it is frozen
      */
     public record Freeze(
@@ -64,12 +64,12 @@ public class Freezes {
         this.clock = clock;
     }
 
-    /** Whether nothing of the experiment may be done. */
+    /** Returns whether the experiment must not be processed. */
     public boolean frozen(int experimentId) {
         return find(experimentId).filter(freeze -> !freeze.released()).isPresent();
     }
 
-    /** The experiment's freeze: frozen, or released and not looked at since. */
+    /** Returns the experiment's freeze: frozen, or released and not read since. */
     public Optional<Freeze> find(int experimentId) {
         return jdbc.sql("select * from frozen_experiment where experiment_id = :experiment and ended_at is null")
                 .param("experiment", experimentId)
@@ -77,7 +77,7 @@ public class Freezes {
                 .optional();
     }
 
-    /** How many experiments are frozen that are seen. */
+    /** Counts the frozen experiments that the user may see. */
     public long count(Sight sight) {
         return jdbc.sql("""
                         select count(*) from frozen_experiment f join experiment e using (experiment_id)
@@ -90,7 +90,7 @@ public class Freezes {
                 .single();
     }
 
-    /** At most {@code limit} freezes that are seen and of which nothing may be done, by experiment, behind {@code after}. */
+    /** Returns at most {@code limit} unreleased freezes that the user may see, by experiment, after {@code after}. */
     public List<Freeze> page(Sight sight, int after, int limit) {
         return jdbc.sql("""
                         select f.* from frozen_experiment f join experiment e using (experiment_id)
@@ -106,7 +106,7 @@ public class Freezes {
                 .list();
     }
 
-    /** The freezes of those of a page's experiments of which nothing may be done. */
+    /** Returns the unreleased freezes of these experiments. */
     public List<Freeze> frozen(int[] experimentIds) {
         return jdbc.sql("""
                         select * from frozen_experiment
@@ -115,10 +115,10 @@ public class Freezes {
     }
 
     /**
-     * Lets the next look at the source seal what is there, be it as little as was found last. Should more have gone meanwhile
-     * than may go in a night, the experiment is frozen again.
+     * Lets the next look at the source seal what is there, even if it is as little as at the last look. If more was
+     * lost in the meantime than a night may lose, the experiment is frozen again.
      *
-     * @throws Refusal when it is not frozen
+     * @throws Refusal if it is not frozen
      */
     @Transactional
     public void release(Experiment experiment, String actor) {
@@ -140,7 +140,7 @@ public class Freezes {
                 Map.of("entries_lost", freeze.entriesLost(), "bytes_lost", freeze.bytesLost()));
     }
 
-    /** Freezes the experiment, or keeps it frozen with what is found now. */
+    /** Freezes the experiment, or updates its freeze with the latest loss. */
     void freeze(Experiment experiment, int manifest, Lost lost, String message) {
         boolean already = frozen(experiment.id());
         jdbc.sql("""
@@ -166,7 +166,7 @@ public class Freezes {
         }
     }
 
-    /** A released experiment's source was looked at: the tripwire is armed again. */
+    /** Ends a freeze after a released experiment's source was read; the tripwire is armed again. */
     void end(int experimentId) {
         jdbc.sql("""
                         update frozen_experiment set ended_at = :now where experiment_id = :experiment and ended_at is null
@@ -177,8 +177,8 @@ public class Freezes {
     }
 
     /**
-     * Whether an experiment that loses its share is one of so many of its project within a day that this is a sweep. Frozen experiments
-     * count as losing theirs.
+     * Returns whether a loss in this experiment is part of a sweep: many experiments of its project lost their share
+     * within a day. Frozen experiments count as losing their share.
      */
     boolean isSweep(Experiment losing, Tripwire tripwire) {
         return jdbc.sql("""
@@ -201,7 +201,7 @@ public class Freezes {
                 .single();
     }
 
-    /** The threshold of an experiment's project. */
+    /** Returns the threshold of an experiment's project. */
     Tripwire tripwire(int experimentId) {
         List<Tripwire> one = jdbc.sql("""
                         select tripwire_percent, tripwire_entries from project join experiment using (project_id)

@@ -12,14 +12,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The folders that were there last time and were not told of this time. */
+/** Finds the folders that existed at the last look and were not reported at this one. */
 final class GoneFolders {
 
     private static final int FETCH = 1_000;
 
     private GoneFolders() {}
 
-    /** Puts them into {@code gone_folder}, but for those below what could not be read: unknown is not gone. In a transaction. */
+    /**
+     * Puts them into {@code gone_folder}, except those below unreadable paths: unknown is not gone. Must run in a
+     * transaction.
+     */
     static void find(JdbcTemplate template, int experimentId, FolderLoad load) {
         if (load.lacksFolders()) {
             template.execute((ConnectionCallback<@Nullable Void>) connection -> {

@@ -29,9 +29,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks at an experiment's source and seals what is there as its next manifest. Nothing new, changed or gone: no new
- * manifest, and nothing is written. Files are not opened here; their digests are taken when they are read, which is when they are sent. What a look
- * costs beside the walk itself grows with the folders, by a comparison each, and with the entries of those that changed.
+ * Reads an experiment's source and seals it as the next manifest. If nothing is new, changed or gone, nothing is
+ * written. Files are not opened here: their digests are computed when they are read for sending. Besides the walk
+ * itself, a look costs a comparison for each folder and for each entry of a changed folder.
  */
 @Component
 @EnableConfigurationProperties(IngestSettings.class)
@@ -43,30 +43,30 @@ public class Ingest {
     private final Sealing sealing;
 
     /**
-     * What came of it.
+     * The result of sealing.
      *
      * @param sealed whether there is a new manifest
      */
     public record Ingested(boolean sealed, List<Finding> findings) {}
 
-    /** Tells what a source holds, folder by folder, until all is told. */
+    /** Reports what a source contains, folder by folder. */
     @FunctionalInterface
     public interface Walk {
         /**
-         * Tells all of it.
+         * Reports everything.
          *
-         * @throws IOException what the listings throw, or when the source itself cannot be read
+         * @throws IOException what the listings throw, or if the source itself cannot be read
          */
         void tell(Listings listings) throws IOException, InterruptedException;
     }
 
-    /** Tells what a source holds, in any order. */
+    /** Reports what a source contains, in any order. */
     @FunctionalInterface
     public interface EntryList {
         /**
-         * Tells all of it.
+         * Reports everything.
          *
-         * @throws IOException what {@code listed} throws, or when the list cannot be read
+         * @throws IOException what {@code listed} throws, or if the list cannot be read
          */
         void tell(Listed listed) throws IOException, InterruptedException;
     }
@@ -89,7 +89,7 @@ public class Ingest {
         this.sealing = new Sealing(template, manifests, freezes, ledger, clock);
     }
 
-    /** What the database knows of experiments, by their ids. What is known when a look begins is what it compares with. */
+    /** Returns what the database knows of experiments, by id. A look compares the source with this state. */
     public Map<Integer, Known> known(int[] experimentIds) {
         Map<Integer, Known> known = new HashMap<>();
         JdbcClient.create(template)
@@ -117,11 +117,12 @@ public class Ingest {
     }
 
     /**
-     * Looks at the source, or reads its list. Writes nothing, and holds no transaction open: what was found is sealed afterwards.
+     * Reads the source or its list. Writes nothing to the database and holds no transaction open;
+     * {@link SourceLook#seal} seals the result.
      *
-     * @param known of the experiment, by {@link #known}
-     * @param told grows as long as the source answers
-     * @throws InterruptedException when this thread is interrupted: nothing is known then
+     * @param known of the experiment, from {@link #known}
+     * @param told grows as long as the source responds
+     * @throws InterruptedException if this thread is interrupted: then nothing is known
      */
     public SourceLook look(Experiment experiment, Known known, LongAdder told) throws InterruptedException {
         if (!Files.isDirectory(experiment.source())) {
@@ -137,7 +138,7 @@ public class Ingest {
 
     private SourceLook look(Experiment experiment, Known known, SourceList list, LongAdder told)
             throws InterruptedException {
-        // NB: to open anything but a file, a fifo for one, could wait for ever.
+        // NB: opening anything but a regular file, such as a FIFO, could block for ever.
         if (!Files.isRegularFile(list.file())) {
             return missing(experiment, "list %s does not exist; has it been created?".formatted(shown(list.file())));
         }
@@ -159,7 +160,7 @@ public class Ingest {
         return look;
     }
 
-    /** What an old list says is sealed, for it was so once; but nobody may take it for all that there is. */
+    /** Reports an old list. Its content is sealed, because it was true once, but it may be incomplete. */
     private Optional<Finding> old(Experiment experiment, SourceList list) {
         Instant made;
         try {
@@ -177,12 +178,12 @@ public class Ingest {
                         .formatted(shown(list.file()), made.truncatedTo(ChronoUnit.SECONDS))));
     }
 
-    /** Looks at what a walk tells. */
+    /** Reads a source through a walk. */
     public SourceLook look(Experiment experiment, Known known, Walk walk, LongAdder told) throws InterruptedException {
         return take(experiment, known, walk::tell, told);
     }
 
-    /** Looks at what a list tells that was made elsewhere. It is sorted by folder first, in the database. */
+    /** Reads a source through a list that was made elsewhere. The database first sorts it by folder. */
     public SourceLook lookAtList(Experiment experiment, Known known, EntryList list, LongAdder told)
             throws InterruptedException {
         return take(

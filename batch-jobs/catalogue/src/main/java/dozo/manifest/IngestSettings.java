@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
-/** How sources are looked at. */
+/** How sources are read. */
 @ConfigurationProperties("dozo.ingest")
 public record IngestSettings(
         @Setting(

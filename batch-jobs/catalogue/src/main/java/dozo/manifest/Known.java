@@ -5,12 +5,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the database knows of an experiment before its source is looked at.
+ * What the database knows of an experiment before its source is read.
  *
  * @param manifest the current one; null: there is none
- * @param foldersThere how many folders are there
- * @param lastFolder the highest number that a folder has or had, whatever its sign
- * @param freeze whether it is frozen, or released and not looked at since
+ * @param foldersThere the number of existing folders
+ * @param lastFolder the highest absolute number that a folder has or had
+ * @param freeze whether it is frozen, or released and not read since
  */
 public record Known(@Nullable Manifest manifest, long foldersThere, int lastFolder, boolean freeze) {
 

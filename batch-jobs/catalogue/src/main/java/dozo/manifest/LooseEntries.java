@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Entries told in any order, sorted by folder in a temporary table, and told on folder by folder. A path told twice counts
- * once, as it was told last. Holds a connection of its own while it sorts and tells on, but no transaction. Not for several threads.
+ * Sorts entries that are reported in any order by folder, in a temporary table, and reports them folder by folder. If a
+ * path is reported twice, the last report counts. Holds a connection while it sorts and reports, but no transaction.
+ * Not thread-safe.
  */
 final class LooseEntries implements Listed, AutoCloseable {
 
@@ -65,7 +66,7 @@ final class LooseEntries implements Listed, AutoCloseable {
         listings.problem(path == null ? FilePath.ROOT : path, problem, message);
     }
 
-    /** All is told: tells it on, folder by folder. */
+    /** Reports all entries, folder by folder. */
     void tellByFolder() throws IOException, InterruptedException {
         try (Connection connection = requireNonNull(template.getDataSource()).getConnection();
                 Statement statement = connection.createStatement()) {
@@ -78,7 +79,7 @@ final class LooseEntries implements Listed, AutoCloseable {
                     """.formatted(FolderRows.DEFINITIONS));
             try {
                 loose.load(connection);
-                // The server keeps what it sorted, so that no transaction is open while the source is asked.
+                // The server stores the sorted rows, so that no transaction is open while the source is accessed.
                 statement.execute("""
                         declare sorted no scroll cursor with hold for
                         select distinct on (directory, name) * from loose order by directory, name, ordinal desc
@@ -114,7 +115,7 @@ final class LooseEntries implements Listed, AutoCloseable {
         }
     }
 
-    /** Tells rows, sorted by folder, as what folders hold. */
+    /** Reports rows that are sorted by folder as folders. */
     private final class FolderTeller {
 
         private byte @Nullable [] directory;
@@ -146,7 +147,10 @@ final class LooseEntries implements Listed, AutoCloseable {
         }
     }
 
-    /** A walk never follows a link; a list may name what lies behind one. */
+    /**
+     * Returns whether a folder is reached through a link. A walk never follows a link, but a list may name paths behind
+     * one.
+     */
     private boolean isBelowALink(FilePath folder) {
         for (FilePath above = folder; !above.isRoot(); above = above.parent()) {
             if (Files.isSymbolicLink(above.under(source))) {
@@ -156,7 +160,10 @@ final class LooseEntries implements Listed, AutoCloseable {
         return false;
     }
 
-    /** What a line that was not understood names may lie in any folder: none is known to have been told to its end. */
+    /**
+     * Ends a folder, unless the list has invalid lines: they could name entries of any folder, so no folder is known to
+     * be complete.
+     */
     private void end(Listings.@Nullable Listing listing) throws IOException, InterruptedException {
         if (listing != null && !lacking) {
             listing.end();

@@ -38,29 +38,28 @@ public class Manifests {
 
     private final JdbcClient jdbc;
 
-    /** A sealed inventory's totals. */
+    /** The totals of a sealed manifest. */
     public record Manifest(
             int experimentId, int number, Instant sealedAt, long files, long bytes, long folders, long links) {
 
-        /** What an experiment has before its first one. */
+        /** Returns the manifest to compare the first one with: number 0, without entries. */
         static Manifest none(int experimentId) {
             return new Manifest(experimentId, 0, Instant.EPOCH, 0, 0, 0, 0);
         }
 
-        /** Entries of every kind. */
         public long entries() {
             return files + folders + links;
         }
     }
 
-    /** So many entries, and the bytes in them. */
+    /** A number of entries and their bytes. */
     public record Sum(long entries, long bytes) {}
 
     /**
-     * What became of one path between two manifests.
+     * The change of one path between two manifests.
      *
-     * @param before null where it is new
-     * @param after null where it is gone
+     * @param before null if it is new
+     * @param after null if it is gone
      */
     public record Change(
             FilePath path, @Nullable Entry before, @Nullable Entry after) {
@@ -87,11 +86,11 @@ public class Manifests {
     /** A file of a manifest: the entry's number and path. */
     public record NumberedFile(int number, FilePath path) {}
 
-    /** Ways in which two manifests differ at one path. */
+    /** How two manifests differ at one path. */
     public enum ChangeKind {
         NEW,
         CHANGED,
-        /** It was a file, folder or link, and is another of these. */
+        /** It was a file, folder or link, and is now another of these. */
         TYPE_CHANGED,
         GONE
     }
@@ -100,14 +99,13 @@ public class Manifests {
         this.jdbc = jdbc;
     }
 
-    /** The experiment's latest manifest. */
+    /** Returns the experiment's latest manifest. */
     public Optional<Manifest> current(int experimentId) {
         return jdbc.sql("""
                         select * from manifest where experiment_id = :experiment order by manifest_no desc limit 1
                         """).param("experiment", experimentId).query(MANIFEST).optional();
     }
 
-    /** The manifest with a number. */
     public Optional<Manifest> find(int experimentId, int number) {
         return jdbc.sql("select * from manifest where experiment_id = :experiment and manifest_no = :number")
                 .param("experiment", experimentId)
@@ -116,7 +114,10 @@ public class Manifests {
                 .optional();
     }
 
-    /** The manifest that was the current one at an instant: by number, should the clock have gone backwards between two. */
+    /**
+     * Returns the manifest that was current at an instant: the highest number, in case the clock was set back between
+     * two.
+     */
     public Optional<Manifest> asOf(int experimentId, Instant instant) {
         return jdbc.sql("""
                         select * from manifest where experiment_id = :experiment and sealed_at <= :instant
@@ -129,15 +130,16 @@ public class Manifests {
     }
 
     /**
-     * At most {@code limit} entries of any manifest after a path, in the order of their folders' paths and then of their names,
-     * byte by byte. A page costs the entries of the folders that it is from.
+     * Returns at most {@code limit} entries of any manifest after a path, in the order of their folders' paths and then
+     * of their names, byte by byte. A page costs as much as all entries of its folders.
      *
-     * @param after the last entry of the page before, {@link FilePath#ROOT} for the first page
+     * @param after the last entry of the previous page, {@link FilePath#ROOT} for the first page
      */
     public List<Entry> page(int experimentId, int manifest, FilePath after, int limit) {
         FilePath folder = after.parent();
         List<Entry> page = new ArrayList<>(folder(experimentId, manifest, folder, after.name(), limit));
-        // More at a time as long as they hold nothing: folders that came later or were gone by then.
+        // Reads more folders at a time while they contain nothing: folders that were created later or had already
+        // vanished.
         for (int folders = 4; page.size() < limit; folders = Math.min(2 * folders, FETCH)) {
             List<Folder> next = foldersAfter(experimentId, folder, folders);
             if (next.isEmpty()) {
@@ -165,8 +167,8 @@ public class Manifests {
     }
 
     /**
-     * The entries of these folders, in their order and by name, and only names after one. NB: large folders have numbers below
-     * zero and an index by name; all others' entries are read and sorted.
+     * Returns the entries of these folders, in their order and by name, with names above {@code after}. NB: large
+     * folders have negative numbers and an index by name; the entries of all others are read and sorted.
      */
     private List<Entry> entries(int experimentId, int manifest, List<Folder> folders, byte[] after, int limit) {
         return jdbc.sql("""
@@ -205,9 +207,9 @@ public class Manifests {
     }
 
     /**
-     * At most {@code limit} entries of one folder in any manifest, by name.
+     * Returns at most {@code limit} entries of one folder in any manifest, by name.
      *
-     * @param after the last name of the page before, empty for the first page
+     * @param after the last name of the previous page, empty for the first page
      */
     public List<Entry> folder(int experimentId, int manifest, FilePath folder, byte[] after, int limit) {
         return jdbc.sql("""
@@ -223,10 +225,11 @@ public class Manifests {
     }
 
     /**
-     * At most {@code limit} paths at which two manifests differ, after a path, in the order of {@link #page}. What came and went
-     * between them is not among them. Each page costs what changed between the two, whatever they hold.
+     * Returns at most {@code limit} paths at which two manifests differ, after a path, in the order of {@link #page}.
+     * Entries that appeared and vanished between the two are not included. Each page costs as much as the changes
+     * between the two manifests, whatever their size.
      *
-     * @param from the earlier one's number, at least 1
+     * @param from the earlier manifest's number, at least 1
      */
     public List<Change> changes(int experimentId, int from, int to, FilePath after, int limit) {
         if (from < 1 || to < from) {
@@ -271,8 +274,8 @@ public class Manifests {
     }
 
     /**
-     * At most {@code limit} files of any manifest after an entry, by their numbers: the order in which they came, and of the
-     * receipts. A page costs what it holds, however many there are.
+     * Returns at most {@code limit} files of any manifest after an entry, by number: the order in which they appeared,
+     * and that of the receipts. The cost of a page does not depend on the number of files.
      */
     public List<NumberedFile> files(int experimentId, int manifest, int afterEntry, int limit) {
         return jdbc.sql("""
@@ -304,7 +307,7 @@ public class Manifests {
                 .list();
     }
 
-    /** An experiment's manifests, latest first. */
+    /** Returns an experiment's manifests, latest first. */
     public List<Manifest> all(int experimentId) {
         return jdbc.sql("select * from manifest where experiment_id = :experiment order by manifest_no desc")
                 .param("experiment", experimentId)
@@ -312,7 +315,7 @@ public class Manifests {
                 .list();
     }
 
-    /** The entries with these numbers that still hold, in the order of their numbers. */
+    /** Returns the entries with these numbers that still hold, in the order of their numbers. */
     public List<Entry> current(int experimentId, int[] numbers) {
         return jdbc.sql("""
                         select e.*, d.path, l.hard_link, l.link_target
@@ -328,11 +331,11 @@ public class Manifests {
     }
 
     /**
-     * The current manifest's entries that are not proven at a site, without a receipt or damaged since, in the order of their numbers. Costs
-     * what came since the last manifest that was wholly safe, or all there is before the first. Close the stream; inside a transaction it
-     * holds a bounded number of rows.
+     * Returns the current manifest's entries that are not proven at a site, in the order of their numbers: those
+     * without a receipt or damaged since. Costs what appeared since the last completely safe manifest; before the first
+     * one, all entries. The caller closes the stream; inside a transaction it holds a bounded number of rows.
      *
-     * @param afterEntry only what has a higher number
+     * @param afterEntry only entries with a higher number
      */
     public Stream<Entry> unprotected(int experimentId, int siteId, int afterEntry) {
         return jdbc
@@ -352,7 +355,7 @@ public class Manifests {
                 .stream();
     }
 
-    /** The sums of the unprotected entries that are no longer than this: what {@link #unprotected} would give of them. */
+    /** Returns the sums of the entries of {@link #unprotected} that are at most this long. */
     public Sum unprotectedUpTo(int experimentId, int siteId, long sizeBytes) {
         return jdbc.sql("with %s select count(*) as entries,".formatted(unproven(experimentId, siteId)) + """
                          coalesce(sum(size_bytes), 0) as bytes from unproven where size_bytes <= :size
@@ -364,7 +367,10 @@ public class Manifests {
                 .single();
     }
 
-    /** What is not proven, as a table of a query: asked of all entries, or of those that came since all were proven and the damaged. */
+    /**
+     * Returns a table of the query with the unproven entries: from all entries, or from damaged ones and those that
+     * appeared since everything was proven.
+     */
     private String unproven(int experimentId, int siteId) {
         int safe = jdbc.sql("""
                         select coalesce(max(safe_manifest), 0) from protection
@@ -394,7 +400,7 @@ public class Manifests {
                )""".formatted(safe, proven);
     }
 
-    /** The current manifest's folders that stand at a site, the deepest first. */
+    /** Returns the current manifest's folders that are proven at a site, the deepest first. */
     public List<Entry> provenFolders(int experimentId, int siteId) {
         return jdbc.sql("""
                         select e.*, d.path, l.hard_link, l.link_target
@@ -412,10 +418,10 @@ public class Manifests {
     }
 
     /**
-     * Of the folders that stand at a site, those in which something was proven since a unit, and those that were proven themselves since,
-     * the deepest first. Costs what was proven since.
+     * Returns the folders at a site in which something was proven since a unit, and those that were proven themselves
+     * since then, the deepest first. Costs what was proven since.
      *
-     * @param unit numbers of units grow
+     * @param unit the unit's number; numbers increase
      */
     public List<Entry> foldersTouched(int experimentId, int siteId, long unit) {
         List<FilePath> touched = new ArrayList<>(jdbc.sql("""
@@ -456,7 +462,7 @@ public class Manifests {
                 .list();
     }
 
-    /** Seals the manifest after one: its totals and what differs. */
+    /** Seals the manifest after {@code before}, with its totals and the counts of differences. */
     Manifest seal(Manifest before, Counts counts, Instant now) {
         return jdbc.sql("""
                         insert into manifest (experiment_id, manifest_no, sealed_at, files, bytes, folders, links,

@@ -19,7 +19,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Makes a manifest of what a look at a source found, or freezes the experiment. In the caller's transaction. */
+/** Creates a manifest from a look at a source, or freezes the experiment. Runs in the caller's transaction. */
 final class Sealing {
 
     private final JdbcTemplate template;
@@ -39,10 +39,10 @@ final class Sealing {
     }
 
     /**
-     * Seals the next manifest where something differs.
+     * Seals the next manifest if something differs.
      *
      * @param before the manifest that the look compared with; empty: there was none
-     * @param findings is told when the experiment is frozen
+     * @param findings receives the finding if the experiment is frozen
      * @return whether there is a new manifest
      */
     boolean seal(Experiment experiment, Optional<Manifest> before, FolderLoad load, Consumer<Finding> findings) {
@@ -102,11 +102,11 @@ final class Sealing {
     private enum Hold {
         NONE,
         EXPERIMENT,
-        /** Others of its project lose as much. */
+        /** Other experiments of its project lose as much. */
         PROJECT
     }
 
-    /** A release is for what was lost by then. */
+    /** Decides whether to freeze the experiment. A release covers only what was lost before it. */
     private Hold hold(Experiment experiment, Manifest before, Counts counts, Optional<Freeze> freeze) {
         if (freeze.isPresent() && !freeze.get().released()) {
             return Hold.EXPERIMENT;
@@ -119,7 +119,10 @@ final class Sealing {
         return tripwire.loses(before, lost) && freezes.isSweep(experiment, tripwire) ? Hold.PROJECT : Hold.NONE;
     }
 
-    /** Nothing of what was told stays in the catalogue, so that the next look compares with the same manifest again. */
+    /**
+     * Freezes the experiment. The catalogue keeps nothing of this look, so that the next one compares with the same
+     * manifest.
+     */
     private Finding frozen(Experiment experiment, Manifest before, Counts counts, Hold hold) {
         String message =
                 ("%,d of %,d files and links vanished or changed (%s of %s) since manifest %d; %,d entries are new. "

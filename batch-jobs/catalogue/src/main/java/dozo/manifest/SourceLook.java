@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one look at an experiment's source found. Nothing of it is in the database before it is sealed, in a transaction of the
- * caller's. To be closed, whether it was sealed or not.
+ * The result of one look at an experiment's source. None of it is in the database until {@link #seal} in a transaction
+ * of the caller. The caller must close it, sealed or not.
  */
 public final class SourceLook implements AutoCloseable {
 
@@ -28,8 +28,8 @@ public final class SourceLook implements AutoCloseable {
     }
 
     /**
-     * Nothing is sealed: what is not known of the source is never taken for its end. What the crawl found until then comes
-     * after the refusal: it often says why there was nothing to seal.
+     * Refuses to seal: unknown content is never treated as deleted. The crawl's findings follow the refusal, because
+     * they often explain it.
      */
     void refuse(Finding why) {
         refusal = why;
@@ -40,10 +40,10 @@ public final class SourceLook implements AutoCloseable {
     }
 
     /**
-     * Seals what was found, unless the source is as the current manifest says, too much of it is gone, or it is not known. All of it or nothing,
-     * in the caller's transaction; where nothing is new, nothing is written.
+     * Seals the result, unless the source is unchanged, too much is lost, or its content is unknown. Seals all or
+     * nothing in the caller's transaction, and writes nothing if nothing is new.
      *
-     * @throws IllegalStateException when another manifest was sealed since the look
+     * @throws IllegalStateException if another manifest was sealed since the look
      */
     public Ingested seal() {
         List<Finding> findings = new ArrayList<>();
@@ -60,7 +60,9 @@ public final class SourceLook implements AutoCloseable {
         return new Ingested(sealed, findings);
     }
 
-    /** Whether the source is as the current manifest says, and there is nothing to tell of it: then there is nothing to seal. */
+    /**
+     * Returns whether the source equals the current manifest and there are no findings: then there is nothing to seal.
+     */
     public boolean isUnchanged() {
         return refusal == null
                 && load != null
@@ -69,7 +71,7 @@ public final class SourceLook implements AutoCloseable {
                 && added.isEmpty();
     }
 
-    /** Whether there is anything to do: to compare, or to say again or no more that the experiment is frozen. */
+    /** Returns whether there is work: a comparison, or a freeze to report again or to end. */
     private boolean mayDiffer(FolderLoad told) {
         return told.differs() || known.freeze();
     }

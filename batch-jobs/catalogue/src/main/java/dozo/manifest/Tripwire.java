@@ -3,22 +3,26 @@ package dozo.manifest;
 import dozo.manifest.Manifests.Manifest;
 
 /**
- * Says when too much of an experiment or a project vanished or changed at once. Looked at are files and links, not folders; those
- * that hold or vanished with what was in them, as rm -rf and an encrypting sweep do, whether it renames (gone and new) or not
- * (changed). What is only elsewhere now, with its name, size and time, has not vanished; new files and new permissions are no
- * loss.
+ * Decides whether too much of an experiment or a project vanished or changed at once. It counts files and links.
+ * Folders need no count, because they vanish with their content. This covers {@code rm -rf} and mass encryption,
+ * whether it renames files (gone and new) or not (changed). An entry that moved with its name, size and time has not
+ * vanished; new files and new permissions are no loss.
  *
- * @param percent how many of a hundred files and links, or of a hundred bytes, may be lost before it holds the experiment
- * @param entriesMin fewer lost ones never do, but in a smaller experiment half of it (and at least {@value #FEW})
+ * @param percent the percentage of files and links, or of bytes, whose loss freezes the experiment
+ * @param entriesMin the least number of lost entries that freezes it; in a smaller experiment {@code percent} of it,
+ *     but at least half, and at least {@value #FEW}
  */
 record Tripwire(int percent, int entriesMin) {
 
     static final int FEW = 10;
 
-    /** Of a small experiment's entries, so many of a hundred are too many. */
+    /** The percentage of a small experiment's entries that is too much. */
     private static final int HALF_PERCENT = 50;
 
-    /** Of a project's experiments, so many of a hundred that lose their share within a day are a sweep, but not fewer than a few. */
+    /**
+     * The percentage of a project's experiments that makes a sweep if they lose their share within a day, from a
+     * minimum number on.
+     */
     private static final int SWEEP_PERCENT = 5;
 
     private static final int SWEEP_EXPERIMENTS_MIN = 5;
@@ -32,12 +36,12 @@ record Tripwire(int percent, int entriesMin) {
 
         static final Lost NOTHING = new Lost(0, 0);
 
-        /** What came on top of what was lost earlier. */
+        /** Returns the loss on top of an earlier one. */
         Lost since(Lost earlier) {
             return new Lost(Math.max(0, entries - earlier.entries), Math.max(0, bytes - earlier.bytes));
         }
 
-        /** How many of a hundred files and links of a manifest it is, or of a hundred bytes, whichever is more; rounded down. */
+        /** Returns the percentage of a manifest's files and links, or of its bytes, whichever is more; rounded down. */
         int percentOf(Manifest before) {
             return Math.max(percent(entries, entriesOf(before)), percent(bytes, before.bytes()));
         }
@@ -47,19 +51,19 @@ record Tripwire(int percent, int entriesMin) {
         }
     }
 
-    /** Whether an experiment has lost too much. */
+    /** Returns whether an experiment has lost too much. */
     boolean holds(Manifest before, Lost lost) {
         long all = entriesOf(before);
         long least = Math.max(FEW, Math.min(entriesMin, Math.max(HALF_PERCENT, percent) * all / 100));
         return lost.entries() >= least && loses(before, lost);
     }
 
-    /** Whether an experiment has lost as much as is a sweep when others of its project do too. */
+    /** Returns whether an experiment has lost its share: enough for a sweep if others of its project do too. */
     boolean loses(Manifest before, Lost lost) {
         return lost.percentOf(before) >= percent;
     }
 
-    /** Whether so many experiments of a project have lost their share, of those that have manifests. */
+    /** Returns whether so many of a project's experiments with manifests have lost their share. */
     static boolean isSweep(long losing, long experiments) {
         return losing >= Math.max(SWEEP_EXPERIMENTS_MIN, SWEEP_PERCENT * experiments / 100.0);
     }

@@ -1,4 +1,4 @@
-/** Reads a source once, seals the inventory under a number, keeps earlier ones. */
+/** Reads a source once, seals its inventory under a number and keeps earlier manifests. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "setting", "source"})
 package dozo.manifest;

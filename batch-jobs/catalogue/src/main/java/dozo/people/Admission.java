@@ -3,9 +3,11 @@ package dozo.people;
 import dozo.ledger.Sight;
 import java.util.Optional;
 
-/** Whether somebody whose request is answered for long would still be let in; asked in the thread that answers it. */
+/**
+ * Checks during a long response whether the user would still be admitted. The thread that writes the response calls it.
+ */
 public interface Admission {
 
-    /** What they may see now; empty: their login is over, or they may not look at this any more. */
+    /** Returns what the user may see now; empty: the login has ended, or the user may no longer read this. */
     Optional<Sight> now();
 }

@@ -5,7 +5,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.security.crypto.factory.PasswordEncoderFactories;
 import org.springframework.security.crypto.password.PasswordEncoder;
 
-/** How passwords are hashed: bcrypt, with the method's name in the hash, so that another one can follow. */
+/** Hashes passwords with bcrypt. The hash contains the method's name, so that another method can follow. */
 @Configuration(proxyBeanMethods = false)
 class Passwords {
 

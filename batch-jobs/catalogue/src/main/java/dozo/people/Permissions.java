@@ -10,16 +10,16 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The one table of who may what: a line for each method and path that is answered. What has no line is refused to everybody,
- * and {@code AccessTest} fails for it. A new endpoint gets a line here and nothing else.
+ * The one table of permissions, with a line for each endpoint: a method and a path. An endpoint without a line is
+ * closed to everybody, and {@code AccessTest} fails. A new endpoint needs a line here and nothing else.
  */
 public final class Permissions {
 
     /**
-     * The columns are those of {@link Role}, then what a token may: {@code read}, any; {@code write}, one that is not read-only;
-     * {@code -}, none. Words of a role: {@code all}; {@code own}, what belongs to the own projects, whose lists the endpoint
-     * filters by {@link dozo.ledger.Sight}, while a foreign {@code {project}} in the path is not found; {@code self}, one's own
-     * login, for whoever is logged in; {@code -}, nothing.
+     * The columns are those of {@link Role}, then what a token may use: {@code read}, any token; {@code write}, a token
+     * that is not read-only; {@code -}, none. Words of a role: {@code all}; {@code own}, what belongs to the user's own
+     * projects: the endpoint filters its lists by {@link dozo.ledger.Sight}, and a foreign {@code {project}} in the
+     * path is not found; {@code self}, one's own login, for every logged-in user; {@code -}, nothing.
      */
     private static final String TABLE = """
             method path                                                            LAB_MANAGER OPERATOR AUDITOR ADMIN token
@@ -195,10 +195,10 @@ public final class Permissions {
 
     private static final Map<Endpoint, Line> LINES = read();
 
-    /** A method and a path as it is mapped, variables in braces. */
+    /** A method and a mapped path, with variables in braces. */
     public record Endpoint(String method, String path) {}
 
-    /** How far a role reaches. */
+    /** How much a role may see and change. */
     public enum Reach {
         NONE,
         SELF,
@@ -206,7 +206,7 @@ public final class Permissions {
         ALL
     }
 
-    /** What a token has to be. */
+    /** Which tokens may use an endpoint. */
     public enum Token {
         NONE,
         WRITE,
@@ -216,7 +216,7 @@ public final class Permissions {
     /** A line of the table. */
     public record Line(Map<Role, Reach> reaches, Token token) {
 
-        /** The farthest of these roles. */
+        /** Returns the widest reach of these roles. */
         public Reach of(Collection<Role> roles) {
             Reach farthest = reaches.containsValue(Reach.SELF) ? Reach.SELF : Reach.NONE;
             for (Role role : roles) {
@@ -229,17 +229,17 @@ public final class Permissions {
 
     private Permissions() {}
 
-    /** All that is answered to somebody. */
+    /** Returns all endpoints that somebody may use. */
     public static Set<Endpoint> endpoints() {
         return LINES.keySet();
     }
 
-    /** Who may use an endpoint; empty: nobody. */
+    /** Returns who may use an endpoint; empty: nobody. */
     public static Optional<Line> of(Endpoint endpoint) {
         return Optional.ofNullable(LINES.get(endpoint));
     }
 
-    /** Whether these roles may use an endpoint at all: pages show nothing else. */
+    /** Returns whether these roles may use an endpoint at all. Pages show only such endpoints. */
     public static boolean allow(Collection<Role> roles, Endpoint endpoint) {
         return of(endpoint).filter(line -> line.of(roles) != Reach.NONE).isPresent();
     }

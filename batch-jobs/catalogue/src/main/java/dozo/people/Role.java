@@ -7,10 +7,12 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What a user may do; who has several may do what any of them may. The table is in {@link Permissions}. */
+/**
+ * What a user may do. A user with several roles may do what any of them allows. The table is in {@link Permissions}.
+ */
 public enum Role {
 
-    /** Sees and changes what belongs to the own projects. */
+    /** Sees and changes what belongs to the user's own projects. */
     LAB_MANAGER,
 
     /** Sees everything and runs the backup. */
@@ -23,9 +25,9 @@ public enum Role {
     ADMIN;
 
     /**
-     * The roles of these names.
+     * Returns the roles with these names.
      *
-     * @throws Refusal of the field {@code roles} when one is no role
+     * @throws Refusal for the field {@code roles} if a name is not a role
      */
     public static Set<Role> of(Collection<String> names) {
         Set<Role> roles = EnumSet.noneOf(Role.class);

@@ -4,26 +4,26 @@ import dozo.registry.Refusal;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What a token is for. Its roles limit it besides. */
+/** What a token may be used for. Its roles limit it too. */
 public enum Scope {
-    /** All that its roles may. */
+    /** Everything that its roles allow. */
     ALL,
 
-    /** To ask whether a study may be deleted where it came from, and nothing else: it lies at a scanner's console. */
+    /** Only to query whether a study may be deleted where it came from: the token is stored at a scanner's console. */
     STUDIES;
 
     private static final Permissions.Endpoint QUESTION =
             new Permissions.Endpoint("GET", "/api/v1/studies/{studyInstanceUid}");
 
-    /** As it is written in REST. */
+    /** Returns its word in REST. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
     /**
-     * The scope of this word.
+     * Returns the scope with this word.
      *
-     * @throws Refusal of the field {@code scope} when there is no such
+     * @throws Refusal for the field {@code scope} if there is none
      */
     public static Scope of(String word) {
         return Arrays.stream(values())
@@ -32,7 +32,7 @@ public enum Scope {
                 .orElseThrow(() -> new Refusal("scope", "\"%s\": expected all or studies", word));
     }
 
-    /** Whether a token of this scope may ask this. */
+    /** Returns whether a token of this scope may use an endpoint. */
     public boolean holds(Permissions.Endpoint endpoint) {
         return this == ALL || endpoint.equals(QUESTION);
     }

@@ -26,13 +26,13 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * What programs log in with. A secret is shown once and kept as its SHA-256: it has 256 random bits, so nothing slower is
- * needed. A token may never more than its user may at that moment.
+ * The credentials of programs. A secret is shown once and stored as its SHA-256: with 256 random bits it needs no slow
+ * hash. A token never allows more than its user may do at that moment.
  */
 @Component
 public class Tokens {
 
-    /** What a secret begins with, so that people and scanners know one when they see it. */
+    /** The prefix of every secret, by which people and secret scanners recognise one. */
     public static final String PREFIX = "dozo_";
 
     public static final int DAYS_USUAL = 90;
@@ -59,7 +59,7 @@ public class Tokens {
     /**
      * A token without its secret.
      *
-     * @param roles at most these of its user's
+     * @param roles the token has at most these of its user's roles
      * @param lastUsedAt to the hour; null: never
      */
     public record Token(
@@ -75,10 +75,10 @@ public class Tokens {
             @Nullable Instant revokedAt,
             @Nullable Instant lastUsedAt) {}
 
-    /** A new token and its secret, which is nowhere else. */
+    /** A new token and its secret, which is not stored. */
     public record NewToken(Token token, String secret) {
 
-        /** Without the secret. */
+        /** Returns the token without the secret. */
         @Override
         public String toString() {
             return token.toString();
@@ -92,18 +92,18 @@ public class Tokens {
         this.clock = clock;
     }
 
-    /** Makes a token for who asks, for all that its roles may. */
+    /** Creates a token for a user, with {@link Scope#ALL}. */
     public NewToken create(String user, String name, @Nullable Set<Role> roles, boolean readOnly, int days) {
         return create(user, name, roles, readOnly, Scope.ALL, days);
     }
 
     /**
-     * Makes a token for who asks.
+     * Creates a token for a user.
      *
-     * @param roles null: all that its user has
-     * @param readOnly one that is not for all only reads in any case
+     * @param roles null: all roles of the user
+     * @param readOnly a token whose scope is not {@code ALL} only reads in any case
      * @param days until it expires, 1 to 366
-     * @throws Refusal when the name is malformed or taken, a role is not the user's, or there are 50 already
+     * @throws Refusal if the name is malformed or taken, a role is not the user's, or the user has 50 tokens already
      */
     @Transactional
     public NewToken create(
@@ -136,7 +136,7 @@ public class Tokens {
         }
     }
 
-    /** A user's tokens that are not revoked, by id; at most 50. */
+    /** Returns a user's tokens that are not revoked, by id; at most 50. */
     public List<Token> of(String user) {
         return jdbc.sql(SELECT + "where u.name = :user and t.revoked_at is null order by t.token_id")
                 .param("user", user)
@@ -145,7 +145,7 @@ public class Tokens {
     }
 
     /**
-     * Revokes a user's token; it works no more from the next request on.
+     * Revokes a user's token, effective from the next request.
      *
      * @return whether there was one
      */
@@ -176,7 +176,7 @@ public class Tokens {
                 "expires", token.expiresAt());
     }
 
-    /** The token with this secret, whether it still counts or not; that it was used is kept once an hour. */
+    /** Returns the token with this secret, whether it is still valid or not. Records its use at most once an hour. */
     public Optional<Token> use(String secret) {
         if (!secret.startsWith(PREFIX) || secret.length() > SECRET_LENGTH_MAX) {
             return Optional.empty();

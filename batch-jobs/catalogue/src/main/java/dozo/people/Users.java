@@ -25,21 +25,24 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Who may log in, with their roles and projects. Every change is in the ledger; passwords and their hashes are not. */
+/**
+ * The users who may log in, with their roles and projects. Every change is in the ledger; passwords and their hashes
+ * are not.
+ */
 @Component
 public class Users {
 
-    /** The user that the password file is for. */
+    /** The user whose password is in the password file. */
     public static final String ADMINISTRATOR = "admin";
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._@-]{0,63}");
 
-    /** Who acts in the ledger without being a user. */
+    /** Names that act in the ledger without being users. */
     private static final Set<String> TAKEN = Set.of(Ledger.SYSTEM, "demo");
 
     private static final int PASSWORD_LENGTH_MIN = 12;
 
-    /** What bcrypt takes. */
+    /** The maximum length of a bcrypt password. */
     private static final int PASSWORD_BYTES_MAX = 72;
 
     private static final String SELECT = """
@@ -67,8 +70,8 @@ public class Users {
      * A user.
      *
      * @param hash of the password; null: the directory checks it
-     * @param gone the directory knows this user no more
-     * @param projects codes of those that are a lab manager's own
+     * @param gone the directory no longer knows this user
+     * @param projects codes of a lab manager's own projects
      * @param confirmedAt when the directory last knew this user; null for a local one
      */
     public record User(
@@ -84,12 +87,12 @@ public class Users {
             Instant createdAt,
             @Nullable Instant confirmedAt) {
 
-        /** Whether logging in is possible at all. */
+        /** Returns whether the user can log in at all. */
         public boolean active() {
             return !disabled && !gone;
         }
 
-        /** Without the hash. */
+        /** Returns the name only, without the hash. */
         @Override
         public String toString() {
             return name;
@@ -114,7 +117,7 @@ public class Users {
     /**
      * Creates a local user.
      *
-     * @throws Refusal when the name is malformed or taken, or the password is too short or too long
+     * @throws Refusal if the name is malformed or taken, or the password is too short or too long
      */
     @Transactional
     public User create(String name, String password, Set<Role> roles, String actor) {
@@ -140,9 +143,9 @@ public class Users {
     /**
      * Changes what is not null.
      *
-     * @return the user as it is now, nothing if there is none of this name
-     * @throws Refusal when the administrator of the password file would be locked out, or a user of the directory be given
-     *     roles or a password
+     * @return the changed user; empty if there is none with this name
+     * @throws Refusal if the change would lock out the administrator of the password file, or give roles or a password
+     * to a user of the directory
      */
     @Transactional
     public Optional<User> change(
@@ -180,7 +183,7 @@ public class Users {
     /**
      * Sets a user's own password.
      *
-     * @throws Refusal when the present one is wrong or the new one is not accepted
+     * @throws Refusal if the current password is wrong or the new one is invalid
      */
     @Transactional
     public void changeOwnPassword(String name, String present, String fresh) {
@@ -193,9 +196,9 @@ public class Users {
     }
 
     /**
-     * Makes a project a user's own.
+     * Makes a user a member of a project.
      *
-     * @return whether there are such a user and such a project
+     * @return whether the user and the project exist
      */
     @Transactional
     public boolean join(String project, String name, String actor) {
@@ -218,9 +221,9 @@ public class Users {
     }
 
     /**
-     * Makes a project not a user's own any more; what a group of the directory gives stays.
+     * Ends a user's membership in a project, unless a group of the directory gives it.
      *
-     * @return whether an administrator had made it so
+     * @return whether an administrator had given it
      */
     @Transactional
     public boolean leave(String project, String name, String actor) {
@@ -235,7 +238,7 @@ public class Users {
         return left > 0;
     }
 
-    /** The user of the password file is there, with that password and every right. */
+    /** Ensures that the administrator of the password file exists, with this password and the role ADMIN. */
     @Transactional
     public void keepAdministrator(String password) {
         Optional<User> known = find(ADMINISTRATOR);
@@ -251,9 +254,9 @@ public class Users {
     }
 
     /**
-     * Keeps what the directory says of a user; makes the user who logs in for the first time.
+     * Stores a user's data from the directory. Creates the user at the first login.
      *
-     * @param projects codes; those that are no project yet are passed over
+     * @param projects codes; codes without a project are ignored
      */
     @Transactional
     public User confirm(String name, Set<Role> roles, Set<String> projects) {
@@ -273,7 +276,7 @@ public class Users {
         return after;
     }
 
-    /** The directory knows a user no more: nothing that was given counts until it does again. */
+    /** Marks a user as unknown to the directory: the login is closed until the directory knows the user again. */
     @Transactional
     public void gone(String name) {
         Optional<User> before = locked(name).filter(user -> user.origin() == Realm.DIRECTORY && !user.gone());
@@ -285,18 +288,17 @@ public class Users {
         }
     }
 
-    /** Whether a user could have this name. */
+    /** Returns whether a user may have this name. */
     public static boolean isName(String name) {
         return NAME.matcher(name).matches() && !TAKEN.contains(name);
     }
 
-    /** Has others wait who would change the user, until the transaction is over. */
+    /** Locks a user against other changes until the end of the transaction. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String name) {
         locked(name);
     }
 
-    /** The user of this name. */
     public Optional<User> find(String name) {
         return jdbc.sql(SELECT + "where u.name = :name")
                 .param("name", name)
@@ -311,7 +313,7 @@ public class Users {
                 .optional();
     }
 
-    /** At most {@code limit} users whose name comes after {@code after}, by name. */
+    /** Returns at most {@code limit} users with names after {@code after}, by name. */
     public List<User> page(String after, int limit) {
         return jdbc.sql(SELECT + "where u.name > :after order by u.name limit :limit")
                 .param("after", after)
@@ -320,7 +322,7 @@ public class Users {
                 .list();
     }
 
-    /** At most {@code limit} users whose own a project is, after the one of name {@code after}, by name. */
+    /** Returns at most {@code limit} members of a project with names after {@code after}, by name. */
     public List<User> members(String project, String after, int limit) {
         return jdbc.sql(SELECT + """
                         where u.name > :after and u.user_id in (

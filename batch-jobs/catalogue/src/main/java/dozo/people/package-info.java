@@ -1,4 +1,6 @@
-/** Who may what: users, their roles, projects and tokens, and one table of permissions. What is not in it is closed. */
+/**
+ * Users, their roles, projects and tokens, and the one table of permissions. An endpoint that is not in it is closed.
+ */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"ledger", "registry"})
 package dozo.people;

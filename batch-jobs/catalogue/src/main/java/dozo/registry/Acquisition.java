@@ -5,25 +5,24 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an experiment was acquired with, and when. Each may be unknown (null), and is counted as unknown then: never guessed,
- * never left out.
+ * How and when an experiment was acquired. Each value may be unknown (null), and is then counted as unknown: never
+ * guessed, never omitted.
  *
  * @param modality as DICOM codes it: {@code MR}, {@code MEG}, {@code EEG}
  * @param scanner an opaque code
- * @param day by the calendar where it was; not before 1900
+ * @param day by the local calendar of the place; not before 1900
  */
 public record Acquisition(
         @Nullable String modality,
         @Nullable String scanner,
         @Nullable LocalDate day) {
 
-    /** Nothing is known. */
     public static final Acquisition UNKNOWN = new Acquisition(null, null, null);
 
     private static final Pattern MODALITY = Pattern.compile("[A-Z0-9_]{1,16}");
     private static final LocalDate EARLIEST = LocalDate.of(1900, 1, 1);
 
-    /** Refuses what is no code ({@link Refusal}) or too long ago. */
+    /** Refuses malformed codes and days that are too long ago ({@link Refusal}). */
     public Acquisition {
         if (modality != null && !MODALITY.matcher(modality).matches()) {
             throw new Refusal(
@@ -39,7 +38,7 @@ public record Acquisition(
         }
     }
 
-    /** What is unknown here as the other one says it. */
+    /** Returns this with its unknown values taken from the other. */
     public Acquisition or(Acquisition other) {
         return new Acquisition(
                 modality == null ? other.modality : modality,

@@ -5,11 +5,11 @@ import java.util.List;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What the experiments that are seen were acquired with: what forms suggest. */
+/** The scanners and modalities of the experiments that a user may see, as suggestions in forms. */
 @Component
 public class Acquisitions {
 
-    /** So many are suggested at most. */
+    /** The maximum number of suggestions. */
     private static final int KNOWN_MAX = 200;
 
     private final JdbcClient jdbc;
@@ -18,7 +18,7 @@ public class Acquisitions {
         this.jdbc = jdbc;
     }
 
-    /** The scanners' codes, by code. */
+    /** Returns the scanners' codes, by code. */
     public List<String> scanners(Sight sight) {
         return jdbc.sql("""
                         select distinct e.scanner from experiment e join project p using (project_id)
@@ -31,7 +31,7 @@ public class Acquisitions {
                 .list();
     }
 
-    /** The modalities, by code. */
+    /** Returns the modalities, by code. */
     public List<String> modalities(Sight sight) {
         return jdbc.sql("""
                         select distinct e.modality from experiment e join project p using (project_id)

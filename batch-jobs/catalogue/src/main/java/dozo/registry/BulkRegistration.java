@@ -31,22 +31,25 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Registers the experiments of a CSV file, and says of every line what came of it. The same file again registers nothing. What is
- * registered stands there with its ledger rows in one transaction, however much it is (ADR 0029).
+ * Registers the experiments of a CSV file and reports the result for every line. The same file again registers nothing.
+ * All registrations are one transaction with their ledger rows, whatever their number (ADR 0029).
  */
 @Component
 public class BulkRegistration {
 
-    /** A file has at most so many bytes. */
+    /** The maximum size of a file in bytes. */
     public static final int BYTES_MAX = CsvFile.BYTES_MAX;
 
-    /** And at most so many lines with something in them, beside the heading. */
+    /** The maximum number of lines that are not empty, without the heading. */
     public static final int LINES_MAX = CsvFile.LINES_MAX;
 
-    /** What the index of words collects before it sorts it in: with 4 MB, sorting is nearly half of inserting. */
+    /**
+     * The size of the word index's pending list before it is sorted in: with 4 MB, sorting takes nearly half the time
+     * of inserting.
+     */
     private static final String WORDS_COLLECTED = "64MB";
 
-    /** So many experiments are told to the database at once. */
+    /** The number of experiments per statement. */
     private static final int BATCH = 5_000;
 
     private final JdbcClient jdbc;
@@ -54,22 +57,22 @@ public class BulkRegistration {
     private final InstantSource clock;
     private final TransactionTemplate transaction;
 
-    /** What becomes of the good lines of a file that has others. */
+    /** What happens to the valid lines if others are refused. */
     public enum Mode {
-        /** Nothing is registered unless all can be. */
+        /** Nothing is registered unless all lines can be. */
         ALL,
-        /** Each good line is registered. */
+        /** Each valid line is registered. */
         EACH;
 
-        /** Its word in REST. */
+        /** Returns its word in REST. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
 
         /**
-         * The mode of this word.
+         * Returns the mode with this word.
          *
-         * @throws Refusal when there is none
+         * @throws Refusal if there is none
          */
         public static Mode of(String word) {
             return Arrays.stream(values())
@@ -80,15 +83,15 @@ public class BulkRegistration {
     }
 
     /**
-     * What came of a file.
+     * The result for a file.
      *
-     * @param encoding that was taken
-     * @param separator that was taken
-     * @param lines one for each that is not empty, in the file's order
+     * @param encoding the encoding that was used
+     * @param separator the separator that was used
+     * @param lines one for each line that is not empty, in the file's order
      */
     public record Answer(String encoding, char separator, List<Verdict> lines) {
 
-        /** How many lines have this outcome. */
+        /** Returns the number of lines with this outcome. */
         public long count(Outcome outcome) {
             return lines.stream().filter(line -> line.outcome() == outcome).count();
         }
@@ -102,7 +105,7 @@ public class BulkRegistration {
         this.transaction = new TransactionTemplate(transactions);
     }
 
-    /** Registers what a file asks for; what a line does not say is unknown. */
+    /** Registers the experiments of a file; empty cells are unknown. */
     public Answer register(
             Sight sight, InputStream csv, @Nullable String encoding, Mode mode, boolean dryRun, String actor)
             throws IOException {
@@ -115,13 +118,13 @@ public class BulkRegistration {
     }
 
     /**
-     * Registers what a file asks for.
+     * Registers the experiments of a file.
      *
-     * @param sight a project that is not seen is as one that is not there, and what it holds is not told
-     * @param encoding its name; null: it is told by the bytes
-     * @param dryRun nothing is registered; the verdicts are those that it would have
-     * @param guesses by whose answers cells are filled that are empty; null: they stay so
-     * @throws Refusal when the file as a whole cannot be understood, or is too large
+     * @param sight a project that is not visible is treated as missing, and nothing about its experiments is shown
+     * @param encoding its name; null: detected from the bytes
+     * @param dryRun nothing is registered; the verdicts are those of a registration
+     * @param guesses values for empty cells; null: they stay empty
+     * @throws Refusal if the file as a whole cannot be parsed, or is too large
      */
     public Answer register(
             Sight sight,
@@ -156,7 +159,7 @@ public class BulkRegistration {
         return new Answer(file.encoding(), file.separator(), verdicts);
     }
 
-    /** The row with what its folder says in the place of empty cells. */
+    /** Returns the row with its empty cells filled from the content of its folder. */
     private static Row<RegistrationColumn> filled(
             Row<RegistrationColumn> row, Function<Path, Guess> guesses, Map<Integer, Filling> fillings) {
         Path source = row.refusal() == null ? Wish.sourceOf(row).orElse(null) : null;
@@ -183,7 +186,7 @@ public class BulkRegistration {
                 .toList();
     }
 
-    /** The lines with their sources where they lie in fact. */
+    /** Returns the lines with their sources resolved. */
     private List<JudgedLine> placed(Sight sight, List<JudgedLine> lines) {
         Map<String, List<Path>> said = new HashMap<>();
         jdbc.sql("select code, source_roots from project where code = any(:codes)")
@@ -202,7 +205,10 @@ public class BulkRegistration {
                 .toList();
     }
 
-    /** What was taken by others since it was judged is refused; then nothing is registered if all had to be. */
+    /**
+     * Registers the wishes. Those that others have taken since they were judged are refused; in mode {@code ALL}
+     * nothing is registered then.
+     */
     private List<JudgedLine> registered(List<JudgedLine> lines, Mode mode, String actor) {
         List<Wish> wishes = wishes(lines);
         Set<Path> free = new HashSet<>();
@@ -229,7 +235,10 @@ public class BulkRegistration {
                 .toList();
     }
 
-    /** Only for this transaction. What was collected is found as well; the next vacuum sorts it in. */
+    /**
+     * Enlarges the pending list for this transaction only. Queries also find what is in it; the next vacuum sorts it
+     * in.
+     */
     private void collectWords() {
         jdbc.sql("select set_config('gin_pending_list_limit', :size, true)")
                 .param("size", WORDS_COLLECTED)
@@ -237,7 +246,7 @@ public class BulkRegistration {
                 .single();
     }
 
-    /** Registers those whose name and folder are free still, and says which that were by their folders. */
+    /** Registers those whose name and folder are still free, and returns their folders. */
     private List<Path> insert(List<Wish> wishes, String actor) {
         return jdbc.sql("""
                         insert into experiment (project_id, code, title, source_kind, source_root, source_bound, modality, scanner,
@@ -281,7 +290,7 @@ public class BulkRegistration {
                 .list();
     }
 
-    /** Last of all: the ledger is kept from others from here to the transaction's end. */
+    /** Appends to the ledger. It comes last, because it locks the ledger until the end of the transaction. */
     private void tell(List<Wish> wishes, String actor) {
         for (int from = 0; from < wishes.size(); from += BATCH) {
             List<Subject> told = wishes.subList(from, Math.min(wishes.size(), from + BATCH)).stream()

@@ -20,8 +20,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * What sites can do, as each look at one found it. Kept for people: whoever works with a site looks itself, and believes
- * nothing that is kept.
+ * The capabilities of sites, as found by each check, for people to read. Code that works with a site checks it itself
+ * and does not rely on these.
  */
 @Component
 public class Capabilities {
@@ -32,14 +32,14 @@ public class Capabilities {
     private final InstantSource clock;
 
     /**
-     * What a site can do, since when, and when that was last seen. Digests by another command of the same kind are no change: which is
-     * faster is a matter of the moment. Nor is it one whether archives are taken: SFTP does the same, and a site that has no channel to spare
-     * just then does not show its tar.
+     * What a site can do, since when, and when that was last seen. Digests by another command of the same kind are no
+     * change, because the faster one varies. Nor is a change in whether archives can be unpacked: SFTP serves as well,
+     * and a site without a free channel at that moment does not show its tar.
      *
      * @param digest how digests are computed there, as in receipts
-     * @param digestBytesPerSecond how fast, as last measured; 0: not measured
+     * @param digestBytesPerSecond the last measured rate; 0: not measured
      * @param unpacksTar whether files can be sent there as archives
-     * @param cacheTool what has the site's memory forget files; null: reads there are warm
+     * @param cacheTool the tool that drops files from the site's cache; null: reads there are warm
      * @param clockAheadSeconds how far its clock was ahead of ours; null: not measured
      */
     public record Capability(
@@ -72,12 +72,12 @@ public class Capabilities {
                     check.clockAhead().map(Duration::toSeconds).orElse(null));
         }
 
-        /** The kind of the digest method: {@code exec}, {@code check-file}, {@code read-back}. */
+        /** Returns the kind of the digest method: {@code exec}, {@code check-file}, {@code read-back}. */
         private String digestKind() {
             return digest.split(" ", 2)[0];
         }
 
-        /** In words, without what differs from one look to the next. */
+        /** Describes it, without values that differ from one check to the next. */
         private String words() {
             return "%s; digests by %s; %s; %s; %s; %s; extensions %s"
                     .formatted(
@@ -90,7 +90,7 @@ public class Capabilities {
                             String.join(" ", extensions));
         }
 
-        /** What this can no more of what another could, a few words each. */
+        /** Returns what this lacks compared with an earlier one, a few words each. */
         private List<String> lostOf(Capability before) {
             List<String> lost = new ArrayList<>();
             if (!before.digest.equals(digest) && rank(digestKind()) > rank(before.digestKind())) {
@@ -120,7 +120,7 @@ public class Capabilities {
         this.clock = clock;
     }
 
-    /** What holds of a site; empty before anyone has looked. */
+    /** Returns the present capabilities of a site; empty before its first check. */
     public Optional<Capability> of(int siteId) {
         return jdbc.sql("select * from site_capability where site_id = :site order by site_capability_id desc limit 1")
                 .param("site", siteId)
@@ -129,14 +129,14 @@ public class Capabilities {
     }
 
     /**
-     * Keeps what a look at a site found: its room, if it tells; the rest if the site can be used, for what could not be tried is
-     * not known. What the site can do otherwise than before is in the ledger.
+     * Stores what a check of a site found: its free space, if it reports that, and the rest if the site is usable,
+     * because what could not be tried is unknown. Changes are recorded in the ledger.
      *
-     * @return what the site can no more since it was looked at before, a few words each
+     * @return what the site can no longer do since the previous check, a few words each
      */
     @Transactional
     public List<String> keep(Site site, SiteCheck check, String actor) {
-        // NB: a full site cannot be used, and it is then that somebody asks how full it is. One that says 0 bytes tells
+        // NB: a full site is not usable, and that is when its space matters. A site that reports 0 bytes reports
         // nothing.
         check.space().filter(space -> space.totalBytes() > 0).ifPresent(space -> capacities.keep(site.id(), space));
         if (!check.usable()) {

@@ -13,7 +13,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** How much room sites had, a row a day and at most two years of them; and what follows from that. */
+/** The space of sites, one row a day for at most two years, and the forecast from it. */
 @Component
 public class Capacities {
 
@@ -27,10 +27,10 @@ public class Capacities {
         this.clock = clock;
     }
 
-    /** How full a site is, and when it will be; empty before a look has told of its room. */
+    /** Returns how full a site is and when it will be full; empty before a check has found its space. */
     public Optional<Capacity> of(int siteId) {
         Instant now = clock.instant();
-        // NB: the last look counts, however old it is.
+        // NB: the last check counts, however old it is.
         List<Seen> history = jdbc.sql("""
                         select seen_at, total_bytes, free_bytes from site_space
                         where site_id = :site and (seen_at >= :from
@@ -45,7 +45,7 @@ public class Capacities {
         return history.isEmpty() ? Optional.empty() : Optional.of(Capacity.of(history, now));
     }
 
-    /** Keeps what a look has found, in place of an earlier one of the same day. */
+    /** Stores what a check found, in place of an earlier check on the same day. */
     @Transactional
     public void keep(int siteId, Space space) {
         Instant now = clock.instant();
@@ -61,7 +61,7 @@ public class Capacities {
                 .param("day", today)
                 .param("now", Timestamp.from(now))
                 .param("total", space.totalBytes())
-                // What a server says is not believed to be in order.
+                // A server may report more free bytes than there are in total.
                 .param("free", Math.clamp(space.freeBytes(), 0, space.totalBytes()))
                 .update();
         jdbc.sql("delete from site_space where site_id = :site and day < :oldest")

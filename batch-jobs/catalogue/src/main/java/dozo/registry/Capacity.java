@@ -8,13 +8,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How full a site is, and when it will be: by a straight line through what was free on the days before.
+ * How full a site is, and when it will be full: by a straight line through the free space of the days before.
  *
- * @param seenAt when it was last looked at
- * @param freeBytes free for us then
- * @param percentFull what is not free, in percent of the whole; 100 only where it is full
- * @param outlook what the days before say
- * @param bytesPerDay what is free becomes less by so much a day; null: too little is known, or it becomes no less
+ * @param seenAt when it was last checked
+ * @param freeBytes free for Dozo at that time
+ * @param percentFull the used share in percent; 100 only if it is full
+ * @param outlook the forecast
+ * @param bytesPerDay by how much the free space shrinks per day; null: too little is known, or it does not shrink
  * @param fullAt when nothing will be free, never before now; null unless the outlook is {@link Outlook#FILLING}
  */
 public record Capacity(
@@ -26,10 +26,10 @@ public record Capacity(
         @Nullable Long bytesPerDay,
         @Nullable Instant fullAt) {
 
-    /** Disks are not bought from one day to the next. */
+    /** Buying disks takes time. */
     private static final Duration PRESSING = Duration.ofDays(90);
 
-    /** What is older says little of what comes. */
+    /** Older values say little about the future. */
     static final Duration HISTORY = Duration.ofDays(28);
 
     /** A line through fewer days, or a shorter time, would be a guess. */
@@ -37,29 +37,29 @@ public record Capacity(
 
     static final Duration SPAN_MIN = Duration.ofDays(7);
 
-    /** A day that is further away than this is not told: nobody would order disks by it. */
+    /** A date further away than this is not reported: nobody would order disks for it. */
     static final int YEARS_MAX = 10;
 
-    /** A file system that grew by more than this was enlarged: what was free before says nothing then. */
+    /** A file system that grew by more than this was enlarged: its earlier free space is then ignored. */
     private static final double ENLARGED = 1.01;
 
     private static final double DAY_SECONDS = 86_400;
 
-    /** What the days before say. */
+    /** The forecast. */
     public enum Outlook {
-        /** There is a day on which it will be full. */
+        /** It will be full on a known day. */
         FILLING,
-        /** Next to nothing is free. */
+        /** Almost nothing is free. */
         FULL,
-        /** Full in more than ten years. */
+        /** It will be full in more than ten years. */
         FAR,
-        /** It was looked at on too few days of the last four weeks. */
+        /** It was checked on too few days of the last four weeks. */
         TOO_LITTLE_KNOWN,
-        /** What is free did not become less in these weeks. */
+        /** The free space did not shrink in these weeks. */
         NOT_FILLING
     }
 
-    /** Room at one time. */
+    /** The space at one time. */
     record Seen(Instant at, long totalBytes, long freeBytes) {
 
         boolean full() {
@@ -67,15 +67,15 @@ public record Capacity(
         }
     }
 
-    /** Whether somebody should see to it now: it is full, or will be within 90 days. */
+    /** Returns whether somebody should act now: it is full, or will be within 90 days. */
     public boolean pressing(Instant now) {
         return outlook == Outlook.FULL || (fullAt != null && fullAt.isBefore(now.plus(PRESSING)));
     }
 
     /**
-     * What this history says at a time.
+     * Returns the forecast of a history at a time.
      *
-     * @param history from the oldest on, at most one a day; the last is what holds
+     * @param history the oldest first, at most one a day; the last is the present state
      */
     static Capacity of(List<Seen> history, Instant now) {
         List<Seen> counting = sinceEnlarged(history.stream()
@@ -104,7 +104,7 @@ public record Capacity(
         return told(last, Outlook.FILLING, bytesPerDay, full.isBefore(now) ? now : full);
     }
 
-    /** By the line with the least squares, in bytes; at least two times are needed. */
+    /** Returns the slope of the least-squares line, in bytes per day; at least two times are needed. */
     private static double fillingPerDay(List<Seen> seen) {
         Instant first = seen.getFirst().at();
         double meanDay =

@@ -2,7 +2,7 @@ package dozo.registry;
 
 import java.util.regex.Pattern;
 
-/** The opaque names of projects, experiments and sites; they become folder names at a site. */
+/** Checks the opaque names of projects, experiments and sites; they become folder names at a site. */
 public final class Code {
 
     private static final Pattern FORM = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,63}");
@@ -11,9 +11,9 @@ public final class Code {
     private Code() {}
 
     /**
-     * The code, if it is one.
+     * Returns the code if it is valid.
      *
-     * @throws Refusal when it is none
+     * @throws Refusal if it is not
      */
     public static String checked(String field, String code) {
         if (!FORM.matcher(code).matches()) {
@@ -35,7 +35,7 @@ public final class Code {
         return title;
     }
 
-    /** Whether this is a line of text: no line breaks, no other control characters, nothing that is half a character. */
+    /** Returns whether this is a line of text: without line breaks, other control characters or unpaired surrogates. */
     public static boolean isText(String text) {
         return text.codePoints().noneMatch(c -> switch (Character.getType(c)) {
             case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->

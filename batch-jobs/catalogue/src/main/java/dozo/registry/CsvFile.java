@@ -23,23 +23,23 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A CSV file with a heading, as spreadsheets write it: of UTF-8 or Shift-JIS, with commas, semicolons or tabs.
+ * A CSV file with a heading, as spreadsheets write it: in UTF-8 or Shift-JIS, with commas, semicolons or tabs.
  *
- * @param lines what the rows ask for, each by itself, without those that have nothing in any cell
+ * @param lines the result for each row that is not empty
  */
 public record CsvFile<L>(String encoding, char separator, List<L> lines) {
 
-    /** A file has at most so many bytes. */
+    /** The maximum size of a file. */
     public static final int BYTES_MAX = 32 * 1024 * 1024;
 
-    /** Rows with something in them. */
+    /** The maximum number of rows that are not empty. */
     public static final int LINES_MAX = 100_000;
 
     private static final int COLUMNS_MAX = 100;
     private static final int CELL_LENGTH_MAX = 16_384;
     private static final int ROW_LENGTH_MAX = 65_536;
 
-    /** The first is the one that is taken where the heading has none of them. */
+    /** The first is used if the heading has none of them. */
     private static final List<Character> SEPARATORS = List.of(',', ';', '\t');
 
     private static final char NO_CHARACTER = '\uFFFD';
@@ -47,29 +47,29 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
     private static final Pattern LINE_BREAK = Pattern.compile("\\R");
     private static final Pattern LINE = Pattern.compile("line (\\d+)");
 
-    /** What a column is for, by the names that its heading may have. */
+    /** A column and the names that its heading may have. */
     public interface Column {
 
         /** The name of the enum's constant. */
         String name();
 
-        /** The field's name as in REST. */
+        /** Returns the field's name as in REST. */
         default String field() {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        /** Its other names. */
+        /** Returns its other names. */
         List<String> others();
 
-        /** Whether a file has to have it. */
+        /** Returns whether a file must have it. */
         boolean required();
 
-        /** Whether a line break in a cell is a space; in all others it is refused. */
+        /** Returns whether a line break in a cell counts as a space; all other columns refuse it. */
         default boolean ofLines() {
             return false;
         }
 
-        /** Whether nothing that stands in it is read, however many there are. */
+        /** Returns whether its content is ignored; a file may have several such columns. */
         default boolean passedOver() {
             return false;
         }
@@ -78,14 +78,14 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
     /**
      * A row.
      *
-     * @param line where it begins, the first line of the file being 1
-     * @param cells those with something in them
-     * @param refusal why it cannot be understood; null: it can
+     * @param line where it begins; the first line of the file is 1
+     * @param cells those that are not empty
+     * @param refusal why it cannot be parsed; null: it can
      */
     public record Row<C extends Column>(
             int line, Map<C, String> cells, @Nullable Refusal refusal) {
 
-        /** A cell without space around it; null: there is nothing in it. */
+        /** Returns a cell without surrounding space; null if it is empty. */
         public @Nullable String stripped(C column) {
             String cell = cells.get(column);
             return cell == null ? null : cell.strip();
@@ -98,11 +98,11 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
     /**
      * Reads a file.
      *
-     * @param encoding its name; null: it is told by the bytes
+     * @param encoding its name; null: detected from the bytes
      * @param columns all that it may have
-     * @param judge what a row asks for
-     * @throws Refusal when the file is too large, the encoding cannot be told, the heading is not understood, or there are too
-     *     many rows
+     * @param judge turns a row into its result
+     * @throws Refusal if the file is too large, its encoding is ambiguous, its heading is invalid, or it has too many
+     * rows
      */
     public static <C extends Column, L> CsvFile<L> read(
             InputStream csv, @Nullable String encoding, List<C> columns, Function<Row<C>, L> judge) throws IOException {
@@ -133,7 +133,8 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                 if (lines.size() == LINES_MAX) {
                     throw new Refusal("file", "the file has more than %,d lines: split it", LINES_MAX);
                 }
-                // NB: at once, so that no cells are kept: of a hundred thousand lines they would fill the heap.
+                // NB: each row is judged at once, so that no cells are kept: those of a hundred thousand lines would
+                // fill the heap.
                 lines.add(judge.apply(row(heading, record, text.encoding())));
             }
         }
@@ -168,7 +169,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
         return Code.isText(cell) ? null : new Refusal(column.field(), "it contains control characters or line breaks");
     }
 
-    /** What comes behind such a place may be anything, so nothing of it is read. */
+    /** Returns the row for a parse error. Nothing after it is read, because it may be misinterpreted. */
     private static <C extends Column> Row<C> broken(CsvParseException broken) {
         String reason = String.valueOf(broken.getMessage());
         Matcher line = LINE.matcher(reason);
@@ -181,7 +182,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                         reason));
     }
 
-    /** The heading under the separator by which most of its names are known. */
+    /** Returns the heading, split by the separator that yields the most known names. */
     private static <C extends Column> Heading<C> heading(CsvText text, List<C> columns) {
         Heading<C> best = null;
         List<String> names = List.of();
@@ -201,7 +202,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
         return requireNonNull(best);
     }
 
-    /** The column with this heading, in any case and with space around it. */
+    /** Returns the column with this heading, ignoring case and surrounding space. */
     private static <C extends Column> Optional<C> column(List<C> columns, String heading) {
         String name = heading.strip().toLowerCase(Locale.ROOT);
         return columns.stream()
@@ -210,7 +211,7 @@ public record CsvFile<L>(String encoding, char separator, List<L> lines) {
                 .findFirst();
     }
 
-    /** All names that are accepted, for people. */
+    /** Lists all valid names, for people. */
     private static String accepted(List<? extends Column> columns) {
         return columns.stream()
                 .filter(column -> !column.passedOver())

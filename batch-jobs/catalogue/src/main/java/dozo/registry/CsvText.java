@@ -12,10 +12,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a text file with the encoding that they are in. It is never guessed where two could be meant: then it has to be
- * said.
+ * The bytes of a text file with their encoding. If two encodings are possible, the encoding must be given; it is never
+ * guessed.
  *
- * @param from where the text begins: after the mark of the byte order, if there is one
+ * @param from where the text begins: after the byte order mark, if there is one
  */
 @SuppressWarnings("ArrayRecordComponent") // a file's content; read once
 record CsvText(byte[] bytes, int from, Charset charset) {
@@ -23,7 +23,7 @@ record CsvText(byte[] bytes, int from, Charset charset) {
     private static final Charset SHIFT_JIS = Charset.forName("windows-31j");
     private static final String FIELD = "encoding";
 
-    /** What could be meant by the bytes of all lines together. */
+    /** The possible encodings of all lines together. */
     private static final class Bytes {
         private boolean allUtf8 = true;
         private boolean surelyUtf8;
@@ -44,10 +44,10 @@ record CsvText(byte[] bytes, int from, Charset charset) {
     }
 
     /**
-     * The text in the encoding that is said, or in the one that its bytes tell.
+     * Returns the text in the given encoding, or in the one detected from its bytes.
      *
-     * @param said its name; null: nothing is said
-     * @throws Refusal when it can be told by nothing
+     * @param said its name; null: not given
+     * @throws Refusal if the encoding cannot be determined
      */
     static CsvText of(byte[] bytes, @Nullable String said) {
         Optional<CsvText> marked = byMark(bytes);
@@ -65,12 +65,12 @@ record CsvText(byte[] bytes, int from, Charset charset) {
         return marked.orElseGet(() -> new CsvText(bytes, 0, charset));
     }
 
-    /** Its name: {@code UTF-8}, {@code UTF-16LE}, {@code windows-31j}. */
+    /** Returns the encoding's name: {@code UTF-8}, {@code UTF-16LE}, {@code windows-31j}. */
     String encoding() {
         return charset.name();
     }
 
-    /** The text; what are no characters in its encoding is U+FFFD. */
+    /** Returns a reader of the text; invalid bytes become U+FFFD. */
     Reader reader() {
         return new InputStreamReader(new ByteArrayInputStream(bytes, from, bytes.length - from), charset);
     }
@@ -99,14 +99,14 @@ record CsvText(byte[] bytes, int from, Charset charset) {
     }
 
     /**
-     * A line that is no UTF-8 decides for Shift-JIS only where not one other line is UTF-8: in a file of both, Shift-JIS would
-     * make nonsense of what is UTF-8, and mostly without an error.
+     * Detects the encoding. A line that is invalid in UTF-8 means Shift-JIS only if no other line is surely UTF-8: in a
+     * mixed file, Shift-JIS would garble the UTF-8 lines, mostly without an error.
      */
     private static Charset told(byte[] bytes) {
         Bytes evidence = new Bytes();
         int start = 0;
         for (int i = 0; i <= bytes.length; i++) {
-            // NB: no character of either encoding has this byte for a part.
+            // NB: in both encodings this byte is never part of a longer character.
             if (i == bytes.length || bytes[i] == '\n') {
                 evidence.line(ByteBuffer.wrap(bytes, start, i - start));
                 start = i + 1;
@@ -149,8 +149,8 @@ record CsvText(byte[] bytes, int from, Charset charset) {
     }
 
     /**
-     * Whether there is a character of three bytes or more, as Japanese ones are in UTF-8. Such of two, as accented letters, can be
-     * half-width katakana of Shift-JIS as well.
+     * Returns whether there is a character of three or more bytes, as Japanese ones are in UTF-8. A character of two
+     * bytes, such as an accented letter, can also be half-width katakana in Shift-JIS.
      */
     private static boolean hasLongCharacter(byte[] utf8) {
         for (byte b : utf8) {

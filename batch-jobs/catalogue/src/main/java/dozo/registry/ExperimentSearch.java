@@ -17,15 +17,18 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Finds experiments by what people remember of them. */
+/** Finds experiments by what people remember about them. */
 @Component
 @EnableConfigurationProperties(RiskSettings.class)
 public class ExperimentSearch {
 
-    /** A text that is searched for has at most so many characters. */
+    /** The maximum length of a search text in characters. */
     public static final int TEXT_LENGTH_MAX = 200;
 
-    /** What these say of may be lost, or will get no second copy by itself: an experiment of which one stands is at risk. */
+    /**
+     * The problems that mean that data may be lost, or gets no second copy without help. An experiment with such an
+     * open finding is at risk.
+     */
     private static final Problem[] RISKS = {
         Problem.SOURCE_MISSING,
         Problem.SOURCE_EMPTY,
@@ -41,8 +44,8 @@ public class ExperimentSearch {
     };
 
     /**
-     * The state of an experiment {@code e} with its protection {@code t} at a site: the first that holds. Without a manifest, a
-     * source that is not there has not come yet.
+     * The state of an experiment {@code e} with its protection {@code t} at a site: the first condition that holds.
+     * Without a manifest, a missing source has not arrived yet.
      */
     private static final String STATE = """
             case
@@ -83,7 +86,7 @@ public class ExperimentSearch {
                               where f.experiment_id = e.experiment_id and f.ended_at is null and f.released_at is null))
             """;
 
-    /** The page first, then how those on it stand. */
+    /** Selects the page first, then computes the states on it. */
     private static final String IN_ANY_STATE = """
             select e.*,\s""" + STATE + """
                 as state
@@ -97,32 +100,35 @@ public class ExperimentSearch {
     private final RiskSettings settings;
     private final InstantSource clock;
 
-    /** How an experiment stands at a site: it is in exactly one of these, and may be frozen beside that. */
+    /** The state of an experiment at a site. It is in exactly one of these, and may be frozen in addition. */
     public enum State {
         /** Registered, and nothing of it was ever sealed. */
         PLANNED,
-        /** An origin tells of more than it has delivered so far, whatever of it is verified already. */
+        /** An origin lists more than it has delivered so far, even if some of it is verified already. */
         ARRIVING,
-        /** Its manifest is sealed; something of it waits for its copy. */
+        /** Its manifest is sealed; some of it waits for its copy. */
         COMPLETE,
-        /** The run that is under way has yet to send some of it. */
+        /** The current run has yet to send some of it. */
         COPYING,
         /** Every entry of its current manifest has a receipt. */
         VERIFIED,
-        /** A finding says that something may be lost, or something has waited too long for its copy; before all others. */
+        /** A finding says that data may be lost, or data has waited too long for its copy. It precedes all others. */
         AT_RISK,
-        /** Nothing is done with it until it is released. Only asked for: of what was known before, it is in one of the others. */
+        /**
+         * It is not processed until it is released. Only a filter: the experiment also has one of the other states, by
+         * what was known before.
+         */
         FROZEN;
 
-        /** Its word in REST. */
+        /** Returns its word in REST. */
         public String word() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
 
         /**
-         * The state of this word.
+         * Returns the state with this word.
          *
-         * @throws Refusal when there is none
+         * @throws Refusal if there is none
          */
         public static State of(String word) {
             return Arrays.stream(values())
@@ -136,10 +142,10 @@ public class ExperimentSearch {
     }
 
     /**
-     * Which experiments are wanted; null: any.
+     * Selects experiments; null: any.
      *
-     * @param text in the code or title, wherever and in any case; or the beginning of the project's code, or of
-     *     {@code project/code}
+     * @param text part of the code or title, in any case; or the beginning of the project's code, or of
+     * {@code project/code}
      * @param from acquired on this day or later
      * @param until acquired on this day or earlier
      */
@@ -152,10 +158,9 @@ public class ExperimentSearch {
             @Nullable LocalDate until,
             @Nullable State state) {
 
-        /** All experiments. */
         public static final Filter ALL = new Filter(null, null, null, null, null, null, null);
 
-        /** Refuses a text that is too long ({@link Refusal}). */
+        /** Refuses a text that is too long or not one line ({@link Refusal}). */
         public Filter {
             if (text != null && (text.length() > TEXT_LENGTH_MAX || !Code.isText(text))) {
                 throw new Refusal("q", "expected one line of at most %d characters", TEXT_LENGTH_MAX);
@@ -177,8 +182,9 @@ public class ExperimentSearch {
     }
 
     /**
-     * How one after the other stands, until the page is full. `offset 0` keeps the state out of what the planner guesses: taken for
-     * one in 200, it would be found for all of them first. What a state takes at least stands beside it: rare ones are soon found among few.
+     * Returns the query for one state. It computes the states one by one until the page is full. {@code offset 0} hides
+     * the state from the planner, which would expect one in 200 to match and compute it for all experiments first.
+     * {@code atLeast} is a necessary condition of the state, by which rare states are found quickly.
      */
     private static String inState(String atLeast) {
         return """
@@ -222,12 +228,12 @@ public class ExperimentSearch {
         };
     }
 
-    /** How an experiment stands at a site. */
+    /** Returns the state of an experiment at a site. */
     public State state(int experiment, int site) {
         return page(Filter.ALL, site, experiment - 1, 1).getFirst().state();
     }
 
-    /** How many experiments that are seen are at risk at a site, counted up to one more than {@link Findings#COUNTED_MAX}. */
+    /** Counts the visible experiments that are at risk at a site, up to one more than {@link Findings#COUNTED_MAX}. */
     public long countAtRisk(Sight sight, int site) {
         Filter atRisk = new Filter(null, null, null, null, null, null, State.AT_RISK);
         return page(sight, atRisk, site, 0, Findings.COUNTED_MAX + 1).size();
@@ -238,9 +244,9 @@ public class ExperimentSearch {
     }
 
     /**
-     * At most {@code limit} of the experiments that are seen and wanted with an id above {@code after}, by id.
+     * Returns at most {@code limit} visible, selected experiments with an id above {@code after}, by id.
      *
-     * @param site at which their state counts; at none nothing of them is sealed
+     * @param site the site of the states; a site that does not exist has no sealed data
      */
     public List<Found> page(Sight sight, Filter wanted, int site, int after, int limit) {
         String text = wanted.text == null ? null : wanted.text.strip().toLowerCase(Locale.ROOT);
@@ -270,7 +276,10 @@ public class ExperimentSearch {
                 .list();
     }
 
-    /** The projects whose codes are like this. Asked first: a question within the other one would keep it from its indexes. */
+    /**
+     * Returns the projects with codes like this. This is a separate query, because a subquery would keep the main query
+     * from its indexes.
+     */
     private Integer[] projects(String pattern) {
         return jdbc.sql("select project_id from project where lower(code) like :pattern")
                 .param("pattern", pattern)
@@ -279,7 +288,7 @@ public class ExperimentSearch {
                 .toArray(Integer[]::new);
     }
 
-    /** The text as a pattern that only it is like. */
+    /** Escapes the text for a pattern that matches only the text. */
     private static String literally(String text) {
         return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_");
     }

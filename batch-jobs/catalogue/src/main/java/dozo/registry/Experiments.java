@@ -31,16 +31,15 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The experiments. */
 @Component
 public class Experiments {
 
-    /** Of an experiment that who asks may not see, not even the name is told. */
+    /** The message if the user may not see the other experiment: not even its name is shown. */
     public static final String FOREIGN_SOURCE = "this folder is already the source of an experiment of another project";
 
     static final String REGISTERED = "experiment.registered";
 
-    /** What the ledger tells of every experiment that is registered. */
+    /** The ledger's details of every registered experiment. */
     static final List<String> TOLD = List.of("source_sha256", "kind", "modality", "scanner", "acquired");
 
     private static final int PATH_LENGTH_BYTES_MAX = 4_096;
@@ -77,9 +76,9 @@ public class Experiments {
      * @param project its project's code
      * @param code opaque; with the project's it names the folder at a site
      * @param source the folder its files are in
-     * @param bound whether the source lies below a root of the project: then there is no link on the way to it
-     * @param list what says what the source holds; null: it is walked
-     * @param acquisition what it was acquired with, and when, as far as that is known
+     * @param bound whether the source is below a root of the project, without a link on its path
+     * @param list the file list of the source; null: the source is walked
+     * @param acquisition how and when it was acquired, as far as known
      */
     public record Experiment(
             int id,
@@ -95,14 +94,14 @@ public class Experiments {
             String registeredBy) {
 
         /**
-         * The path to open the source by, without following a link. Of one that is bound, that is what it was registered by: a link
-         * that somebody has put there since leads nowhere. Of all others it is where the links on the way lead now.
+         * Returns the path for opening the source without following a link. For a bound source it is the registered
+         * path: a link placed there later is not followed. For all others, the links on the path are resolved now.
          */
         public Path opened() {
             return bound ? source : withoutLinks(source);
         }
 
-        /** {@code project/experiment}: how people and the ledger name it, and its folder at a site. */
+        /** Returns {@code project/experiment}: its name for people and the ledger, and its folder at a site. */
         public String name() {
             return project + "/" + code;
         }
@@ -116,8 +115,7 @@ public class Experiments {
     }
 
     /**
-     * Registers an experiment that is walked, and of which it is unknown what it was acquired with, and when, for somebody who
-     * may register everything.
+     * Registers an experiment that is walked and whose acquisition is unknown, for a user who may register everything.
      */
     @Transactional
     public Experiment register(String project, String code, String title, Path source, String actor) {
@@ -127,10 +125,9 @@ public class Experiments {
     /**
      * Registers an experiment whose files are in a folder of the service's machine.
      *
-     * @param sight what of all there is whoever asks may see: if not everything, folder and list have to lie below a root of the
-     *     project
-     * @throws Refusal when the project is not there, the code is malformed or taken, the folder is not there, in none of the roots
-     *     or another experiment's, the list is not there or in none of the roots, or it was acquired in the future
+     * @param sight what the user may see: if not everything, folder and list must be below a root of the project
+     * @throws Refusal if the project is missing, the code is malformed or taken, the folder is missing, outside the
+     * roots or another experiment's, the list is missing or outside the roots, or it was acquired in the future
      */
     @Transactional
     public Experiment register(
@@ -157,14 +154,14 @@ public class Experiments {
     }
 
     /**
-     * Registers an experiment that an origin delivers into a folder of ours, which need not be there yet; or that it found in a folder,
-     * which has to be. No link is followed on the way to it.
+     * Registers an experiment that an origin delivers into one of Dozo's folders, which need not exist yet, or that an
+     * origin found in an existing folder. No link on its path is followed.
      *
-     * @param kind of a file system: the folder is the origin's, and stays where it is
+     * @param kind for a file system, the folder is the origin's and stays where it is
      * @param root without links
-     * @param sight what of all there is whoever accepts it may see
-     * @throws Refusal when the project is not there, the code is malformed or taken, the found folder is not there or another
-     *     experiment's, or it was acquired in the future
+     * @param sight what the accepting user may see
+     * @throws Refusal if the project is missing, the code is malformed or taken, the found folder is missing or another
+     * experiment's, or it was acquired in the future
      */
     @Transactional
     public Experiment registerCollected(
@@ -231,10 +228,10 @@ public class Experiments {
     }
 
     /**
-     * Notes that the folder of an experiment has another name now. Its list, if it has one, stays.
+     * Records that the folder of an experiment was renamed. Its list, if it has one, stays.
      *
      * @param root without links
-     * @throws Refusal when the folder is another experiment's
+     * @throws Refusal if the folder is another experiment's
      */
     @Transactional
     public void moved(Experiment experiment, Path root, String actor) {
@@ -253,7 +250,7 @@ public class Experiments {
                 Map.of("before", "folder " + digest(experiment.source()), "after", "folder " + digest(root)));
     }
 
-    /** Has others wait who would change the experiment, until the transaction is over. */
+    /** Locks an experiment against other changes until the end of the transaction. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String project, String code) {
         jdbc.sql("""
@@ -263,12 +260,12 @@ public class Experiments {
     }
 
     /**
-     * Sets what says what an experiment's source holds; it counts from the next look on.
+     * Sets or removes the file list of an experiment's source, effective from the next look.
      *
-     * @param list null: it is walked
-     * @param sight if it is not of everything, the list has to lie below a root of the project
-     * @return the experiment as it is now, nothing if there is none
-     * @throws Refusal when the list is not there, or in none of the roots
+     * @param list null: the source is walked
+     * @param sight if it is not of everything, the list must be below a root of the project
+     * @return the changed experiment; empty if there is none
+     * @throws Refusal if the list is missing, or outside the roots
      */
     @Transactional
     public Optional<Experiment> setList(
@@ -325,12 +322,15 @@ public class Experiments {
         return detail;
     }
 
-    /** Of a path's bytes: people name folders after people, and what is in the ledger stays. The path is with the experiment. */
+    /**
+     * Returns the digest of a path's bytes: folders may be named after people, and ledger rows are permanent. The
+     * experiment has the path itself.
+     */
     private static String digest(Path path) {
         return Digest.ofContent(FilePath.rawBytes(path)).toString();
     }
 
-    /** The values of {@link #TOLD}, in that order. */
+    /** Returns the values of {@link #TOLD}, in that order. */
     static List<String> told(Path source, SourceKind kind, Acquisition acquisition) {
         return List.of(
                 digest(source),
@@ -355,7 +355,7 @@ public class Experiments {
                 .optional();
     }
 
-    /** The experiment whose source this folder is. */
+    /** Returns the experiment with this source folder. */
     public Optional<Experiment> withSource(Path source) {
         return jdbc.sql(SELECT + "where e.source_kind = 'filesystem' and sha256(e.source_root) = sha256(:root)")
                 .param("root", FilePath.rawBytes(source))
@@ -363,7 +363,7 @@ public class Experiments {
                 .optional();
     }
 
-    /** Those of the experiments that there are, by id. */
+    /** Returns those of these experiments that exist, by id. */
     public List<Experiment> of(int[] ids) {
         return jdbc.sql(SELECT + "where e.experiment_id = any(:ids) order by e.experiment_id")
                 .param("ids", ids)
@@ -375,7 +375,7 @@ public class Experiments {
         return page(Sight.EVERYTHING, after, limit);
     }
 
-    /** At most {@code limit} experiments with an id above {@code after}, by id. */
+    /** Returns at most {@code limit} experiments with an id above {@code after}, by id. */
     public List<Experiment> page(Sight sight, int after, int limit) {
         return jdbc.sql(SELECT + """
                         where e.experiment_id > :after and in_sight(:seen, p.code)
@@ -388,7 +388,7 @@ public class Experiments {
                 .list();
     }
 
-    /** Tomorrow is accepted: somewhere it has begun already. */
+    /** Refuses a day in the future. Tomorrow is valid, because in some time zones it has begun. */
     static void checkDay(Acquisition acquisition, InstantSource clock) {
         LocalDate latest = clock.instant().atZone(ZoneOffset.UTC).toLocalDate().plusDays(1);
         if (acquisition.day() != null && acquisition.day().isAfter(latest)) {
@@ -431,7 +431,7 @@ public class Experiments {
         }
     }
 
-    /** Where the links on the way to a path lead now; the path itself where nothing is there. */
+    /** Resolves the links on a path; returns the path itself if there is nothing. */
     static Path withoutLinks(Path path) {
         try {
             return path.toRealPath();
@@ -440,7 +440,7 @@ public class Experiments {
         }
     }
 
-    /** The path without what leads up and on the spot; refused when it is not absolute, or too long. */
+    /** Returns the path without {@code .} and {@code ..}; refuses a path that is relative or too long. */
     public static Path checkedPath(String field, Path path) {
         if (!path.isAbsolute()) {
             throw new Refusal(field, "\"%s\": expected an absolute path", shown(path));
@@ -452,7 +452,7 @@ public class Experiments {
         return plain;
     }
 
-    /** What is said where a project is not there, or is not to be seen. */
+    /** Returns the refusal for a project that is missing or not visible. */
     public static Refusal noProject(String code) {
         return new Refusal("project", "there is no project \"%s\"; create it first", code);
     }

@@ -17,8 +17,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A question to file systems for which somebody waits. A file server that does not answer holds a thread of ours for as long as it
- * likes, but not whoever asked, nor their connection to the database. What hangs is asked once, however many ask.
+ * A query of a file system while a caller waits. If a file server does not respond, one of Dozo's threads stays
+ * blocked, but neither the caller nor its database connection. A path that hangs is queried once, whatever the number
+ * of callers.
  *
  * @param <T> the answer
  */
@@ -27,18 +28,22 @@ public final class FileQuestion<T> {
     /** How long a person waits. */
     public static final Duration PERSON = Duration.ofSeconds(5);
 
-    // NB: platform threads. A virtual one that hangs in a file system keeps its carrier, and there are few of those.
+    // NB: platform threads. A virtual thread that hangs in a file system keeps its carrier thread, and there are few of
+    // those.
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(
             Thread.ofPlatform().name("file-question-", 0).daemon().factory());
 
-    /** What lies beside something that was answered for so short a time ago is asked on the spot: files have 100,000 lines. */
+    /**
+     * A path beside one that was answered within this time is queried in the caller's thread, because files have
+     * 100,000 lines.
+     */
     private static final Duration LATELY = Duration.ofSeconds(1);
 
     private final Asking<T> asking;
     private final Map<Path, FutureTask<T>> open = new ConcurrentHashMap<>();
     private volatile @Nullable Answered last;
 
-    /** What asks a file system, and may hang in it. */
+    /** Queries a file system, and may hang. */
     @FunctionalInterface
     public interface Asking<T> {
         T of(Path path) throws IOException;
@@ -51,7 +56,7 @@ public final class FileQuestion<T> {
         }
     }
 
-    /** No answer in time: nothing is known about the path. */
+    /** The answer timed out: nothing is known about the path. */
     public static final class Unanswered extends Refusal {
 
         private static final long serialVersionUID = 1L;
@@ -66,13 +71,13 @@ public final class FileQuestion<T> {
     }
 
     /**
-     * The answer about a path.
+     * Returns the answer about a path.
      *
-     * @param field of which it is refused
+     * @param field the field of a refusal
      * @param most whole seconds
-     * @throws IOException it could not be told
-     * @throws Unanswered when nothing was told in time
-     * @throws Refusal when whoever waits is interrupted: nothing is known then either
+     * @throws IOException if the query failed
+     * @throws Unanswered if it timed out
+     * @throws Refusal if the caller is interrupted: then nothing is known either
      */
     public T about(String field, Path path, Duration most) throws IOException {
         Answered before = last;
@@ -80,12 +85,12 @@ public final class FileQuestion<T> {
     }
 
     /**
-     * The answers about several paths, which are all asked at the same time.
+     * Returns the answers about several paths, which are queried at the same time.
      *
-     * @param field of which it is refused
+     * @param field the field of a refusal
      * @param most for all of them together
-     * @return by path; nothing where it could not be told. A path that is missing was silent: nothing is known about it
-     * @throws Refusal when whoever waits is interrupted
+     * @return by path; empty if the query failed. A missing path timed out: nothing is known about it
+     * @throws Refusal if the caller is interrupted
      */
     public Map<Path, Optional<T>> aboutEach(String field, Collection<Path> paths, Duration most) {
         long end = System.nanoTime() + most.toNanos();
@@ -98,7 +103,7 @@ public final class FileQuestion<T> {
             } catch (IOException told) {
                 answers.put(path, Optional.empty());
             } catch (TimeoutException silent) {
-                // It is missing in what is given back.
+                // The path is missing in the result.
             }
         });
         return answers;

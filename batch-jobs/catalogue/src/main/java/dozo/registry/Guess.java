@@ -8,10 +8,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a folder may be registered as, by what lies in it; null is what nothing says, or what is said in two ways.
+ * A suggested registration of a folder, from its content. Values that are unknown or contradictory are null.
  *
- * @param code opaque; of a study it is made of its StudyInstanceUID, so that the same study is proposed by the same code
- * @param title without anybody's name
+ * @param code opaque; for a study it is derived from its StudyInstanceUID, so that the same study always gets the same
+ * code
+ * @param title without any person's name
  */
 public record Guess(
         @Nullable String project,
@@ -22,7 +23,7 @@ public record Guess(
         @Nullable LocalDate acquired,
         List<Hint> hints) {
 
-    /** The cells that are not in a line, by what is guessed. */
+    /** Returns the suggested values for cells that are missing in a line. */
     Map<RegistrationColumn, String> filling(Map<RegistrationColumn, String> cells) {
         Map<RegistrationColumn, String> filling = new EnumMap<>(RegistrationColumn.class);
         put(filling, RegistrationColumn.PROJECT, project);

@@ -1,14 +1,13 @@
 package dozo.registry;
 
 /**
- * Something to be known before a folder is registered. It never refuses anything.
+ * A note to read before a folder is registered. It refuses nothing.
  *
- * @param what names, codes or numbers that the message is about; nobody's name is among them
+ * @param what names, codes or numbers that the message is about; no person's name is among them
  * @param message for people, in English
  */
 public record Hint(Kind kind, String what, String message) {
 
-    /** What is to be known. */
     public enum Kind {
         SAME_FOLDER("the folder is registered already: %s"),
         DUPLICATE("a study in it is in experiment %s already"),

@@ -1,4 +1,4 @@
 package dozo.registry;
 
-/** A line of a file of experiments to register: it has its verdict, or can be registered as far as is known. */
+/** A line of a file of experiments to register: with its verdict, or registrable as far as known. */
 sealed interface JudgedLine permits Verdict, Wish {}

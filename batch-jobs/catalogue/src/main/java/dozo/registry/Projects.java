@@ -21,7 +21,6 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The projects. */
 @Component
 public class Projects {
 
@@ -39,16 +38,17 @@ public class Projects {
     private final InstantSource clock;
 
     /**
-     * How much of an experiment has to be lost for the tripwire to hold it (ADR 0019).
+     * How much of an experiment must be lost for the tripwire to freeze it (ADR 0019).
      *
-     * @param percent of a hundred files and links, or bytes: 1 to 100
-     * @param entries at least so many files and links, 10 or more; nine tenths of a smaller experiment
+     * @param percent of files and links, or of bytes: 1 to 100
+     * @param entries the least number of files and links, 10 or more; in a smaller
+     *     experiment {@code percent} of it, but at least half
      */
     public record Threshold(int percent, int entries) {
 
         private static final int ENTRIES_MIN = 10;
 
-        /** Refuses what is outside of these limits ({@link Refusal}); the database does so too. */
+        /** Refuses values outside these limits ({@link Refusal}); so does the database. */
         public Threshold {
             if (percent < 1 || percent > 100) {
                 throw new Refusal("percent", "%d: expected 1 to 100", percent);
@@ -66,8 +66,8 @@ public class Projects {
     /**
      * A project owns experiments; its code names its folder at a site.
      *
-     * @param roots the folders below which its sources lie, as they were said
-     * @param restoreRoots the folders below which its experiments may be restored, as they were said
+     * @param roots the folders below which its sources are, as they were entered
+     * @param restoreRoots the folders below which its experiments may be restored, as they were entered
      */
     public record Project(
             int id,
@@ -87,7 +87,7 @@ public class Projects {
     /**
      * Creates a project.
      *
-     * @throws Refusal when the code is malformed or taken
+     * @throws Refusal if the code is malformed or taken
      */
     @Transactional
     public Project create(String code, String title, String actor) {
@@ -101,7 +101,7 @@ public class Projects {
                     .param("now", Timestamp.from(clock.instant()))
                     .query(PROJECT)
                     .single();
-            // Without the title: somebody may have put a name in it, and what is in the ledger stays.
+            // Without the title: it may contain a person's name, and ledger rows are permanent.
             ledger.append(actor, "project.created", code, Map.of());
             return project;
         } catch (DuplicateKeyException e) {
@@ -110,9 +110,10 @@ public class Projects {
     }
 
     /**
-     * Sets the threshold of a project's tripwire; it counts from the next look at a source on. What is frozen already stays so.
+     * Sets the threshold of a project's tripwire, effective from the next look at a source. Frozen experiments stay
+     * frozen.
      *
-     * @return the project as it is now, nothing if there is none of this code
+     * @return the changed project; empty if there is none with this code
      */
     @Transactional
     public Optional<Project> setTripwire(String code, Threshold tripwire, String actor) {
@@ -142,10 +143,12 @@ public class Projects {
     }
 
     /**
-     * Sets below which folders the sources of a project lie. What is registered stays so, and stays bound if it is.
+     * Sets the folders below which the sources of a project are. Registered experiments stay registered, and bound ones
+     * stay bound.
      *
-     * @return the project as it is now, nothing if there is none of this code
-     * @throws Refusal when one of them is no folder of the service's machine, or they are too many
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if one of them is not a folder of the service's machine, or overlaps with a restore folder, or
+     * there are too many
      */
     @Transactional
     public Optional<Project> setRoots(String code, List<Path> roots, String actor) {
@@ -168,7 +171,10 @@ public class Projects {
                 actor);
     }
 
-    /** Sets below which folders the experiments of a project may be restored; {@link RestorePlaces} has checked them. */
+    /**
+     * Sets the folders below which the experiments of a project may be restored; {@link RestorePlaces} has checked
+     * them.
+     */
     @Transactional
     Optional<Project> setRestoreRoots(String code, List<Path> checked, String actor) {
         return change(
@@ -210,12 +216,12 @@ public class Projects {
         return Optional.of(after);
     }
 
-    /** The paths in a column of the type {@code bytea[]}. */
+    /** Returns the paths in a column of the type {@code bytea[]}. */
     static List<Path> paths(Array column) throws SQLException {
         return Arrays.stream((byte[][]) column.getArray()).map(FilePath::pathOf).toList();
     }
 
-    /** Has others wait who would change the project, until the transaction is over. */
+    /** Locks a project against other changes until the end of the transaction. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String code) {
         jdbc.sql("select from project where code = :code for no key update")
@@ -235,7 +241,7 @@ public class Projects {
         return page(Sight.EVERYTHING, after, limit);
     }
 
-    /** At most {@code limit} projects whose code comes after {@code after}, by code. */
+    /** Returns at most {@code limit} projects with codes after {@code after}, by code. */
     public List<Project> page(Sight sight, String after, int limit) {
         return jdbc.sql("""
                         select p.* from project p

@@ -4,7 +4,7 @@ import com.google.errorprone.annotations.FormatMethod;
 import com.google.errorprone.annotations.FormatString;
 import dozo.file.Message;
 
-/** A request that cannot be met: the field that is wrong, and what is expected there. */
+/** A request that cannot be fulfilled: the wrong field, and what was expected. */
 public sealed class Refusal extends RuntimeException permits FileQuestion.Unanswered {
 
     private static final long serialVersionUID = 1L;
@@ -31,7 +31,7 @@ public sealed class Refusal extends RuntimeException permits FileQuestion.Unansw
         this.conflict = conflict;
     }
 
-    /** Refused because of the present state: the same request may succeed at another time. */
+    /** Creates a refusal due to the present state: the same request may succeed at another time. */
     @FormatMethod
     public static Refusal conflict(String field, @FormatString String format, Object... values) {
         return conflict(field, Message.of(format, values));
@@ -41,12 +41,12 @@ public sealed class Refusal extends RuntimeException permits FileQuestion.Unansw
         return new Refusal(field, message, true);
     }
 
-    /** Whether it is refused only because of the present state; REST answers 409 then, else 422. */
+    /** Returns whether the present state is the only reason; REST then answers 409, otherwise 422. */
     public boolean isConflict() {
         return conflict;
     }
 
-    /** The field's name as in REST. */
+    /** Returns the field's name as in REST. */
     public String field() {
         return field;
     }

@@ -2,7 +2,7 @@ package dozo.registry;
 
 import java.util.List;
 
-/** A column of a file of experiments to register, by the names that its heading may have. */
+/** A column of a file of experiments to register, with the names that its heading may have. */
 enum RegistrationColumn implements CsvFile.Column {
     PROJECT("プロジェクト", "課題"),
     CODE("コード", "実験コード", "experiment"),
@@ -24,7 +24,7 @@ enum RegistrationColumn implements CsvFile.Column {
         return others;
     }
 
-    /** All else may be unknown. */
+    /** All other values may be unknown. */
     @Override
     public boolean required() {
         return this == PROJECT || this == CODE || this == SOURCE;

@@ -11,8 +11,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Where the service may restore to: below the folders that an administrator allowed a project, and never into a source or into what
- * Dozo itself needs (ADR 0049).
+ * Decides where the service may restore to: below the folders that an administrator allowed for a project, and never
+ * into a source or into Dozo's own folders (ADR 0049).
  */
 @Component
 public class RestorePlaces {
@@ -28,11 +28,12 @@ public class RestorePlaces {
     }
 
     /**
-     * Sets below which folders the experiments of a project may be restored. What is being restored goes on if its folder is still
-     * below one.
+     * Sets the folders below which the experiments of a project may be restored. A restore in progress continues if its
+     * folder is still below one.
      *
-     * @return the project as it is now, nothing if there is none of this code
-     * @throws Refusal when one of them is no folder of the service's machine or overlaps with a source, or they are too many
+     * @return the changed project; empty if there is none with this code
+     * @throws Refusal if one of them is not a folder of the service's machine or overlaps with a source or with Dozo's
+     * own folders, or there are too many
      */
     public Optional<Project> setRoots(String project, List<Path> roots, String actor) {
         List<Path> checked = SourceRoots.checked(roots);
@@ -41,10 +42,10 @@ public class RestorePlaces {
     }
 
     /**
-     * The folder without links, if an experiment of the project may be restored into it now. It need not be there, but what it is
-     * in has to be.
+     * Returns the folder without links, if an experiment of the project may now be restored into it. The folder itself
+     * need not exist, but its parent must.
      *
-     * @throws Refusal when it is not below a restore folder, or overlaps with a source
+     * @throws Refusal if it is not below a restore folder, or overlaps with a source or with Dozo's own folders
      */
     public Path find(String project, Path folder) {
         Path path = Experiments.checkedPath("folder", folder);

@@ -17,7 +17,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What is known of the scanners: under which application entity titles they work, and when their consoles delete. */
+/** What is known about the scanners: their application entity titles, and when their consoles delete. */
 @Component
 public class Scanners {
 
@@ -39,13 +39,13 @@ public class Scanners {
      * A scanner.
      *
      * @param code as experiments name it
-     * @param aeTitles under which it is booked, and sends
+     * @param aeTitles the titles under which it is booked and sends
      * @param purgeDays after how many days its console deletes what it acquired; null: unknown
      */
     public record Scanner(
             String code, List<String> aeTitles, @Nullable Integer purgeDays) {
 
-        /** Refuses what has not the form of what it should be. */
+        /** Refuses malformed values. */
         public Scanner {
             Code.checked("scanner", code);
             aeTitles = aeTitles.stream().map(String::strip).sorted().distinct().toList();
@@ -72,8 +72,8 @@ public class Scanners {
     }
 
     /**
-     * The experiments that are not known to be wholly safe at a site and of which the scanner's console deletes its files one day: those
-     * first whose day is first, at most 10,000.
+     * Returns the experiments that are not known to be completely safe at a site and whose files the scanner's console
+     * will delete, the earliest day first; at most 10,000.
      */
     public List<Integer> nearestToPurge(int siteId) {
         return jdbc.sql("""
@@ -92,7 +92,7 @@ public class Scanners {
                 .list();
     }
 
-    /** At most {@code limit} scanners with a code after one (empty: from the first), by code. */
+    /** Returns at most {@code limit} scanners with codes after {@code after} (empty: from the first), by code. */
     public List<Scanner> page(String after, int limit) {
         return jdbc.sql(SELECT + "where s.code > :after order by s.code limit :limit")
                 .param("after", after)
@@ -109,9 +109,9 @@ public class Scanners {
     }
 
     /**
-     * The scanner that calls itself so: by one of its titles, or by its code where something is known of it.
+     * Returns the scanner with this station name: one of its titles, or the code of a known scanner.
      *
-     * @param station an application entity title or a StationName, as images have it
+     * @param station an application entity title or a StationName, as in images
      */
     public Optional<String> ofStation(String station) {
         return jdbc.sql("""
@@ -125,9 +125,9 @@ public class Scanners {
     }
 
     /**
-     * Sets what is known of a scanner.
+     * Stores what is known about a scanner.
      *
-     * @throws Refusal when one of the titles is another scanner's
+     * @throws Refusal if one of the titles is another scanner's
      */
     @Transactional
     public void put(Scanner scanner, String actor) {
@@ -175,7 +175,7 @@ public class Scanners {
                 row.getObject("purge_days", Integer.class));
     }
 
-    /** Refuses what is no application entity title. */
+    /** Refuses a malformed application entity title. */
     public static String checkedAeTitle(String field, String aeTitle) {
         if (!AE_TITLE.matcher(aeTitle).matches()) {
             throw new Refusal(field, "\"%s\": expected an application entity title of 1 to 16 characters", aeTitle);

@@ -18,7 +18,6 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The DR sites. */
 @Component
 public class Sites {
 
@@ -39,7 +38,7 @@ public class Sites {
     private final Ledger ledger;
     private final InstantSource clock;
 
-    /** A DR destination. */
+    /** A place for the second copy. */
     public record Site(int id, String name, SiteAddress address, Instant changedAt) {}
 
     public Sites(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
@@ -48,7 +47,7 @@ public class Sites {
         this.clock = clock;
     }
 
-    /** Registers a site, or changes the address of the one with this name. */
+    /** Registers a site, or changes the address of an existing one. */
     @Transactional
     public Site save(String name, SiteAddress address, String actor) {
         Code.checked("name", name);
@@ -98,10 +97,10 @@ public class Sites {
     }
 
     /**
-     * Removes a site that no run has used, with what checks have found there. Nothing is done at the site.
+     * Removes a site that no run has used, with the results of its checks. Nothing is changed at the site.
      *
-     * @return whether there was such a site
-     * @throws Refusal when a run has used it: its evidence needs the site
+     * @return whether the site existed
+     * @throws Refusal if a run has used it: its evidence needs the site
      */
     @Transactional
     public boolean remove(String name, String actor) {
@@ -135,7 +134,7 @@ public class Sites {
         return true;
     }
 
-    /** Has others wait who would change the site, until the transaction is over. */
+    /** Locks a site against other changes until the end of the transaction. */
     @Transactional(propagation = Propagation.MANDATORY)
     public void lock(String name) {
         jdbc.sql("select from site where name = :name for no key update")
@@ -158,7 +157,7 @@ public class Sites {
                 .optional();
     }
 
-    /** For whoever names none: the only site; empty while there is none, refused where there are several. */
+    /** Returns the only site, for a user who names none; empty if there is none. Refuses if there are several. */
     public Optional<Site> only() {
         List<Site> all = all();
         if (all.size() > 1) {

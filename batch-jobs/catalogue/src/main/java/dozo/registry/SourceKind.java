@@ -2,13 +2,13 @@ package dozo.registry;
 
 import java.util.Locale;
 
-/** What a source is. */
+/** The kind of a source. */
 public enum SourceKind {
     FILESYSTEM,
     DICOM,
     FLYWHEEL;
 
-    /** Its word in the database and in REST. */
+    /** Returns its word in the database and in REST. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -5,39 +5,39 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The file list that says what a source holds, in place of a walk. It is read anew at every run; nothing makes it here.
+ * The file list that replaces the walk of a source. Every run reads it again; Dozo does not create it.
  *
- * @param file where it lies on the service's machine
- * @param bound whether it lies below a root of the project, without a link on the way
+ * @param file its path on the service's machine
+ * @param bound whether it is below a root of the project, without a link on its path
  */
 public record SourceList(Path file, Form form, boolean bound) {
 
-    /** One of which nothing is known yet but its path. */
+    /** Creates a list of which only the path is known. */
     public SourceList(Path file, Form form) {
         this(file, form, false);
     }
 
-    /** The path to open it by, without following a link: see {@link Experiments.Experiment#opened()}. */
+    /** Returns the path for opening it without following a link: see {@link Experiments.Experiment#opened()}. */
     public Path opened() {
         return bound ? file : Experiments.withoutLinks(file);
     }
 
-    /** What wrote it. */
+    /** The program that wrote it. */
     public enum Form {
         /** GNU find. */
         FIND,
         /** A policy of IBM Storage Scale. */
         POLICY;
 
-        /** Its word in the database and in REST. */
+        /** Returns its word in the database and in REST. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
 
         /**
-         * The form of this word.
+         * Returns the form with this word.
          *
-         * @throws Refusal when there is none
+         * @throws Refusal if there is none
          */
         public static Form of(String word) {
             return Arrays.stream(values())

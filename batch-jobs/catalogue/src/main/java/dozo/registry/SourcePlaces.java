@@ -10,19 +10,19 @@ import java.util.Optional;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** Where a folder lies that somebody may want to register, before they have said of which project. */
+/** Locates a folder that a user may want to register, before the project is known. */
 @Component
 public class SourcePlaces {
 
     private final JdbcClient jdbc;
 
     /**
-     * A folder that is there.
+     * An existing folder.
      *
      * @param path as it would be registered
      * @param opened the same without links
-     * @param projects those below whose roots it lies and that are seen: of the deepest of these roots. None, one, or more that
-     *     have the same root
+     * @param projects the visible projects with the deepest root above the folder: none, one, or several with the same
+     * root
      */
     public record SourceFolder(Path path, Path opened, List<String> projects) {}
 
@@ -31,11 +31,11 @@ public class SourcePlaces {
     }
 
     /**
-     * Where a folder lies.
+     * Locates a folder.
      *
-     * @param sight if it is not of everything, only what is below a root of a project that is seen has a place. What is not is
-     *     refused in the same words whether it is there or not
-     * @throws Refusal when it has no place, or there is no such folder
+     * @param sight if it is not of everything, the folder must be below a root of a visible project. Otherwise the
+     * refusal is the same whether the folder exists or not
+     * @throws Refusal if the folder is outside or does not exist
      */
     public SourceFolder find(Sight sight, Path source) {
         Path path = Experiments.checkedPath("source", source);

@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The folders below which a project's sources lie. Whoever sees only some projects may register what is below them and nothing
- * else; whatever is below them is bound: known by its path without links, and opened without following any, so that nothing that
- * is put there later leads elsewhere (ADR 0031).
+ * The folders below which a project's sources are. A user who sees only some projects may register nothing outside
+ * them. A source below them is bound: it is known by its path without links, and opened without following any, so that
+ * a link placed there later leads nowhere else (ADR 0031).
  */
 final class SourceRoots {
 
@@ -27,16 +27,16 @@ final class SourceRoots {
     private final String project;
     private final List<Path> said;
 
-    /** Without links. One that is not there now has nothing below it. */
+    /** Without links. A root that does not exist now contains nothing. */
     private final List<Path> real;
 
-    /** Those that did not answer: nobody knows what is below them. */
+    /** The roots that did not respond: what is below them is unknown. */
     private final List<Path> silent;
 
     /**
      * A source or its list.
      *
-     * @param path without links where it is bound, else as it was said
+     * @param path without links if it is bound, otherwise as it was entered
      */
     record Placed(Path path, boolean bound) {}
 
@@ -53,7 +53,9 @@ final class SourceRoots {
         return of(Map.of(project, said)).getFirst();
     }
 
-    /** The roots of several projects, in the map's order. Their file systems are all asked at the same time. */
+    /**
+     * Returns the roots of several projects, in the map's order. All their file systems are queried at the same time.
+     */
     static List<SourceRoots> of(Map<String, List<Path>> projects) {
         Set<Path> all = projects.values().stream().flatMap(List::stream).collect(Collectors.toSet());
         Map<Path, Optional<Path>> answers = REAL.aboutEach("roots", all, FileQuestion.PERSON);
@@ -67,11 +69,11 @@ final class SourceRoots {
     }
 
     /**
-     * Where a path lies. That it is not below a root is said in the same way whether it is there or not.
+     * Locates a path. A refusal outside the roots is the same whether the path exists or not.
      *
-     * @param path absolute and plain
-     * @throws Refusal when it is not below a root and the sight is not of everything, or when it is below none that is known
-     *     and another does not answer
+     * @param path absolute and normalized
+     * @throws Refusal if the path is not below a root and the sight is not of everything, or if it is below no known
+     * root and another one does not respond
      */
     Placed place(String field, Path path, Sight sight) {
         Optional<Path> resolved = said.isEmpty() ? Optional.empty() : real(field, path);
@@ -88,15 +90,19 @@ final class SourceRoots {
         throw new Refusal(field, "%s is not below a source root of project %s: %s", shown(path), project, accepted());
     }
 
-    /** Whether a path without links lies below a root, and is none itself. One that does not answer holds nothing. */
+    /**
+     * Returns whether a path without links is below a root, and is not a root itself. A root that does not respond
+     * contains nothing.
+     */
     boolean holds(Path resolved) {
         return real.stream().anyMatch(root -> resolved.startsWith(root) && !resolved.equals(root));
     }
 
     /**
-     * How many folders deep the deepest root is that a path is below of, as {@link #place} says it; -1: it is below none.
+     * Returns the number of names in the deepest root above a path, by the rule of {@link #place}; -1: it is below
+     * none.
      *
-     * @param resolved the path without links; nothing where nothing is there
+     * @param resolved the path without links; empty if it does not exist
      */
     int depth(Path path, Optional<Path> resolved) {
         return (resolved.isPresent() ? real : said)
@@ -107,7 +113,7 @@ final class SourceRoots {
                         .orElse(-1);
     }
 
-    /** @throws Refusal when a root does not answer: something may be below it that is below no other */
+    /** @throws Refusal if a root does not respond: the path may be below it */
     void refuseSilence(String field) {
         if (!silent.isEmpty()) {
             throw new Unanswered(field, silent.getFirst(), FileQuestion.PERSON);
@@ -121,9 +127,9 @@ final class SourceRoots {
     }
 
     /**
-     * Roots that somebody wants to set, checked and each once.
+     * Checks new roots and removes duplicates.
      *
-     * @throws Refusal when one of them is no folder of the service's machine, or they are too many
+     * @throws Refusal if one of them is not a folder of the service's machine, or there are too many
      */
     static List<Path> checked(List<Path> roots) {
         if (roots.size() > ROOTS_MAX) {
@@ -136,24 +142,25 @@ final class SourceRoots {
     }
 
     /**
-     * The first of these folders that one of the others lies in, or that lies in one of the others, also by way of links. Another
-     * one that does not answer, or is not there, counts as it was said: what does answer is in another file system.
+     * Returns the first of these folders that contains one of the others, or is in one, also through links. An other
+     * folder that does not respond or does not exist counts by its entered path: folders that respond are on other file
+     * systems.
      */
     static Optional<Path> overlap(Collection<Path> folders, Collection<Path> others) {
         return overlap(folders, others, List.of());
     }
 
     /**
-     * The same.
+     * Returns the same.
      *
-     * @param plain more of the others, of which it is known that there is no link on the way to them: they are not asked
+     * @param plain further folders that are known to have no link on their path: they are not queried
      */
     static Optional<Path> overlap(Collection<Path> folders, Collection<Path> others, Collection<Path> plain) {
         Set<Path> all = new HashSet<>(plain);
         all.addAll(others);
         List<Path> asked = others.stream().distinct().toList();
         for (int at = 0; at < asked.size(); at += ROOTS_MAX) {
-            // So many at a time: one that hangs keeps its thread.
+            // In groups, because a query that hangs blocks a thread.
             REAL.aboutEach("roots", asked.subList(at, Math.min(asked.size(), at + ROOTS_MAX)), FileQuestion.PERSON)
                     .values()
                     .forEach(answer -> answer.ifPresent(all::add));
@@ -170,7 +177,7 @@ final class SourceRoots {
         return one.startsWith(other) || other.startsWith(one);
     }
 
-    /** The roots for people and the ledger. */
+    /** Formats the roots for people and the ledger. */
     static String text(List<Path> roots) {
         return roots.isEmpty() ? "none" : roots.stream().map(SourceRoots::shown).collect(Collectors.joining(", "));
     }
@@ -179,7 +186,7 @@ final class SourceRoots {
         return Experiments.shown(path);
     }
 
-    /** Where the links on the way to a path lead now. */
+    /** Resolves the links on a path as they are now. */
     static Optional<Path> real(String field, Path path) {
         try {
             return Optional.of(REAL.about(field, path, FileQuestion.PERSON));

@@ -19,7 +19,7 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 
-/** Which names and folders of a file's experiments are taken: by what is registered, and by lines before. */
+/** The names and folders of a file's experiments that are taken: by registered experiments, and by earlier lines. */
 final class TakenExperiments {
 
     private static final int FETCH = 1_000;
@@ -49,7 +49,10 @@ final class TakenExperiments {
         }
     }
 
-    /** Asks for all of them at once: three questions, however many there are. In a transaction, so that answers are streamed. */
+    /**
+     * Reads all of them with three queries, whatever their number. Must run in a transaction, so that results are
+     * streamed.
+     */
     TakenExperiments(JdbcClient jdbc, Sight sight, List<Wish> wishes) {
         this.sight = sight;
         String[] projectCodes = wishes.stream().map(Wish::project).toArray(String[]::new);
@@ -73,13 +76,13 @@ final class TakenExperiments {
     }
 
     private void addAll(StatementSpec question) {
-        // NB: until it is closed, a stream keeps its connection.
+        // NB: an open stream keeps its connection.
         try (Stream<Taken> all = question.withFetchSize(FETCH).query(TAKEN).stream()) {
             all.forEach(this::add);
         }
     }
 
-    /** The wish, if it can be had beside all that came before; else its verdict. */
+    /** Returns the wish if nothing registered and no earlier line contradicts it; otherwise its verdict. */
     JudgedLine judged(Wish wish) {
         if (!projects.contains(wish.project()) || !sight.sees(wish.project())) {
             return wish.refused(Experiments.noProject(wish.project()));
@@ -127,7 +130,7 @@ final class TakenExperiments {
         bySource.putIfAbsent(taken.source, known != null && known.source.equals(taken.source) ? known : taken);
     }
 
-    /** What a line says otherwise than what is registered with its name and folder; null: nothing. */
+    /** Returns how a line differs from what is registered with its name and folder; null: it does not. */
     private static @Nullable Message difference(Taken taken, Wish wish) {
         boolean title = !taken.title.equals(wish.title());
         boolean acquisition = !taken.acquisition.equals(wish.acquisition());

@@ -6,14 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of a line of a file of experiments to register, and what was understood of it.
+ * The result for a line of a file of experiments to register, with its parsed values.
  *
- * @param line where it begins in the file; the heading is line 1 in most
+ * @param line where it begins in the file; the heading is usually line 1
  * @param source the folder, rendered for people
- * @param field of a refused one: which is at fault
- * @param message of a refused one: what is expected; of an unchanged one: where it says something else
- * @param suggested the fields that the folder says, and the line does not; null: nobody asked, or there are none
- * @param hints what is to be known of the folder; null: nobody asked, or there is nothing
+ * @param field of a refused line: the wrong field
+ * @param message of a refused line: what is expected; of an unchanged line: how it differs
+ * @param suggested the fields that were filled from the folder's content; null: not requested, or none
+ * @param hints notes on the folder; null: not requested, or none
  */
 public record Verdict(
         int line,
@@ -31,17 +31,17 @@ public record Verdict(
         @Nullable List<Hint> hints)
         implements JudgedLine {
 
-    /** What came of a line. */
+    /** The outcome of a line. */
     public enum Outcome {
         REGISTERED,
-        /** Could be registered and was not: it was only asked, or another line is refused. */
+        /** Registrable but not registered: it was only a dry run, or another line is refused. */
         ACCEPTED,
-        /** Registered already with the same folder, or in a line before; nothing of it is changed. */
+        /** Registered already with the same folder, or in an earlier line; nothing is changed. */
         UNCHANGED,
         REFUSED
     }
 
-    /** Of a line of which nobody asked what its folder says. */
+    /** Creates a verdict without suggestions. */
     Verdict(
             int line,
             Outcome outcome,
@@ -57,7 +57,7 @@ public record Verdict(
         this(line, outcome, project, code, title, source, modality, scanner, acquired, field, message, null, null);
     }
 
-    /** The same line, with what its folder says. */
+    /** Returns the same verdict with the suggestions from the folder. */
     Verdict with(Filling filling) {
         return new Verdict(
                 line,
@@ -75,7 +75,7 @@ public record Verdict(
                 filling.hints().isEmpty() ? null : filling.hints());
     }
 
-    /** What was filled into a line by its folder, and what is to be known of that. */
+    /** The fields of a line that were filled from its folder's content, and notes on them. */
     record Filling(List<String> fields, List<Hint> hints) {}
 
     boolean refused() {

@@ -15,10 +15,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An experiment that a line of a file asks to have registered; each field by itself is accepted.
+ * An experiment that a line requests to register; each field by itself is valid.
  *
- * @param bound whether the source lies below a root of the project
- * @param outside why it may not be registered where it lies; null: it may
+ * @param bound whether the source is below a root of the project
+ * @param outside why the source may not be registered where it is; null: it may
  */
 record Wish(
         int line,
@@ -31,7 +31,7 @@ record Wish(
         Acquisition acquisition)
         implements JudgedLine {
 
-    /** The wish, with its source where it lies in fact. */
+    /** Returns the wish with its source resolved. */
     Wish placed(SourceRoots roots, Sight sight) {
         try {
             Placed placed = roots.place(RegistrationColumn.SOURCE.field(), source, sight);
@@ -43,7 +43,7 @@ record Wish(
         }
     }
 
-    /** What the row asks for, or why that cannot be had whatever else is registered. */
+    /** Returns the wish of a row, or the verdict if it is invalid whatever else is registered. */
     static JudgedLine of(Row<RegistrationColumn> row, InstantSource clock) {
         if (row.refusal() != null) {
             return refused(row, row.refusal());
@@ -69,7 +69,7 @@ record Wish(
         }
     }
 
-    /** {@code project/experiment}. */
+    /** Returns {@code project/experiment}. */
     String name() {
         return project + "/" + code;
     }
@@ -97,7 +97,7 @@ record Wish(
                 message);
     }
 
-    /** What was understood of a refused line are its cells as they are; a day that is none is told by the message. */
+    /** Returns the verdict of a refused row with its cells as they are. An invalid date is only in the message. */
     private static Verdict refused(Row<RegistrationColumn> row, Refusal refusal) {
         return new Verdict(
                 row.line(),
@@ -121,7 +121,7 @@ record Wish(
         return cell;
     }
 
-    /** The folder of a row; empty where it is none. */
+    /** Returns the folder of a row; empty if it has none. */
     static Optional<Path> sourceOf(Row<RegistrationColumn> row) {
         try {
             return Optional.of(source(row));
@@ -130,7 +130,7 @@ record Wish(
         }
     }
 
-    /** NB: not stripped: a folder's name may begin or end with space. */
+    /** NB: not stripped, because a folder's name may begin or end with a space. */
     private static Path source(Row<RegistrationColumn> row) {
         String field = RegistrationColumn.SOURCE.field();
         String cell = row.cells().get(RegistrationColumn.SOURCE);

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A day as people and spreadsheets write it, where it can mean only one: the year first, or a Japanese era by its name. */
+/** Parses unambiguous dates as people and spreadsheets write them: the year first, or a Japanese era by its name. */
 public final class WrittenDay {
 
     private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})([-/])(\\d{1,2})\\2(\\d{1,2})");
@@ -26,17 +26,17 @@ public final class WrittenDay {
     private WrittenDay() {}
 
     /**
-     * The day.
+     * Parses a day.
      *
-     * @param field the name of the field that it stands in
-     * @throws Refusal when it is none, or could be several
+     * @param field the name of its field
+     * @throws Refusal if it is not a date, or ambiguous
      */
     public static LocalDate of(String field, String written) {
         try {
             Matcher era = ERA.matcher(written);
             if (era.matches()) {
                 int year = era.group(2).equals("元") ? 1 : number(era, 2);
-                // NB: refuses a day that was not in this era any more, or not yet.
+                // NB: refuses a day outside its era.
                 return LocalDate.from(JapaneseDate.of(ERAS.get(era.group(1)), year, number(era, 3), number(era, 4)));
             }
             Matcher yearFirst = YEAR_FIRST.matcher(written);
@@ -58,10 +58,10 @@ public final class WrittenDay {
     }
 
     /**
-     * A day as programs write it, {@code 2026-10-01}, of the years that a database keeps: 1 to 9999.
+     * Parses a day as programs write it, {@code 2026-10-01}, with a year that a database can store: 1 to 9999.
      *
-     * @param field the name of the field that it stands in
-     * @throws Refusal when it is none
+     * @param field the name of its field
+     * @throws Refusal if it is not a date
      */
     public static LocalDate ofIso(String field, String written) {
         try {
@@ -70,12 +70,12 @@ public final class WrittenDay {
                 return day;
             }
         } catch (DateTimeException none) {
-            // Refused below, as a day is that no database keeps.
+            // Refused below, like a day that a database cannot store.
         }
         throw new Refusal(field, "\"%s\": expected a date such as 2026-10-01", written);
     }
 
-    /** Whether its year is one that a database keeps. */
+    /** Returns whether a database can store its year. */
     public static boolean isKept(LocalDate day) {
         return day.getYear() >= 1 && day.getYear() <= 9999;
     }

@@ -1,4 +1,4 @@
-/** What is registered, and by whom: projects, their experiments, and the sites that hold the second copy. */
+/** What is registered, and by whom: projects, their experiments, and the sites of the second copy. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "ledger", "remote", "setting"})
 package dozo.registry;

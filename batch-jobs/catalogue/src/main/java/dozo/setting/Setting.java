@@ -6,38 +6,38 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Says of a component of a settings record what whoever sets it has to know. The check at the start, {@code dozo settings} and the
- * table in the documentation are made of it, so none of them can say something else (ADR 0033).
+ * Describes a setting for whoever sets it, at its component of a settings record. The check at the start,
+ * {@code dozo settings} and the table in the documentation all read it, so that they agree (ADR 0033).
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.RECORD_COMPONENT)
 public @interface Setting {
 
-    /** What it is for, in one sentence without its full stop. */
+    /** Its purpose, in one sentence without a full stop. */
     String value();
 
-    /** The smallest that is allowed, written as a person would; empty for what has no order. */
+    /** The smallest allowed value, as a person would write it; empty if the values have no order. */
     String min() default "";
 
-    /** The largest. */
+    /** The largest allowed value. */
     String max() default "";
 
-    /** What is allowed, in words; empty where the type or the range says it. */
+    /** The allowed values, in words; empty if the type or the range says it. */
     String allowed() default "";
 
-    /** What an empty default means. */
+    /** The meaning of an empty default. */
     String empty() default "";
 
-    /** What must not be shown, and how it is given. */
+    /** Whether the value is secret, and how it is given. */
     Secret secret() default Secret.NONE;
 
-    /** Whether there is a secret in it. */
+    /** Where the secret is. */
     enum Secret {
-        /** There is none. */
+        /** Not secret. */
         NONE,
-        /** It is the secret itself. */
+        /** The value is the secret. */
         ITSELF,
-        /** It names a file whose one line is the secret. */
+        /** The value names a file whose one line is the secret. */
         IN_FILE
     }
 }

@@ -6,7 +6,10 @@ import org.springframework.core.convert.converter.Converter;
 import org.springframework.stereotype.Component;
 import org.springframework.util.unit.DataSize;
 
-/** A size in settings means what it means in commands: {@code MB} is 1,000,000 bytes. Spring's own converter takes it for 1,048,576. */
+/**
+ * Parses sizes in settings like sizes in commands: {@code MB} is 1,000,000 bytes. Spring's own converter takes
+ * 1,048,576.
+ */
 @Component
 @ConfigurationPropertiesBinding
 public class SizeOfSetting implements Converter<String, DataSize> {
@@ -17,9 +20,9 @@ public class SizeOfSetting implements Converter<String, DataSize> {
     }
 
     /**
-     * Returns a size that was typed with its unit.
+     * Parses a size with its unit.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if it is not one
      */
     public static DataSize parse(String typed) {
         return Size.typed(typed)

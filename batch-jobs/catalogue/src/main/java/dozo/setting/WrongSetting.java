@@ -1,6 +1,6 @@
 package dozo.setting;
 
-/** A component of a settings record is not what its {@link Setting} allows, or does not go with another one. */
+/** A component of a settings record violates its {@link Setting}, or contradicts another component. */
 public final class WrongSetting extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;
@@ -8,7 +8,7 @@ public final class WrongSetting extends IllegalArgumentException {
     private final String component;
     private final String why;
 
-    /** The component is in none of the allowed forms. */
+    /** The value has none of the allowed forms. */
     public WrongSetting(String component) {
         this(component, "");
     }
@@ -20,12 +20,12 @@ public final class WrongSetting extends IllegalArgumentException {
         this.why = why;
     }
 
-    /** The record's component. */
+    /** Returns the record's component. */
     public String component() {
         return component;
     }
 
-    /** Empty: its form is wrong. */
+    /** Returns the reason; empty: the value has the wrong form. */
     public String why() {
         return why;
     }

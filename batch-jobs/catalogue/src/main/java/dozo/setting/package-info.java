@@ -1,4 +1,4 @@
-/** How a setting is described where it is declared; what checks it and what prints it read that. */
+/** Describes settings where they are declared, for the code that checks them and the code that prints them. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file"})
 package dozo.setting;

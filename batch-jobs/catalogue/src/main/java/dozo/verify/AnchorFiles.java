@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** The anchors as they stand at a site, a few dozen at a time: however many there are, they do not fill the memory. */
+/** Reads the anchor files at a site, a few dozen at a time, so that their number does not matter for memory. */
 final class AnchorFiles {
 
     private static final int AT_ONCE = 64;
@@ -24,14 +24,14 @@ final class AnchorFiles {
     private final Lane lane;
 
     /**
-     * What stands in the folder of the anchors.
+     * A file in the folder of the anchors.
      *
      * @param file its name
-     * @param anchor what it says; empty: it is not the anchor that its name promises
+     * @param anchor its content; empty: it is not the anchor that its name announces
      */
     record AnchorFile(FilePath file, Optional<Anchor> anchor) {}
 
-    /** What takes some of them. */
+    /** Receives some of the files. */
     interface Batches {
         void take(List<AnchorFile> files);
     }
@@ -44,7 +44,7 @@ final class AnchorFiles {
         this.lane = lane;
     }
 
-    /** Reads all that stand there, in the site's order. */
+    /** Reads all files there, in the site's order. */
     void read(Batches batches) throws IOException, InterruptedException {
         List<FilePath> names = new ArrayList<>();
         try {
@@ -63,7 +63,7 @@ final class AnchorFiles {
         batches.take(atOnce(names, this::read));
     }
 
-    /** Of the rows with these numbers, those that have no file there. */
+    /** Returns those of these rows that have no anchor file there. */
     List<Long> missing(List<Long> seqs) throws IOException, InterruptedException {
         List<Long> missing = new ArrayList<>();
         for (int i = 0; i < seqs.size(); i += AT_ONCE) {

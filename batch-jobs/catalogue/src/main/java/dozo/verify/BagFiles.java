@@ -13,10 +13,11 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The files that stand below the {@code data} folder of an experiment's bag, in the order in which their entries came: for each name the
- * latest proven one, also where the source has deleted it since, because nothing is deleted at the site; but not below what has been a
- * file or link since, because the folder that they were in stands among the versions. The same as {@code standing_entry} gives, without a
- * sort of everything, and together with what stood there before.
+ * Lists the files below the {@code data} folder of an experiment's bag, in the order of their entry numbers. For each
+ * name it is the latest proven file, even if the source has deleted it since, because nothing is deleted at the site.
+ * Files below a folder that a file or link has replaced since are not listed: that folder is among the versions. The
+ * files are those of {@code standing_entry}, but without sorting everything, and together with the files that stood
+ * there before.
  */
 @Component
 public class BagFiles {
@@ -24,33 +25,33 @@ public class BagFiles {
     private static final int PAGE_LEAST = 1_000;
     private static final int PAGE_MOST = 10_000;
 
-    /** What the paths of a page should come to: they can be short, or 4 KB long each. */
+    /** The intended total length of a page's paths: a path can be short, or 4 KB long. */
     private static final long PAGE_BYTES = 4 << 20;
 
     private static final int FETCH = 1_000;
 
-    /** In place of a unit: nobody has taken the name. */
+    /** Instead of a unit: no later entry has the name. */
     private static final long NEVER = Long.MAX_VALUE;
 
     private final JdbcClient jdbc;
 
-    /** A file that stands at the site under its final name, with the digest it was proven to have. */
+    /** A file that stands at the site under its final name, with its proven digest. */
     public record ProvenFile(FilePath path, Digest digest, long sizeBytes) {}
 
-    /** What is told of a file; some stood there once and do not any more, as others have their names now. */
+    /** Receives each file, and whether it stands now and stood then. A file can have lost its name to a later one. */
     public interface Listener<X extends Exception> {
         void file(ProvenFile file, boolean stands, boolean stood) throws X;
     }
 
     private record Row(int entryNumber, FilePath path, long sizeBytes) {}
 
-    /** What has the name of an earlier entry since a unit; numbers of units grow. */
+    /** An entry, and the first unit that proved a later entry with its name; unit numbers increase. */
     private record Superseded(int entryNumber, long unit) {}
 
     /**
-     * The latest file or link that was proven where a folder stood once, 0: none.
+     * The latest file or link that was proven in place of a former folder, 0: none.
      *
-     * @param settledEntryNumber the latest of those that were proven up to the settled unit
+     * @param settledEntryNumber the latest one that was proven up to the settled unit
      */
     private record Replaced(int entryNumber, int settledEntryNumber) {
 
@@ -62,10 +63,11 @@ public class BagFiles {
     }
 
     /**
-     * Tells of all files that stand at a site or stood there when a unit was the last. Call inside a transaction, with
-     * {@link Receipts#lock} before: a manifest that is sealed meanwhile would be half seen.
+     * Reports all files that stand at a site now, or stood there when {@code settledUnit} was the last unit. Must be
+     * called inside a transaction, after {@link Receipts#lock}: otherwise a manifest sealed in the meantime would be
+     * seen in part.
      *
-     * @param settledUnit the highest unit then
+     * @param settledUnit the highest unit at that time
      */
     public <X extends Exception> void each(int experimentId, int siteId, long settledUnit, Listener<X> listener)
             throws X {
@@ -100,7 +102,7 @@ public class BagFiles {
         }
     }
 
-    /** The latest file or link that took the place of a folder on the way to a path. */
+    /** Returns the latest file or link that replaced a folder on the way to a path. */
     private static Replaced above(FilePath path, Map<FilePath, Replaced> replaced) {
         Replaced latest = Replaced.NOTHING;
         for (FilePath folder = path.parent(); !replaced.isEmpty() && !folder.isRoot(); folder = folder.parent()) {
@@ -121,7 +123,7 @@ public class BagFiles {
         return Math.clamp(PAGE_BYTES * page.size() / Math.max(1, bytes), PAGE_LEAST, PAGE_MOST);
     }
 
-    /** Files whether proven or not, in the order of their numbers. */
+    /** Returns files, proven or not, in the order of their numbers. */
     private List<Row> page(int experimentId, int after, int limit) {
         return jdbc.sql("""
                         select e.entry_no, entry_path(d.path, e.name) as path, e.size_bytes
@@ -148,8 +150,8 @@ public class BagFiles {
                 .list();
     }
 
-    /** For each row of a page: the unit that proved it first, and where the digest of the latest receipt is. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
+    /** For each row of a page: the first unit that proved it, and the place of its digest in the latest receipt. */
+    @SuppressWarnings("ArrayRecordComponent") // is never compared
     private record Proven(long[] units, byte[][] digests, int[] places) {
 
         @Nullable
@@ -163,7 +165,7 @@ public class BagFiles {
         }
     }
 
-    /** NB: whole receipts. To have PostgreSQL cut each digest out took twenty times as long. */
+    /** NB: reads whole receipts. Extracting each digest in PostgreSQL took twenty times as long. */
     private Proven proven(int experimentId, int siteId, List<Row> page) {
         int[] numbers = page.stream().mapToInt(Row::entryNumber).toArray();
         Proven proven = new Proven(new long[numbers.length], new byte[numbers.length][], new int[numbers.length]);
@@ -195,7 +197,8 @@ public class BagFiles {
     }
 
     /**
-     * The files whose names others have that were proven later, in the order of their numbers. Costs what came after the first manifest.
+     * Returns the files whose names later proven entries have, in the order of their numbers. Costs what appeared after
+     * the first manifest.
      */
     private Stream<Superseded> superseded(int experimentId, int siteId) {
         return jdbc
@@ -236,7 +239,7 @@ public class BagFiles {
         return replaced;
     }
 
-    /** What came after the first manifest and was proven, and by which units. */
+    /** The proven entries that appeared after the first manifest, with the units that proved them. */
     private static final String LATER = """
             with came as (
                 select directory_no, name, entry_no, kind from entry_version

@@ -15,8 +15,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The bags at the sites: what was written beside the data, and whether what lies in them is what should. A listing is compared in
- * the database, as one set with another, so that nothing has to fit into memory.
+ * The bags at the sites: their tag files, and whether they contain what they should. A listing is compared with the
+ * expected content as sets in the database, so that nothing has to fit into memory.
  */
 @Component
 public class Bags {
@@ -27,14 +27,14 @@ public class Bags {
     private final JdbcClient jdbc;
 
     /**
-     * One thing that lies in a bag's data folder.
+     * An object in a bag's data folder.
      *
      * @param path below the data folder
      * @param kind null: neither file nor folder nor link
      */
     public record Lying(FilePath path, @Nullable EntryKind kind, long sizeBytes) {}
 
-    /** A copy that should stand there and does not, or is something else, or has another size; with its latest receipt. */
+    /** A copy that is missing, has another kind or another size; with its latest receipt. */
     public record Missed(int entryNumber, long receiptId) {}
 
     public Bags(JdbcTemplate template) {
@@ -42,7 +42,7 @@ public class Bags {
         this.jdbc = JdbcClient.create(template);
     }
 
-    /** Notes which tag files a bag has now; what was noted before is forgotten. */
+    /** Records a bag's present tag files, in place of earlier records. */
     public void written(int experimentId, int siteId, Map<FilePath, Digest> tagFiles) {
         jdbc.sql("delete from tag_file where experiment_id = :experiment and site_id = :site")
                 .param("experiment", experimentId)
@@ -64,10 +64,10 @@ public class Bags {
     }
 
     /**
-     * Notes that a bag's tag files are going to be written, in a transaction that ends before that begins.
+     * Records that a bag's tag files are about to be written, in a transaction that ends before the writing begins.
      *
-     * @return those that it has, by their names in it; empty: nobody knows, as somebody began before and did not come to an end, or
-     *     they were found altered
+     * @return its present tag files, by their names in the bag; empty: unknown, because an earlier writer did not
+     * finish, or they were found altered
      */
     public Optional<Map<FilePath, Digest>> beginWriting(int experimentId, int siteId) {
         Map<FilePath, Digest> tagFiles = new LinkedHashMap<>();
@@ -87,7 +87,10 @@ public class Bags {
         return known == 1 ? Optional.of(tagFiles) : Optional.empty();
     }
 
-    /** The tag files of a bag by their names in it; none if that was not noted, or not all receipts are listed in them yet. */
+    /**
+     * Returns the tag files of a bag by their names in it; none if they were not recorded, or do not list all receipts
+     * yet.
+     */
     public Map<FilePath, Digest> tagFiles(int experimentId, int siteId) {
         Map<FilePath, Digest> tagFiles = new LinkedHashMap<>();
         jdbc.sql("""
@@ -100,7 +103,7 @@ public class Bags {
         return tagFiles;
     }
 
-    /** Has the next night write the tag files again. */
+    /** Makes the next night write the tag files again. */
     public void writeAgain(int experimentId, int siteId) {
         jdbc.sql(
                         "update protection set unsettled = true, tags_unknown = true where experiment_id = :experiment and site_id = :site")
@@ -109,7 +112,10 @@ public class Bags {
                 .update();
     }
 
-    /** The first experiment after one of which something is stored, and whose bag was last examined before a moment or never. */
+    /**
+     * Returns the first experiment after {@code after} with stored copies whose bag was last examined before a moment
+     * or never.
+     */
     public Optional<Integer> nextToExamine(int siteId, Instant before, int after) {
         return jdbc.sql("""
                         select min(experiment_id) from protection p
@@ -124,7 +130,7 @@ public class Bags {
                 .single();
     }
 
-    /** Notes that a bag was examined. */
+    /** Records that a bag was examined. */
     public void examined(int experimentId, int siteId, Instant at) {
         jdbc.sql("update protection set examined_at = :at where experiment_id = :experiment and site_id = :site")
                 .param("experiment", experimentId)
@@ -133,7 +139,7 @@ public class Bags {
                 .update();
     }
 
-    /** The codes of projects of which something is stored at a site. */
+    /** Returns the codes of the projects with stored copies at a site. */
     public List<String> projects(int siteId) {
         return jdbc.sql("""
                         select code from project p
@@ -146,7 +152,7 @@ public class Bags {
                 .list();
     }
 
-    /** Begins the comparison of a bag with what should lie in it; all of it in one transaction. */
+    /** Begins the comparison of a bag with its expected content; all of it is one transaction. */
     public void beginListing(int experimentId, int siteId) {
         jdbc.sql("drop table if exists lying, standing").update();
         jdbc.sql(
@@ -161,7 +167,7 @@ public class Bags {
                         """.formatted(experimentId, siteId)).update();
     }
 
-    /** Adds to the listing. */
+    /** Adds objects to the listing. */
     public void addLying(List<Lying> lying) {
         template.batchUpdate(
                 "insert into lying (path, kind, size_bytes) values (?, ?::\"char\", ?)",
@@ -178,12 +184,14 @@ public class Bags {
                 });
     }
 
-    /** Ends the listing; from now on it can be compared. */
+    /** Ends the listing, so that it can be compared. */
     public void endListing() {
         jdbc.sql("analyze lying, standing").update();
     }
 
-    /** At most {@code limit} copies after an entry that are not there as they should be and are not known to be damaged. */
+    /**
+     * Returns at most {@code limit} copies after an entry that are missing or differ and are not known to be damaged.
+     */
     public List<Missed> missed(int afterEntry, int limit) {
         return jdbc.sql("""
                         select s.entry_no, s.receipt_id
@@ -202,8 +210,8 @@ public class Bags {
     }
 
     /**
-     * At most {@code limit} paths that nothing accounts for. What has the name of a copy that should stand there is not among
-     * them, whatever it is, nor what is still on its way, nor a folder that was ever seen at the source.
+     * Returns at most {@code limit} paths that nothing explains. Excluded are the name of an expected copy, whatever
+     * object has it, entries that are still to be sent, and every folder that was ever seen at the source.
      */
     public List<FilePath> unexpected(int experimentId, int limit) {
         return jdbc.sql("""

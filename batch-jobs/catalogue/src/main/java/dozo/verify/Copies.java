@@ -16,12 +16,12 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Where the copy of each proven entry lies at a site: under its name in the bag, or among the versions once another content was
- * proven under that name, or something that is no folder under the name of a folder above it.
+ * Locates the copy of each proven entry at a site: under its name in the bag, or among the versions. It is there once
+ * other content was proven under its name, or a file or link under the name of a folder above it.
  *
- * <p>It follows from receipts alone, so it says where a copy was put when all went its way. A run that died after it had moved a
- * copy aside, and before what replaces it was proven, leaves it under the number of an earlier manifest; whoever misses it looks
- * under the others too, and knows it by its digest (ADR 0022).
+ * <p>The place follows from the receipts alone, as if every run had finished. A run that died after moving a copy
+ * aside, before proving its replacement, leaves the copy under the number of an earlier manifest. If a copy is missing,
+ * the caller also searches the other versions and recognises it by its digest (ADR 0022).
  */
 @Component
 public class Copies {
@@ -33,8 +33,8 @@ public class Copies {
     }
 
     /**
-     * The copies of these entries, in the order of their numbers; of an entry without a receipt there is none. Costs the entries
-     * of the folders that they are in: give thousands that are near each other.
+     * Returns the copies of these entries, in the order of their numbers, without entries that have no receipt. Costs
+     * the entries of their folders: pass thousands that are close together.
      */
     public List<SiteCopy> of(int experimentId, int siteId, int[] entryNumbers) {
         if (entryNumbers.length == 0) {
@@ -94,10 +94,10 @@ public class Copies {
     }
 
     /**
-     * The copies of those of these proven entries that are in the current manifest: they stand, so it takes no looking for what
-     * replaced them.
+     * Returns the copies of those of these proven entries that are in the current manifest. They stand in the bag, so
+     * no search for replacements is needed.
      *
-     * @param proven entries by their numbers, each with what was computed the last time it was proven
+     * @param proven entries by number, each with the digest computed when it was last proven
      */
     List<SiteCopy> ofCurrent(int experimentId, Map<Integer, Digest> proven) {
         return jdbc.sql("""
@@ -117,9 +117,9 @@ public class Copies {
     }
 
     /**
-     * At most {@code limit} entries after one whose copy should stand in the bag and may have been moved aside by a run that died:
-     * there is a later entry at its name, or at that of a folder above it, that was never proven. Costs the entries and receipts of
-     * the experiment, as writing the bag's tag files does.
+     * Returns at most {@code limit} entries after {@code afterEntry} whose copy should stand in the bag, but may have
+     * been moved aside by a run that died: a later entry at its name, or at that of a folder above it, was never
+     * proven. Costs the entries and receipts of the experiment, like writing the bag's tag files.
      */
     public int[] perhapsAside(int experimentId, int siteId, int afterEntry, int limit) {
         return jdbc

@@ -14,8 +14,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The damages: copies that were read again and are not as they were proven. They are evidence, and take back what receipts said:
- * a damaged entry is not proven, until a later receipt says so again.
+ * The damages: copies that differed from their proven state when they were read again. They are evidence and invalidate
+ * receipts: a damaged entry is not proven until it has a later receipt.
  */
 @Component
 public class Damages {
@@ -29,7 +29,7 @@ public class Damages {
      * A damaged copy.
      *
      * @param receiptId its latest receipt: this and earlier ones are void for it
-     * @param found the digest it has now; null where there are no bytes
+     * @param found its digest now; null if there are no bytes
      */
     public record Damage(
             int entryNumber,
@@ -37,7 +37,9 @@ public class Damages {
             DamageKind kind,
             @Nullable Digest found) {}
 
-    /** How many damaged copies of an experiment are not repaired, and since when the first of them is known. */
+    /**
+     * The number of an experiment's damaged copies that are not repaired, and since when the first of them is known.
+     */
     public record OpenDamages(int experimentId, long copies, Instant since) {}
 
     public Damages(JdbcTemplate template) {
@@ -46,8 +48,8 @@ public class Damages {
     }
 
     /**
-     * Keeps what was found of one experiment, and takes it out of the sums of what is safe. Only of entries that counted as proven:
-     * what is known to be damaged already is not damaged twice.
+     * Stores damages of one experiment and subtracts them from the sums of what is safe. The entries must have counted
+     * as proven: a known damage must not be added twice.
      */
     public void add(long runId, int experimentId, int siteId, List<Damage> damages, Instant now) {
         if (damages.isEmpty()) {
@@ -69,7 +71,10 @@ public class Damages {
         takeFromProtection(experimentId, siteId, damages, now);
     }
 
-    /** Exactly what was found, and not all counted anew: a disk that dies damages thousands of receipts, one after the other. */
+    /**
+     * Subtracts exactly these damages instead of recounting: a failing disk damages thousands of receipts, one after
+     * the other.
+     */
     private void takeFromProtection(int experimentId, int siteId, List<Damage> damages, Instant now) {
         jdbc.sql("""
                         update protection p
@@ -90,7 +95,10 @@ public class Damages {
                 .update();
     }
 
-    /** The digests that were proven of those of these entries that are damaged now: what is sent in their place has to have them. */
+    /**
+     * Returns the proven digests of those of these entries that are damaged now. Replacements must have the same
+     * digests.
+     */
     public Map<Integer, Digest> proven(int experimentId, int siteId, int[] entryNumbers) {
         Map<Integer, Digest> proven = new HashMap<>();
         jdbc.sql("""
@@ -108,7 +116,7 @@ public class Damages {
         return proven;
     }
 
-    /** The experiments with copies at a site that are damaged and not repaired. */
+    /** Returns the experiments with copies at a site that are damaged and not repaired. */
     public List<OpenDamages> open(int siteId) {
         return jdbc.sql("""
                         select experiment_id, count(distinct entry_no) as copies, min(found_at) as since

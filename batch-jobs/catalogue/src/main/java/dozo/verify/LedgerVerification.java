@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Whether the ledger is as it was written: every row by its hash, what guards the rows, and the rows against the anchors that
- * lie at the sites. One verification at a time; whoever asks for another waits.
+ * Verifies the ledger: every row by its hash, the guards of the rows, and the rows against the anchors at the sites.
+ * Verifications run one at a time; further callers wait.
  */
 @Component
 public class LedgerVerification {
@@ -38,23 +38,23 @@ public class LedgerVerification {
     private final Ledger ledger;
     private final Sites sites;
 
-    /** What came of it. */
+    /** The result of a verification. */
     public enum Verdict {
-        /** Every row is as it was appended; up to the last anchor, a site bears witness. */
+        /** Every row is as it was appended; at every site, anchors prove the rows up to the last anchor. */
         INTACT,
-        /** Nothing is broken, but there is a site that was not compared with, or that has no anchor. */
+        /** Nothing is broken, but there is no site, or a site could not be compared or has no matching anchor. */
         INCOMPLETE,
-        /** Something is not as Dozo leaves it. */
+        /** Something differs from the state that Dozo left. */
         BROKEN
     }
 
     /**
      * A verification.
      *
-     * @param rows how many there are: all were checked
-     * @param head the last row; null: there is none, or it is none that was appended
-     * @param breaches what is broken: first the rows in their order, then the guards; a hundred at most
-     * @param breachesCount how many there are
+     * @param rows the number of rows; all were checked
+     * @param head the last row; null: there is none, or it cannot have been appended
+     * @param breaches first the rows in their order, then the guards; a hundred at most
+     * @param breachesCount the number of all breaches
      */
     public record Verified(
             Verdict verdict,
@@ -65,13 +65,13 @@ public class LedgerVerification {
             List<AtSite> sites) {}
 
     /**
-     * The ledger against the anchors at one site.
+     * The comparison of the ledger with the anchors at one site.
      *
-     * @param trouble why it was not compared with them; null: it was
-     * @param anchors how many there are
-     * @param provenUpTo the last row that an anchor there bears witness to; 0: none
+     * @param trouble why they were not compared; null: they were
+     * @param anchors the number of anchors
+     * @param provenUpTo the last row that an anchor there proves; 0: none
      * @param breaches a hundred at most
-     * @param breachesCount how many there are
+     * @param breachesCount the number of all breaches
      */
     public record AtSite(
             String site,
@@ -81,7 +81,7 @@ public class LedgerVerification {
             List<Breach> breaches,
             long breachesCount) {
 
-        /** Whether it was compared with an anchor at all. */
+        /** Returns whether all anchors were compared and at least one proves its row. */
         boolean complete() {
             return trouble == null && provenUpTo > 0;
         }
@@ -94,7 +94,7 @@ public class LedgerVerification {
         this.sites = sites;
     }
 
-    /** Verifies all of it; how long that takes grows with the ledger, the memory it needs does not. */
+    /** Verifies the whole ledger. The time grows with the ledger, the memory does not. */
     public synchronized Verified verify() throws InterruptedException {
         Checked rows = chain.check();
         List<Breach> breaches = new ArrayList<>(rows.breaches());
@@ -123,14 +123,17 @@ public class LedgerVerification {
         }
     }
 
-    /** The anchors at one site against the rows, and against what is known here of having been written there. */
+    /** Compares the anchors at one site with the rows, and with the anchors that the ledger records for it. */
     private final class Comparison {
 
         private final String site;
         private final boolean chainIntact;
         private final Breaches breaches = new Breaches();
 
-        /** The first of those whose row is another one, or gone: what that says depends on all of them. */
+        /**
+         * The first anchors whose row differs or is missing. They are judged at the end, because the kind of a breach
+         * depends on all anchors.
+         */
         private final TreeSet<Long> refuted = new TreeSet<>();
 
         private long refutedCount;
@@ -159,7 +162,7 @@ public class LedgerVerification {
         }
 
         private void compare(List<AnchorFile> files) {
-            // NB: asked for after the files were seen: a row is there before its anchor is.
+            // NB: the rows are read after the files, because a row exists before its anchor.
             Map<Long, Anchor> rows = ledger.rows(files.stream()
                     .flatMap(file -> file.anchor().stream().map(Anchor::seq))
                     .toList());
@@ -223,7 +226,7 @@ public class LedgerVerification {
         List<Long> seqs = new ArrayList<>();
         for (Anchored row : known) {
             String anchor = row.anchor();
-            // What is no number was not written by us; the chain is broken there.
+            // Dozo writes only numbers; for anything else the chain has a breach.
             if (anchor != null && SEQ.matcher(anchor).matches()) {
                 seqs.add(Long.valueOf(anchor));
             }

@@ -8,19 +8,22 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The symbolic links in a bag that lead to a file in it, as a reader of the bag sees them: files under further names. Where they
- * lead is told by what was proven, as Linux would follow them; the site is not asked. See ADR 0025.
+ * Finds the symbolic links in a bag that lead to a file in it. For a reader of the bag they are files under further
+ * names. The links are followed as Linux does, but through proven entries only; the site is not accessed. See ADR 0025.
  *
- * <p>What leads out of {@code data}, even to come back, nowhere, to a folder or in a circle is none of them, nor what was not
- * proven to stand. All work is done in the database, link by link, so that nothing has to fit into memory.
+ * <p>Links are not included if they leave {@code data}, even to return, or lead nowhere, to a folder, into a loop, or
+ * to an unproven entry. The database does all the work, link by link, so that nothing has to fit into memory.
  */
 @Component
 public class LinkedFiles {
 
-    /** So many links Linux follows for one name, the first one too; then it says ELOOP. */
+    /** How many links Linux follows for one name, including the first; then it fails with ELOOP. */
     static final int LINKS_MAX = 40;
 
-    /** Names on the way of one link, those of the links that it goes through too; what needs more is not followed to its end. */
+    /**
+     * The maximum number of names on the way of one link, including those of the links on the way; a longer way is
+     * given up.
+     */
     static final int NAMES_MAX = 1_000;
 
     private static final int FETCH = 1_000;
@@ -32,8 +35,8 @@ public class LinkedFiles {
     }
 
     /**
-     * Finds the linked files of an experiment at a site, to be read with {@link #found} in the same transaction. Costs next to
-     * nothing where the experiment never had a link.
+     * Finds the linked files of an experiment at a site. {@link #found} returns them in the same transaction. The cost
+     * is negligible if the experiment never had a link.
      *
      * @return whether there are any
      */
@@ -41,7 +44,9 @@ public class LinkedFiles {
         return hasLinks(experimentId) && layOutWays(experimentId, siteId) && follow() && meet(experimentId, siteId);
     }
 
-    /** What was found, by the path of the link, with digest and size of the file it leads to. Close the stream. */
+    /**
+     * Returns what was found, by the path of the link, with digest and size of the file. The caller closes the stream.
+     */
     public Stream<ProvenFile> found() {
         return jdbc
                 .sql("select path, digest, size_bytes from linked_file order by path")
@@ -63,7 +68,10 @@ public class LinkedFiles {
                 .single();
     }
 
-    /** Keeps what a way can lead through: the folders and links that stand. Files, which are most, are not needed for it. */
+    /**
+     * Stores the folders and links that stand: a way can lead only through these. Files, the majority, are not needed
+     * here.
+     */
     private boolean layOutWays(int experimentId, int siteId) {
         jdbc.sql("drop table if exists on_way, led, linked_file").update();
         jdbc.sql("create temp table on_way (path bytea not null, kind \"char\" not null, target bytea) on commit drop")
@@ -75,7 +83,7 @@ public class LinkedFiles {
                         left join entry_link l on l.experiment_id = :experiment and l.entry_no = s.entry_no
                         where s.kind <> 'f'
                         """).param("experiment", experimentId).param("site", siteId).update();
-        // A path may be longer than an index row can be.
+        // The hash, because a path may be longer than an index row can be.
         jdbc.sql("create index on on_way (sha256(path))").update();
         jdbc.sql("analyze on_way").update();
         return jdbc.sql("select exists (select from on_way where kind = 'l')")
@@ -84,9 +92,9 @@ public class LinkedFiles {
     }
 
     /**
-     * Follows each link, name by name: {@code above} are the names of the folder that the way has come to, {@code rest} is the
-     * text still to be gone through. A folder or link is looked up for each name; what is neither can only be the way's end. It
-     * has come to its end where no text is left.
+     * Follows each link, name by name: {@code above} are the names of the folder reached so far, {@code rest} is the
+     * remaining text. Each name is looked up among folders and links; any other name can only be the last. The way ends
+     * when no text is left.
      */
     private boolean follow() {
         jdbc.sql("create temp table led (path bytea not null, target bytea not null) on commit drop")
@@ -142,7 +150,7 @@ public class LinkedFiles {
         return led > 0;
     }
 
-    /** Keeps those whose way ends at a file. */
+    /** Stores the links whose way ends at a file. */
     private boolean meet(int experimentId, int siteId) {
         jdbc.sql("create index on led (sha256(target))").update();
         jdbc.sql("analyze led").update();

@@ -6,19 +6,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** How far an experiment has come at a site, and when: what is known, and nothing else. */
+/** Reads how far an experiment has come at a site, and when, as far as it is known. */
 @Component
 public class Milestones {
 
     private final JdbcClient jdbc;
 
     /**
-     * When what happened. Null: it has not.
+     * The times of the milestones; null: not reached.
      *
-     * @param sealedAt the current manifest
+     * @param sealedAt when the current manifest was sealed
      * @param firstProvenAt the first receipt; {@code lastProvenAt} the last
-     * @param safeAt when the current manifest had become wholly safe
-     * @param readAt since when all that is stored was read again
+     * @param safeAt when the current manifest had become completely safe
+     * @param readAt the oldest reading, once all stored copies were read again
      */
     public record Reached(
             @Nullable Instant sealedAt,
@@ -31,7 +31,7 @@ public class Milestones {
         this.jdbc = jdbc;
     }
 
-    /** What an experiment has reached at a site. Costs its receipts. */
+    /** Returns what an experiment has reached at a site. Costs its receipts. */
     public Reached of(int experimentId, int siteId) {
         return jdbc.sql("""
                         select (select sealed_at from manifest

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** How it is known that one file is safe: every content that a path has had, and the receipts of each. */
+/** The evidence that one file is safe: every content that a path has had, with its receipts. */
 @Component
 public class Proofs {
 
@@ -24,10 +24,10 @@ public class Proofs {
     /**
      * One content of a path, as an entry of manifests, with one of its receipts.
      *
-     * @param sinceManifest the first manifest that holds it, sealed at {@code sealedAt}
-     * @param untilManifest the first that does not any more, sealed at {@code goneAt}; null while it holds
+     * @param sinceManifest the first manifest with it, sealed at {@code sealedAt}
+     * @param untilManifest the first manifest without it, sealed at {@code goneAt}; null while it holds
      * @param modifiedNs nanoseconds since 1970
-     * @param receipt null: there is none, so it is not safe; nor is it where all of them are void
+     * @param receipt null: there is none, so the content is not safe; nor is it if all its receipts are void
      */
     public record FileProof(
             int entryNumber,
@@ -40,7 +40,7 @@ public class Proofs {
             @Nullable Instant goneAt,
             @Nullable FileReceipt receipt) {
 
-        /** Whether the source has it, as far as was looked. */
+        /** Returns whether the source had it at the last look. */
         public boolean holds() {
             return untilManifest == null;
         }
@@ -49,8 +49,8 @@ public class Proofs {
     /**
      * The evidence: the digest that was computed at the site, how, by whom, when, and in which run.
      *
-     * @param wayIn how the content came there: {@code archive}, {@code sftp}; null: nobody noted it
-     * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; null: it was not
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}; null: not recorded
+     * @param damagedAt when the copy was found damaged, which makes the receipt void; null: it was not
      */
     public record FileReceipt(
             long receiptId,
@@ -68,8 +68,8 @@ public class Proofs {
     }
 
     /**
-     * At most {@code limit} proofs of a path of an experiment at a site: the latest content first, and of each the latest
-     * receipt first. None: no manifest has ever had this path.
+     * Returns at most {@code limit} proofs of a path of an experiment at a site: the latest content first, and for each
+     * the latest receipt first. None: no manifest has ever had this path.
      */
     public List<FileProof> of(int experimentId, int siteId, FilePath path, int limit) {
         return jdbc.sql("""
@@ -100,9 +100,10 @@ public class Proofs {
                 .list();
     }
 
-    /** Those of these entries that are proven at a site: with a receipt, and not found damaged since. */
+    /** Returns those of these entries that are proven at a site: with a receipt, and not found damaged since. */
     public Set<Integer> proven(int experimentId, int siteId, int[] entryNumbers) {
-        // Named twice: the index knows of each receipt only between which numbers its entries lie.
+        // The range narrows the receipts by index: the index has only the lowest and highest entry number of each
+        // receipt.
         return new HashSet<>(jdbc.sql("""
                         select distinct n.entry_no
                         from receipt r cross join lateral unnest(r.entry_nos) as n (entry_no)

@@ -24,8 +24,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * What lies at the sites and is read again: a queue of receipts, oldest reading first, and the evidence of each reading. What is
- * read again as one is what a receipt covers (ADR 0023).
+ * Repeated readings of what is stored at the sites: a queue of receipts, the oldest reading first, and the evidence of
+ * each reading. One reading covers the copies of one receipt (ADR 0023).
  */
 @Component
 public class Readings {
@@ -35,26 +35,25 @@ public class Readings {
     private final JdbcClient jdbc;
     private final Copies copies;
 
-    /** What a receipt covers, and when it was last read, or proven where that was later. */
+    /** The extent of a receipt, and when it was last read, or proven if that was later. */
     public record Due(long receiptId, int experimentId, long files, long bytes, Instant lastReadAt) {
 
-        /** Where the queue goes on behind it. */
+        /** Returns its place in the queue. */
         public Position place() {
             return new Position(lastReadAt, receiptId);
         }
     }
 
-    /** A place in the queue. */
     public record Position(Instant lastReadAt, long receiptId) {
 
-        /** Before everything. */
+        /** Before all places. */
         public static final Position BEGIN = new Position(Instant.EPOCH, 0);
     }
 
     /**
-     * A reading that came to its end: of every copy it is known whether it is as proven.
+     * A completed reading: for every copy it is known whether it is as proven.
      *
-     * @param notAsProven numbers of entries that are in the damages since
+     * @param notAsProven numbers of entries that have damages since
      */
     public record Reading(
             long receiptId,
@@ -65,15 +64,15 @@ public class Readings {
             String method,
             List<Integer> notAsProven) {}
 
-    /** So much was last read on the same day (UTC), the oldest of it at this instant. */
+    /** The amount that was last read on the same day (UTC), with the oldest time of that day. */
     public record Age(Instant lastReadAt, long files, long bytes) {}
 
     /**
-     * How the promise stands.
+     * How a site or experiment keeps the promise.
      *
-     * @param oldest the oldest reading; null where nothing is stored
-     * @param filesRead files last read since the moment that was asked for, {@code bytesRead} their bytes
-     * @param damaged copies found damaged and not repaired, of files, folders and links
+     * @param oldest the oldest reading; null if nothing is stored
+     * @param filesRead files last read since the requested moment, {@code bytesRead} their bytes
+     * @param damaged copies of files, folders and links that were found damaged and are not repaired
      */
     public record Standing(
             @Nullable Instant oldest, long files, long bytes, long filesRead, long bytesRead, long damaged) {}
@@ -86,10 +85,10 @@ public class Readings {
     }
 
     /**
-     * Claims at most {@code limit} receipts that were last read before {@code dueBefore}, the oldest first. The claim is the rows'
-     * lock: it lasts as long as the transaction. What others have claimed is passed over.
+     * Claims at most {@code limit} receipts that were last read before {@code dueBefore}, the oldest first. The claim
+     * is a lock on the rows: it lasts as long as the transaction. Receipts that others have claimed are skipped.
      *
-     * @param after the last one claimed before; what could not be read to its end is so not tried twice
+     * @param after the last receipt claimed before, so that an interrupted reading is not tried twice
      */
     public List<Due> claim(int siteId, Instant dueBefore, Position after, int limit) {
         return jdbc.sql("""
@@ -109,8 +108,9 @@ public class Readings {
     }
 
     /**
-     * The copies that are read with each of these receipts, in the order of its entries: not those that are known to be damaged, nor
-     * those of an earlier manifest whose bytes have been proven under the same name since. What two receipts have is read with both.
+     * Returns the copies to read for each of these receipts, in the order of its entries: without known damaged ones,
+     * and without those of an earlier manifest whose bytes have been proven under the same name since. A copy that two
+     * receipts cover is read for both.
      */
     public Map<Long, List<SiteCopy>> toRead(int siteId, List<Due> dues) {
         Map<Long, List<SiteCopy>> toRead = new HashMap<>();
@@ -143,8 +143,8 @@ public class Readings {
     }
 
     /**
-     * The entries of receipts whose copies are not known to be damaged. A receipt's digests come at once and are taken apart here:
-     * each by itself would cost as much as the reading.
+     * Returns the entries of receipts whose copies are not known to be damaged. All digests of a receipt are read at
+     * once and separated here: one by one they would cost as much as the reading.
      */
     private List<Covered> covered(List<Due> dues) {
         List<Covered> covered = new ArrayList<>();
@@ -173,7 +173,10 @@ public class Readings {
         return covered;
     }
 
-    /** Those of these ended entries whose bytes have not been proven under the same name since: else their copy is the later one's. */
+    /**
+     * Returns those of these ended entries whose bytes have not been proven under the same name since. The others have
+     * the later entry's copy.
+     */
     private int[] notProvenAgain(int experimentId, int siteId, int[] ended) {
         if (ended.length == 0) {
             return ended;
@@ -204,7 +207,7 @@ public class Readings {
                 .toArray();
     }
 
-    /** Keeps the evidence of a reading, and puts what was read at the end of the queue. */
+    /** Stores the evidence of a reading, and moves its receipt to the end of the queue. */
     public void add(long runId, Reading reading) {
         jdbc.sql("""
                         with evidence as (
@@ -228,7 +231,7 @@ public class Readings {
                 .update();
     }
 
-    /** How much was last read on each day (UTC) at a site, the oldest first. Close the stream. */
+    /** Returns how much was last read on each day (UTC) at a site, the oldest first. The caller closes the stream. */
     public Stream<Age> ages(int siteId) {
         return jdbc
                 .sql("""
@@ -244,7 +247,7 @@ public class Readings {
                 .stream();
     }
 
-    /** How the promise stands at a site: what was read since a moment, and what was not. */
+    /** Returns how the promise stands at a site: what was read since a moment, and what was not. */
     public Standing site(int siteId, Instant since) {
         return jdbc.sql("""
                         select (select min(last_read_at) from stored where site_id = :site) as oldest, t.*, s.*, d.*
@@ -260,7 +263,10 @@ public class Readings {
                 .single();
     }
 
-    /** The same of what is seen. Not one query for both: all of a site is answered from one index, some of it from another. */
+    /**
+     * Returns the same for what the user may see. It needs another query, because a whole site and a part of it use
+     * different indexes.
+     */
     public Standing site(Sight sight, int siteId, Instant since) {
         if (sight.ofEverything()) {
             return site(siteId, since);
@@ -287,7 +293,7 @@ public class Readings {
                 .single();
     }
 
-    /** How it stands for one experiment. */
+    /** Returns the same for one experiment. */
     public Standing experiment(int experimentId, int siteId, Instant since) {
         return jdbc.sql("""
                         select t.*, s.*, d.*

@@ -11,8 +11,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The receipts: evidence that the bytes at a site have the digests of those read at the source. Appended, never changed.
- * What has no receipt is not safe, whatever else is known of it.
+ * The receipts: evidence that the bytes at a site have the digests of those read at the source. They are appended and
+ * never changed. An entry without a receipt is not safe, whatever else is known about it.
  */
 @Component
 public class Receipts {
@@ -29,12 +29,14 @@ public class Receipts {
     }
 
     /**
-     * Appends a receipt. The experiment's protection is {@linkplain #lock locked} before: a trigger counts with it what is stored.
+     * Appends a receipt. It {@linkplain #lock locks} the experiment's protection first, because a trigger updates the
+     * sums of what is stored there.
      *
-     * @param manifest the current one when the unit was claimed: under its number lies what the entries replaced
-     * @param wayIn how the content came there: {@code archive}, {@code sftp}
+     * @param manifest the current one when the unit was claimed: the copies that the entries replaced are stored under
+     * its number
+     * @param wayIn how the content was sent: {@code archive}, {@code sftp}
      * @param method how the digests were computed at the site
-     * @param worker who did it
+     * @param worker who verified them
      */
     public void add(
             int experimentId,
@@ -73,8 +75,8 @@ public class Receipts {
     }
 
     /**
-     * Has whoever else changes what is kept of an experiment's protection wait until the transaction's end. To be called before anything
-     * is asked that a sum is made of: what others have proven or sealed by then is seen, and nothing of it twice.
+     * Locks an experiment's protection against other changes until the end of the transaction. Must be called before
+     * any query whose result enters a sum: then everything that others have proven or sealed is seen, and counted once.
      */
     public void lock(int experimentId) {
         jdbc.sql("select 1 from protection where experiment_id = :experiment order by site_id for update")
@@ -84,8 +86,9 @@ public class Receipts {
     }
 
     /**
-     * Adds what was proven to the kept sums, as far as it is of the current manifest, and notes that the bag's tag files do not list
-     * it yet. To be called after {@link #add}, in its transaction. The experiment has a manifest, and so it has sums.
+     * Adds new proofs to the stored sums if they are in the current manifest, and records that the bag's tag files do
+     * not list them yet. Must be called after {@link #add}, in its transaction. The experiment must have a manifest,
+     * and so has sums.
      */
     public void addToProtection(int experimentId, int siteId, List<Proof> proofs) {
         int rows = jdbc.sql("""
@@ -107,7 +110,7 @@ public class Receipts {
         }
     }
 
-    /** Notes that from now on nothing more of a run is to come for an experiment: what the sums say is remembered as its coverage. */
+    /** Records that a run adds nothing more to an experiment: the present sums become its coverage. */
     public void conclude(int experimentId, int siteId) {
         jdbc.sql("""
                         update protection p
@@ -127,7 +130,7 @@ public class Receipts {
                 .update();
     }
 
-    /** The highest unit whose receipt the bag's tag files list, as all below it; 0: they were never written. */
+    /** Returns the highest unit up to which the bag's tag files list all receipts; 0: they were never written. */
     public long settledUnit(int experimentId, int siteId) {
         return jdbc.sql("select settled_unit from protection where experiment_id = :experiment and site_id = :site")
                 .param("experiment", experimentId)
@@ -136,7 +139,10 @@ public class Receipts {
                 .single();
     }
 
-    /** Notes that the bag's tag files list every receipt. Retention may have deleted what was noted last: it never goes down. */
+    /**
+     * Records that the bag's tag files list every receipt. The unit never decreases, because retention may have deleted
+     * the last one.
+     */
     public void settled(int experimentId, int siteId) {
         jdbc.sql("""
                         update protection
@@ -149,10 +155,10 @@ public class Receipts {
     }
 
     /**
-     * Carries the kept sums over to the manifest that was just sealed, at each site: what was proven and does not hold in it any
-     * more is taken off, and what came with it has no receipt yet. Costs what ended, not what is there (ADR 0023). Must be called
-     * whenever a manifest is sealed. What ended and was never proven may have had something moved aside for it by a run that died:
-     * then the bag is to be settled again (ADR 0022).
+     * Updates the stored sums at each site for the manifest that was just sealed: proven entries that have ended are
+     * subtracted, and new ones have no receipt yet. Costs what ended, not what exists (ADR 0023). Must be called
+     * whenever a manifest is sealed. For an unproven entry that ended, a run that died may have moved a copy aside:
+     * then the bag must be settled again (ADR 0022).
      */
     public void carryOver(int experimentId) {
         lock(experimentId);
@@ -219,12 +225,12 @@ public class Receipts {
     }
 
     /**
-     * Counts anew, from the receipts and what was found damaged since, what of the experiment's current manifest is proven at each
-     * site, and keeps the sums in {@code protection}; what they were before stays in {@code coverage} (a trigger sees to that).
-     * Reads every receipt of the experiment. A night carries sums on; a scrub counts them, so that no error of theirs lasts for longer
-     * than copies go unread. Where something is not proven, the next plan asks for each entry of the manifest.
+     * Recounts what is proven of the experiment's current manifest at each site, from the receipts and the damages, and
+     * stores the sums in {@code protection}. A trigger keeps the previous sums in {@code coverage}. Reads every receipt
+     * of the experiment. A night updates the sums; a scrub recounts them, so that an error in them lasts no longer than
+     * copies go unread. If something is unproven, the next plan checks every entry of the manifest.
      *
-     * @return whether they were kept as they are counted
+     * @return whether the stored sums were right
      */
     public boolean count(int experimentId) {
         lock(experimentId);
@@ -289,8 +295,8 @@ public class Receipts {
     }
 
     /**
-     * What was computed at a site of these entries the last time they were proven; of one without a receipt, nothing. Costs the
-     * receipts whose entries' numbers reach between the lowest and the highest of these: give such as are near each other.
+     * Returns the digests of these entries from their latest proofs, without entries that have no receipt. Costs the
+     * receipts whose entry numbers overlap the range of these: pass entries that are close together.
      */
     public Map<Integer, Digest> digests(int experimentId, int siteId, int[] entryNumbers) {
         Map<Integer, Digest> digests = new HashMap<>();
@@ -316,8 +322,8 @@ public class Receipts {
     }
 
     /**
-     * How many files of a manifest have no receipt of a site. At once where the kept sums say that there are none; else it reads
-     * the experiment's entries and receipts, as writing the bag's tag files does.
+     * Counts the files of a manifest that have no receipt from a site. It answers at once if the stored sums show that
+     * there are none. Otherwise it reads the experiment's entries and receipts, like writing the bag's tag files.
      */
     public long filesWithout(int experimentId, int siteId, int manifest) {
         return jdbc.sql("""

@@ -1,4 +1,7 @@
-/** Evidence: receipts, where the copies lie, reading them again and the damage found then; the ledger against its anchors. */
+/**
+ * Evidence: receipts, the places of the copies, their repeated readings and damages, and the check of the ledger
+ * against its anchors.
+ */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "ledger", "registry", "remote", "send"})
 package dozo.verify;

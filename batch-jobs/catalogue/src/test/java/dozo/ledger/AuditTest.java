@@ -7,7 +7,7 @@ import dozo.ledger.Audit.Wait;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** What changed from one moment until another, and how long data waited to be safe. */
+/** What changed between two moments, and how long data waited to be safe. */
 class AuditTest {
 
     private static final Instant SEPTEMBER = Instant.parse("2026-09-01T00:00:00Z");

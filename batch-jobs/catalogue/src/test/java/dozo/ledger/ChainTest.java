@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever is done to a row by whoever owns the database, the chain shows where. */
+/** The chain shows where the owner of the database has changed a row, whatever the change. */
 class ChainTest {
 
     private final HikariDataSource database = TestDatabase.fresh();

@@ -10,7 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What was safe is answered from kept totals: now, and as of any moment, by what the experiments were acquired with. */
+/** Stored totals answer what was safe, now and at any moment, by how the experiments were acquired. */
 class CoverageTest {
 
     private final Nights nights = new Nights();

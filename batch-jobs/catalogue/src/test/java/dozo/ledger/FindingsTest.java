@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A finding is open until a later run has looked at the same again or a person has acknowledged it. */
+/** A finding is open until a later run has checked the same item again or a person has acknowledged it. */
 class FindingsTest {
 
     private static final Filter ANY = new Filter(null, null, null, null, null);
@@ -321,7 +321,7 @@ class FindingsTest {
         assertThat(kept(id).supersededBy()).isNull();
     }
 
-    /** So that a run which meets it once for every unit says it once, in every night in which it stands. */
+    /** So that a run that meets the problem in every unit reports it once, in every night in which it stands. */
     @Test
     void aRunKnowsWhatItFoundOfAWholeExperimentAlsoWhenAnEarlierOneDid() {
         Finding silent = new Finding(first, Problem.UNREADABLE, null, "not answered for 600 s");
@@ -335,7 +335,7 @@ class FindingsTest {
         assertThat(findings.anyOfWhole(again, second, Problem.UNREADABLE)).isFalse();
     }
 
-    /** A whole night that finds these. */
+    /** A complete night that finds these. */
     private long night(Finding... found) {
         long run = run("nightlyBackup");
         findings.add(run, List.of(found));
@@ -348,7 +348,7 @@ class FindingsTest {
         return new Finding(finding.experimentId(), finding.reason(), finding.path(), message);
     }
 
-    /** The only one of a run. */
+    /** Returns the only finding of a run. */
     private KeptFinding only(long run) {
         List<KeptFinding> all = findings.of(run, 0, 10);
         assertThat(all).hasSize(1);

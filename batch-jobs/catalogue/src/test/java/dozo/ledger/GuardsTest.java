@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What guards the ledger in its database, and every way to take it away. */
+/** The guards of the ledger in its database, and every way to remove them. */
 class GuardsTest {
 
     private final TamperedLedger ledger = new TamperedLedger(TestDatabase.fresh());

@@ -70,7 +70,7 @@ class LedgerTest {
 
         assertThat(ledger.rows(List.of(1L, 2L))).containsOnlyKeys(1L);
 
-        // The server takes a moment to forget a connection that was closed.
+        // The server takes a moment to forget a closed connection.
         await().atMost(Duration.ofMinutes(5))
                 .untilAsserted(() -> assertThat(
                                 jdbc.sql("select count(*) from pg_stat_activity where datname = current_database()")

@@ -10,7 +10,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** A catalogue that is told what happened in it, and when: experiments of files, manifests, receipts. Site and run are 1. */
+/**
+ * A catalogue with made-up events and times: experiments of files, manifests, receipts. Site and run have the number 1.
+ */
 final class Nights {
 
     final DataSource database = TestDatabase.fresh();
@@ -60,7 +62,9 @@ final class Nights {
                 .single();
     }
 
-    /** Seals the next manifest: it has so many files of 10 bytes more, and those of the numbers given are gone. */
+    /**
+     * Seals the next manifest: with {@code more} additional files of 10 bytes, and without the {@code gone} entries.
+     */
     void seal(int experiment, int more, Integer... gone) {
         jdbc.sql("""
                         insert into directory values (:experiment, 1, '') on conflict do nothing;

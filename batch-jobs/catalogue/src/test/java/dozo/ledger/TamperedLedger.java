@@ -7,7 +7,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A ledger in the hands of somebody who owns its database. */
+/** A ledger that the owner of its database can change. */
 public final class TamperedLedger {
 
     private final JdbcClient jdbc;
@@ -22,7 +22,7 @@ public final class TamperedLedger {
         return jdbc;
     }
 
-    /** Appends rows as Dozo does, with all that a text can hold, a second apart. */
+    /** Appends rows as Dozo does, with all kinds of text, a second apart. */
     public void append(int rows) {
         jdbc.sql("""
                         insert into ledger (at, actor, action, subject, detail)
@@ -38,7 +38,7 @@ public final class TamperedLedger {
                 .update();
     }
 
-    /** Runs statements as the owner can: with the triggers off. */
+    /** Runs statements as the owner can: with the triggers disabled. */
     public void tamper(String... statements) {
         transaction.executeWithoutResult(status -> {
             jdbc.sql("alter table ledger disable trigger all").update();
@@ -49,7 +49,7 @@ public final class TamperedLedger {
         });
     }
 
-    /** Writes the chain anew from a row on, numbers and hashes as they are due: nothing in it is wrong afterwards. */
+    /** Rewrites the chain from a row on, with correct numbers and hashes: afterwards it has no breach. */
     public void rewriteFrom(long seq) {
         transaction.executeWithoutResult(status -> {
             jdbc.sql("create temporary table kept on commit drop as select * from ledger where seq >= " + seq)
@@ -63,7 +63,7 @@ public final class TamperedLedger {
         });
     }
 
-    /** Does something and undoes all that it did to the database. */
+    /** Does something and rolls back its changes to the database. */
     public void undone(Runnable work) {
         transaction.executeWithoutResult(status -> {
             work.run();

@@ -33,7 +33,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** A catalogue on a database of its own, with one experiment whose source is made up. */
+/** A catalogue in its own database, with one experiment whose source is made up. */
 final class Catalogue {
 
     final JdbcClient jdbc;
@@ -44,7 +44,7 @@ final class Catalogue {
     final Experiment experiment;
     Instant now = Instant.parse("2026-11-01T00:00:00Z");
 
-    /** Tests that ask for no age write their lists by the machine's clock. */
+    /** Tests that do not check the age write their lists by the machine's clock. */
     private static final IngestSettings LISTS_OF_A_YEAR =
             new IngestSettings(Duration.ofDays(366), 4, Duration.ofMinutes(10));
 
@@ -70,7 +70,7 @@ final class Catalogue {
         experiment = experiments.register(Sight.EVERYTHING, "p", "E", "", source, list, Acquisition.UNKNOWN, "test");
     }
 
-    /** One more look at the source, a day after the last. */
+    /** Reads the source again, a day after the last look. */
     Ingested night(Walk walk) {
         return night(() -> ingest.look(experiment, known(), walk, new LongAdder()));
     }
@@ -90,7 +90,7 @@ final class Catalogue {
         return experiments.register(Sight.EVERYTHING, "p", code, "", source, null, Acquisition.UNKNOWN, "test");
     }
 
-    /** A look at one of several experiments, in the night it is. */
+    /** Reads one of several experiments, in the present night. */
     Ingested look(Experiment one, Walk walk) {
         return seal(() -> ingest.look(one, known(one), walk, new LongAdder()));
     }
@@ -122,7 +122,7 @@ final class Catalogue {
         return jdbc.sql(sql).query((row, n) -> row.getLong(1)).single();
     }
 
-    /** The last manifest: new, changed, of them of another type, gone. */
+    /** Returns the last manifest's counts: new, changed, changed in type, gone. */
     List<Long> lastDifferences() {
         return jdbc.sql("""
                         select entries_new, entries_changed, entries_type_changed, entries_gone from manifest
@@ -132,7 +132,7 @@ final class Catalogue {
                 .single();
     }
 
-    /** What a manifest holds: paths, with sizes after a colon. */
+    /** Returns the content of a manifest: paths, with sizes after a colon. */
     List<String> holds(int manifest) {
         return jdbc.sql("""
                         select entry_path(d.path, e.name) as path, e.size_bytes
@@ -153,7 +153,7 @@ final class Catalogue {
         return new Facts(EntryKind.DIRECTORY, 0, 1, 7, 0755, null, null);
     }
 
-    /** A source in memory; folders are there by their files, or by themselves. */
+    /** A source in memory; folders exist by their files, or by themselves. */
     static final class Tree implements Walk {
 
         private final Map<FilePath, Facts> entries = new TreeMap<>();
@@ -180,7 +180,7 @@ final class Catalogue {
             return this;
         }
 
-        /** Told before all else. */
+        /** Adds a report before all others. */
         Tree first(Throwing telling) {
             before.add(telling);
             return this;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a night finds new, changed and gone, and what it does not touch. */
+/** What a night finds new, changed and gone, and what it leaves unchanged. */
 class IngestTest {
 
     @TempDir
@@ -388,7 +388,7 @@ class IngestTest {
                 .isTrue();
     }
 
-    /** One folder of so many files; the last one's time is given. */
+    /** Returns one folder with this number of files and the last file's time. */
     private static Ingest.Walk large(int files, long lastModified) {
         return listings -> {
             Listing listing = listings.folder(FilePath.ROOT);

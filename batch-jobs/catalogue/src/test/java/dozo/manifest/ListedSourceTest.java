@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An experiment that is fed from a list is sealed as a walk would have sealed it, or not at all. */
+/** An experiment with a file list is sealed as a walk would have sealed it, or not at all. */
 class ListedSourceTest {
 
     @TempDir

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What is planned from sums is what is planned from entries. */
+/** Plans from sums equal plans from entries. */
 class ManifestsTest {
 
     private final JdbcClient jdbc = JdbcClient.create(TestDatabase.fresh());

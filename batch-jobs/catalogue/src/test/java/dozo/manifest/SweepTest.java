@@ -16,7 +16,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A sweep over a project is seen by how many of its experiments lose their share, however little that is of each; ordinary work is none. */
+/**
+ * A sweep over a project is detected by the number of experiments that lose their share, even if each loses little.
+ * Ordinary work is not a sweep.
+ */
 class SweepTest {
 
     @TempDir
@@ -74,8 +77,8 @@ class SweepTest {
     }
 
     /**
-     * A year, made up: three experiments a week come and grow for some days, here and there a few files are corrected, once a week a
-     * result folder of one is computed anew, once a month that of three.
+     * A made-up year: three experiments a week are added and grow for some days, now and then a few files are
+     * corrected, once a week one experiment's result folder is recomputed, once a month those of three.
      */
     @Test
     void aYearOfOrdinaryWorkFreezesNothing() {

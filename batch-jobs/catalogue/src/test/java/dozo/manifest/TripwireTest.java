@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** An encrypting sweep or an rm -rf does not pass quietly; ordinary work does. */
+/** Mass encryption or an rm -rf is noticed; ordinary work passes. */
 class TripwireTest {
 
     private static final int FILES = 1_000;
@@ -228,7 +228,7 @@ class TripwireTest {
         assertThat(catalogue.freezes.frozen(1)).isTrue();
     }
 
-    /** Gives the first so many files other content. */
+    /** Changes the content of the first files. */
     private void change(int files) {
         for (int i = 0; i < files; i++) {
             tree.put("sub-%02d/image-%04d.dcm".formatted(i / 100, i), 1_000, 2);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What an experiment was acquired with is checked, kept, and may be unknown. */
+/** How an experiment was acquired is checked and stored, and may be unknown. */
 class AcquisitionTest {
 
     private static final InstantSource CLOCK = () -> Instant.parse("2026-10-01T12:00:00Z");

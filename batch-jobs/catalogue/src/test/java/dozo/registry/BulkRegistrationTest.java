@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** A CSV file as spreadsheets write it is registered, each line of it with a verdict. */
+/** A CSV file from a spreadsheet is registered, with a verdict for each line. */
 class BulkRegistrationTest {
 
     private static final InstantSource CLOCK = () -> Instant.parse("2026-11-21T12:00:00Z");
@@ -421,7 +421,7 @@ class BulkRegistrationTest {
         register(csv, UTF_8, Mode.ALL, true);
         register(csv, UTF_8, Mode.ALL, false);
 
-        // The server takes a moment to forget a connection that was closed.
+        // The server takes a moment to forget a closed connection.
         await().atMost(Duration.ofMinutes(5))
                 .untilAsserted(() -> assertThat(connections()).isEqualTo(1));
     }
@@ -431,7 +431,7 @@ class BulkRegistrationTest {
     void aHundredThousandLinesAreRegisteredTogetherAndNoMoreAreTaken() throws IOException {
         StringBuilder csv = new StringBuilder("project,code,source,title,modality\n");
         for (int i = 0; i < BulkRegistration.LINES_MAX; i++) {
-            // NB: a hundred thousand folders need not be made: these all lead to one, by names that are different.
+            // NB: a hundred thousand folders are not needed: these different names all lead to one.
             csv.append("P1,E")
                     .append(i)
                     .append(',')

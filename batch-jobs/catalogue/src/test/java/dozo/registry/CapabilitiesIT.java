@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What a site can do is kept, and said when it changes: a real sshd that first has a shell and then has none. */
+/**
+ * The capabilities of a site are stored, and their changes reported: a real sshd that first has a shell and then has
+ * none.
+ */
 @Timeout(300)
 class CapabilitiesIT {
 

@@ -14,7 +14,10 @@ import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** When a site will be full follows from what was free on the days before; where they say nothing, nothing is said. */
+/**
+ * The forecast when a site will be full follows from the free space of the days before; without enough of them there is
+ * no forecast.
+ */
 class CapacityTest {
 
     private static final Instant FIRST = Instant.parse("2026-10-01T12:00:00Z");
@@ -147,7 +150,7 @@ class CapacityTest {
         assertThat(rows()).isEqualTo(1);
     }
 
-    /** Once a day from the first on. */
+    /** Checks the site once a day from the first day on. */
     private void look(int days, LongUnaryOperator freeGib) {
         for (long day = 0; day < days; day++) {
             now = FIRST.plus(Duration.ofDays(day));

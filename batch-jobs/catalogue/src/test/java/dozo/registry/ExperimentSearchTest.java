@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Experiments are found by what is remembered of them, a page at a time. */
+/** Experiments are found by what people remember about them, a page at a time. */
 class ExperimentSearchTest {
 
     private static final InstantSource CLOCK = () -> Instant.parse("2026-11-21T12:00:00Z");
@@ -171,7 +171,7 @@ class ExperimentSearchTest {
                 .containsExactly(State.VERIFIED);
     }
 
-    /** Of what the list says, and in pages of one. */
+    /** Returns the states as listed, and checks that each state's filter finds the same. */
     private List<String> states() {
         List<Found> all = search.page(Filter.ALL, SITE, 0, 10);
         for (State state : State.values()) {
@@ -207,7 +207,7 @@ class ExperimentSearchTest {
                 .update();
     }
 
-    /** A run to the site; it ended when this says. */
+    /** A run to the site that ended at this time. */
     private int run(String ended) {
         return jdbc.sql("""
                         insert into run (kind, site_id, state, requested_by, started_at, ended_at)
@@ -250,7 +250,7 @@ class ExperimentSearchTest {
         }
     }
 
-    /** The embedded server has the extension; where one has it not, the search is the same and slower. */
+    /** The embedded server has the extension; without it the search gives the same results more slowly. */
     @Test
     void wordsAreFoundByAnIndexAmongTwentyThousand() {
         jdbc.sql("""

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** A file server that does not answer holds up nobody, and is asked the same thing once. */
+/** A file server that does not respond blocks nobody, and is queried once per path. */
 @Timeout(300)
 class FileQuestionTest {
 

@@ -2,12 +2,14 @@ package dozo.registry;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What has to be registered before anything can be said of an experiment. */
+/** The registrations that every experiment's rows need. */
 public final class RegisteredRows {
 
     private RegisteredRows() {}
 
-    /** Project {@code p} with experiment {@code E1}, site {@code dr}, and a run that goes on; all have the number 1. */
+    /**
+     * Inserts project {@code p} with experiment {@code E1}, site {@code dr}, and an active run; all have the number 1.
+     */
     public static void insert(JdbcClient jdbc) {
         jdbc.sql("""
                 insert into project (code, created_at) values ('p', now());
@@ -20,7 +22,7 @@ public final class RegisteredRows {
                 """).update();
     }
 
-    /** Ends the entry of experiment 1 that has a name in a folder, if there is one, as a later manifest does. */
+    /** Ends the entry of experiment 1 with a name in a folder, if there is one, as a later manifest does. */
     public static void endEntry(JdbcClient jdbc, int manifest, int directory, byte[] name) {
         jdbc.sql("""
                         with ended as (

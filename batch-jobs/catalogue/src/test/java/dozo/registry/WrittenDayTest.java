@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A day that can mean only one is understood, every other form is refused. */
+/** An unambiguous date is parsed; every other form is refused. */
 class WrittenDayTest {
 
     @ParameterizedTest

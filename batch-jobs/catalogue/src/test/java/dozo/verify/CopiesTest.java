@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Where a copy lies follows from what was proven after it, and under which manifest that was. */
+/** The place of a copy follows from what was proven after it, and under which manifest. */
 class CopiesTest {
 
     private static final String VERSIONS = ".dozo/versions/p/E1/";
@@ -198,7 +198,7 @@ class CopiesTest {
         }
     }
 
-    /** A quarter of a million entries, of which a tenth was replaced: a thousand copies are located without reading all of them. */
+    /** A quarter of a million entries, a tenth of them replaced: a thousand copies are located without reading all. */
     @Test
     @Timeout(300)
     void locatingAThousandCopiesDoesNotReadTheWholeExperiment() {

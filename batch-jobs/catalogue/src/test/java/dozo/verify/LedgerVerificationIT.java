@@ -33,7 +33,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ledger against the anchors at a real site: what the chain alone cannot show, and what a site can do to them. */
+/**
+ * The ledger against the anchors at a real site: what the chain alone cannot show, and how a site can change anchors.
+ */
 @Tag(Campaign.TAG)
 class LedgerVerificationIT {
 
@@ -235,7 +237,7 @@ class LedgerVerificationIT {
 
     @Test
     void threeHundredRandomTamperingsAreAllFound() throws Exception {
-        // What came after the last anchor can be cut off unseen; so there is nothing after it here.
+        // Rows after the last anchor can be cut off unnoticed, so there are none here.
         tampered.tamper("delete from ledger where seq > " + ROWS);
         for (int seed = 0; seed < Campaign.times(300); seed++) {
             Random random = new Random(seed);
@@ -292,14 +294,14 @@ class LedgerVerificationIT {
         };
     }
 
-    /** As a run does it, but for the way to the site. */
+    /** Writes an anchor as a run does, but not over SSH. */
     private void anchor() throws IOException {
         Anchor head = ledger.head().orElseThrow();
         Files.write(Anchor.file(head.seq()).under(folder.resolve("dr")), head.line());
         ledger.anchored(head, "dr");
     }
 
-    /** The breaches at the site: all of this kind, the first at this row. */
+    /** Returns the breaches at the site: all of this kind, the first at this row. */
     private List<Breach> only(Kind kind, long seq) throws InterruptedException {
         Verified verified = verification.verify();
         assertThat(verified.verdict()).isEqualTo(Verdict.BROKEN);

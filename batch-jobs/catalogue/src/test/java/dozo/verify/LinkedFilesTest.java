@@ -28,7 +28,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Where links lead follows from what was proven, and is where the kernel finds the file. */
+/** The targets of links follow from what was proven, and are those that the kernel finds. */
 class LinkedFilesTest {
 
     private final DataSource database = TestDatabase.fresh();
@@ -160,12 +160,12 @@ class LinkedFilesTest {
         assertThat(transaction.<Boolean>execute(_ -> linkedFiles.find(1, 1))).isFalse();
     }
 
-    /** The kernel is asked where the same links lead. */
+    /** Compares with the kernel's resolution of the same links. */
     @Test
     void randomLinksLeadWhereTheKernelFindsThem() throws Exception {
         long seed = 20261121;
         Random random = new Random(seed);
-        // Deep enough that no way leads to anything outside.
+        // Deep enough that no link leads out of it.
         Path root = Files.createDirectories(folder.resolve("o/o/o/o/o/o/o/o/o/o/o/o/root"));
         List<String> folders = List.of("", "sub", "sub/deep");
         Files.createDirectories(root.resolve("sub/deep"));
@@ -201,7 +201,7 @@ class LinkedFilesTest {
         assertThat(found).as("seed %d", seed).isEqualTo(expected);
     }
 
-    /** A folder of git-annex: each file is a link through five names to an object. */
+    /** A git-annex folder: each file is a link through five names to an object. */
     @Test
     @Timeout(300)
     void manyLinksTakeTheirNumber() {
@@ -230,7 +230,7 @@ class LinkedFilesTest {
         assertThat(links()).hasSize(20_000);
     }
 
-    /** NB: Java would leave out a slash at the end, and two in a row. */
+    /** NB: Java would omit a slash at the end, and the second of two in a row. */
     private static void symlink(String target, Path link) throws Exception {
         Process made = new ProcessBuilder("ln", "-s", "--", target, link.toString())
                 .inheritIO()

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Of any path it can be said which contents it had, and by what evidence each of them is safe. */
+/** For any path it is known which contents it had, and which evidence makes each of them safe. */
 class ProofsTest {
 
     private static final int LIMIT = 100;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What counts as safe is counted from receipts, and from nothing else. */
+/** What is safe is counted from receipts only. */
 @Tag(Campaign.TAG)
 class ReceiptsTest {
 
@@ -119,7 +119,7 @@ class ReceiptsTest {
                 .isFalse();
     }
 
-    /** Two hundred thousand entries took minutes when every entry looked through every receipt; they take a second. */
+    /** Two hundred thousand entries took minutes when every entry searched every receipt; they take a second. */
     @Test
     @Timeout(300)
     void countingAndListingDoNotGrowWithTheSquareOfTheEntries() {
@@ -139,7 +139,9 @@ class ReceiptsTest {
         assertThat(standing()).hasSize(200_002);
     }
 
-    /** What is carried over from one manifest to the next is what a count of all receipts gives, whatever happened. */
+    /**
+     * The sums that are carried over from one manifest to the next equal a count of all receipts, whatever happened.
+     */
     @Test
     void sumsThatAreCarriedOverAreThoseThatAreCounted() {
         for (long seed = 1; seed <= Campaign.times(20); seed++) {

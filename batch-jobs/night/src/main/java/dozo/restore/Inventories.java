@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
-/** The inventories that the catalogue knows. */
+/** The inventories of the manifests in the catalogue. */
 @Component
 public class Inventories {
 
@@ -27,7 +27,7 @@ public class Inventories {
         this.copies = copies;
     }
 
-    /** That of a manifest, at a site. */
+    /** Returns the inventory of a manifest at a site. */
     public Inventory of(Manifest manifest, int siteId) {
         return (after, limit) ->
                 items(manifest, siteId, manifests.page(manifest.experimentId(), manifest.number(), after, limit));

@@ -38,19 +38,20 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Does the restores that were asked for, one after the other, with the service's own key for the site. What is to be done is in the
- * database: a process that starts goes on with what an earlier one left, and what stands in the folder already is not fetched again.
+ * Runs the requested restores one after the other, with the service's own key for the site. The queue is in the
+ * database: a new process continues what an earlier one left, and files that are already in the folder are not fetched
+ * again.
  *
- * <p>Where a restore may write is looked at when it is asked for and again when it begins. From then on the folder is held open,
- * so that nobody who may write above it leads the restore elsewhere (ADR 0049).
+ * <p>The folder of a restore is checked at the request and again at the beginning. From then on it is held open, so
+ * that a user who may write above it cannot redirect the restore (ADR 0049).
  */
 @Component
 public class RestoreQueue implements SmartLifecycle {
 
-    /** Also how long a database that does not answer is left alone. */
+    /** Also the pause after the database did not respond. */
     private static final long LOOK_SECONDS = 15;
 
-    /** How long what is under way may take to let go when the process is asked to end. */
+    /** How long a running restore may take to stop when the process ends. */
     private static final long LEAVING_SECONDS = 25;
 
     private static final Progress NONE = new Progress(0, 0, false, 0, 0, 0, 0);
@@ -70,7 +71,7 @@ public class RestoreQueue implements SmartLifecycle {
     private volatile @Nullable UnderWay underWay;
     private volatile boolean leaving;
 
-    /** What this process is at. */
+    /** The running restore of this process. */
     private static final class UnderWay {
 
         private final long id;
@@ -85,7 +86,7 @@ public class RestoreQueue implements SmartLifecycle {
             this.restore = restore;
         }
 
-        /** Told by one thread at a time. */
+        /** Adds a finding. Only one thread calls it at a time. */
         void add(Finding finding) {
             synchronized (findings) {
                 if (findings.size() < Restores.FINDINGS_MAX) {
@@ -96,7 +97,7 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    /** How a restore came out. */
+    /** The result of a restore. */
     private record End(RestoreState state, String message, Progress progress) {}
 
     public RestoreQueue(
@@ -109,10 +110,10 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     /**
-     * Has a manifest of an experiment restored into a folder of this machine, and returns before it is.
+     * Requests the restore of an experiment's manifest into a folder of this machine, and returns before it is done.
      *
-     * @param folder not there, or empty and ours, or what an earlier restore of this manifest left
-     * @throws Refusal when it may not be restored into this folder, or too many restores wait
+     * @param folder missing, or empty and the service user's own, or the result of an earlier restore of this manifest
+     * @throws Refusal if nothing may be restored into this folder, or too many restores wait
      */
     public synchronized KeptRestore request(
             Experiment experiment, Manifest manifest, Site site, Path folder, String actor) {
@@ -131,14 +132,14 @@ public class RestoreQueue implements SmartLifecycle {
         return added;
     }
 
-    /** A restore of an experiment, as far as it is now. */
+    /** Returns a restore of an experiment with its present progress. */
     public Optional<KeptRestore> find(Experiment experiment, long id) {
         return restores.find(id)
                 .filter(kept -> kept.experimentId() == experiment.id())
                 .map(this::asFarAsItIs);
     }
 
-    /** At most {@code limit} restores of an experiment before one, the latest first. */
+    /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
     public List<KeptRestore> page(Experiment experiment, long before, int limit) {
         return restores.page(experiment.id(), before, limit).stream()
                 .map(this::asFarAsItIs)
@@ -146,9 +147,9 @@ public class RestoreQueue implements SmartLifecycle {
     }
 
     /**
-     * Stops a restore that waits or runs. What stands in its folder stays, and the same restore into it finishes the rest.
+     * Stops a restore that waits or runs. The files in its folder stay, and the same restore into it fetches the rest.
      *
-     * @throws Refusal when it has ended
+     * @throws Refusal if it has ended
      */
     public synchronized void stop(long id, String actor) {
         restores.stopping(id, actor);
@@ -175,7 +176,7 @@ public class RestoreQueue implements SmartLifecycle {
         return executor != null;
     }
 
-    /** What is under way is left as it is: the next start goes on with it. */
+    /** Leaves a running restore unfinished; the next start continues it. */
     @Override
     public void stop() {
         ScheduledExecutorService ended;
@@ -233,7 +234,7 @@ public class RestoreQueue implements SmartLifecycle {
             } finally {
                 synchronized (this) {
                     underWay = null;
-                    // Whoever interrupted it meant the restore, not what is noted of it.
+                    // The interrupt was meant for the restore, not for recording its result.
                     Thread.interrupted();
                 }
             }
@@ -245,14 +246,14 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    /** Empty: it has not ended, a later process goes on with it. */
+    /** Runs a restore. Empty: it has not ended, and a later process continues it. */
     private Optional<End> brought(KeptRestore kept, UnderWay now) {
         try {
             Progress progress = bring(kept, now);
             RestoreState state = progress.complete() && now.found == 0 ? RestoreState.COMPLETE : RestoreState.FINDINGS;
             return Optional.of(new End(state, "", progress));
         } catch (InterruptedException | IOException | RuntimeException e) {
-            // NB: an interrupt may come out of whatever was waited for, the database too.
+            // NB: an interrupt may end any wait with an exception, also one for the database.
             if (now.stopped) {
                 return Optional.of(new End(RestoreState.STOPPED, "", now.restore.progress()));
             }
@@ -260,7 +261,7 @@ public class RestoreQueue implements SmartLifecycle {
                 return Optional.empty();
             }
             if (e instanceof DataAccessException || e instanceof TransactionException) {
-                // The database may be back soon; what stands in the folder is kept.
+                // The database may be back soon; the files in the folder are kept.
                 throw (RuntimeException) e;
             }
             return Optional.of(new End(RestoreState.FAILED, reason(kept, e), now.restore.progress()));
@@ -286,21 +287,22 @@ public class RestoreQueue implements SmartLifecycle {
         }
     }
 
-    /** Made if it is not there yet; no link is followed on the way. */
+    /** Opens the folder, and creates it if it is missing; no link on its path is followed. */
     private static OpenFolder opened(Path target) throws IOException {
         try (OpenFolder above = OpenFolder.open(requireNonNull(target.getParent()))) {
             Files.createDirectory(above.path().resolve(requireNonNull(target.getFileName())));
         } catch (FileAlreadyExistsException e) {
-            // What it is, and whether it may be filled, is looked at when it is open.
+            // Its kind and content are checked once it is open.
         }
         return OpenFolder.open(target);
     }
 
     /**
-     * Why a folder is not filled: something else is in it, or another user can lead elsewhere what is written into it.
+     * Returns why a folder must not be filled: it has other content, or another user could redirect what is written
+     * into it.
      *
-     * @param place the target, or by what it is held open
-     * @param begun whether a process that died may have filled it, to the very end
+     * @param place the target, or the path of its open folder
+     * @param begun whether a process that died may have filled it, partly or completely
      */
     private static Optional<Refusal> unfit(Restore restore, Path target, Path place, boolean begun) throws IOException {
         boolean held = !place.equals(target);

@@ -25,14 +25,16 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The restores that the service was asked for: by whom, into which folder, how far they are, how they ended (ADR 0049). */
+/**
+ * The restores that were requested from the service: by whom, into which folder, their progress and results (ADR 0049).
+ */
 @Component
 public class Restores {
 
-    /** So many findings of a restore are kept; all are counted. */
+    /** The maximum number of stored findings of a restore; all are counted. */
     public static final int FINDINGS_MAX = 1_000;
 
-    /** So many restores wait or run at most. */
+    /** The maximum number of restores that wait or run. */
     static final int OPEN_MAX = 100;
 
     private static final RowMapper<KeptRestore> RESTORE = Rows.of(KeptRestore.class);
@@ -47,17 +49,17 @@ public class Restores {
     private final Ledger ledger;
     private final InstantSource clock;
 
-    /** How a restore is, or ended. */
+    /** The state of a restore. */
     public enum RestoreState {
         WAITING,
         RUNNING,
-        /** All that the manifest holds is in the folder, proven. */
+        /** The complete content of the manifest is in the folder, proven. */
         COMPLETE,
-        /** It came to its end, and not everything could be brought back. */
+        /** It finished, but could not bring everything back. */
         FINDINGS,
-        /** It came to no end: the site or the folder could not be used. */
+        /** It did not finish: the site or the folder could not be used. */
         FAILED,
-        /** Somebody stopped it. */
+        /** A user stopped it. */
         STOPPED;
 
         public boolean goesOn() {
@@ -66,11 +68,11 @@ public class Restores {
     }
 
     /**
-     * A restore. What is counted is zero until it has ended; {@link RestoreQueue#find} knows how far it is.
+     * A restore. Its counts are zero until it has ended; {@link RestoreQueue#find} knows its progress.
      *
      * @param folder without links
      * @param entries files, folders and links that were found in the manifest
-     * @param bytes of its files
+     * @param bytes the size of its files
      * @param message why it failed
      */
     public record KeptRestore(
@@ -118,7 +120,7 @@ public class Restores {
         }
     }
 
-    /** Something that was not brought back. */
+    /** An entry that was not brought back. */
     public record KeptFinding(int number, FilePath path, Problem reason, String message) {}
 
     public Restores(JdbcClient jdbc, Ledger ledger, InstantSource clock) {
@@ -128,10 +130,10 @@ public class Restores {
     }
 
     /**
-     * Notes a restore that is to be done.
+     * Adds a restore to the queue.
      *
      * @param folder without links
-     * @throws Refusal when too many wait, or one that goes on fills this folder, one in it or one that it is in
+     * @throws Refusal if too many wait, or an open restore fills this folder, one inside it or one above it
      */
     @Transactional
     KeptRestore add(Experiment experiment, Manifest manifest, Site site, Path folder, String actor) {
@@ -177,14 +179,14 @@ public class Restores {
                 .optional();
     }
 
-    /** The one to go on with: what a dead process left comes before what waits. */
+    /** Returns the next restore: those that a dead process left come before those that wait. */
     Optional<KeptRestore> next() {
         return jdbc.sql(SELECT + "where r.ended_at is null order by r.state = 'WAITING', r.restore_id limit 1")
                 .query(RESTORE)
                 .optional();
     }
 
-    /** At most {@code limit} restores of an experiment before one, the latest first. */
+    /** Returns at most {@code limit} restores of an experiment before one, the latest first. */
     List<KeptRestore> page(int experimentId, long before, int limit) {
         return jdbc.sql(
                         SELECT
@@ -196,7 +198,10 @@ public class Restores {
                 .list();
     }
 
-    /** At most {@code limit} findings of a restore that has ended after one, in the order they were found. */
+    /**
+     * Returns at most {@code limit} findings, after a number, of a restore that has ended, in the order they were
+     * found.
+     */
     public List<KeptFinding> findings(long id, int after, int limit) {
         return jdbc.sql("""
                         select *, finding_no as number from restore_finding where restore_id = :id and finding_no > :after
@@ -209,7 +214,7 @@ public class Restores {
                 .list();
     }
 
-    /** Whether it is begun, or gone on with: it has not ended meanwhile. */
+    /** Marks a restore as running; returns false if it has ended in the meantime. */
     @Transactional
     boolean begin(long id) {
         return jdbc.sql("""
@@ -223,9 +228,9 @@ public class Restores {
     }
 
     /**
-     * Notes that somebody wants a restore to be stopped.
+     * Records that a user wants to stop a restore.
      *
-     * @throws Refusal when it has ended
+     * @throws Refusal if it has ended
      */
     @Transactional
     void stopping(long id, String actor) {
@@ -235,7 +240,7 @@ public class Restores {
     }
 
     /**
-     * Notes how a restore ended; of one that has ended already nothing is changed.
+     * Records the result of a restore. If it has ended already, nothing is changed.
      *
      * @param findings at most {@link #FINDINGS_MAX} of the {@code found} ones
      */
@@ -280,7 +285,10 @@ public class Restores {
         ledger.append(Ledger.SYSTEM, "restore.ended", kept.experiment(), detail);
     }
 
-    /** The folder by its digest: people name folders after people, and what is in the ledger stays. */
+    /**
+     * Returns the details for the ledger. The folder is a digest: folders may be named after people, and ledger rows
+     * are permanent.
+     */
     private static Map<String, Object> told(KeptRestore restore) {
         return new HashMap<>(Map.of(
                 "restore", restore.id(),

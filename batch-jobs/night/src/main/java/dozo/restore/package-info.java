@@ -1,4 +1,7 @@
-/** Brings any manifest of an experiment back into a folder, every file proven; and does so in the service for whoever asks. */
+/**
+ * Brings any manifest of an experiment back into a folder, with every file proven. Also runs such restores in the
+ * service on request.
+ */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {"copy", "file", "ledger", "manifest", "registry", "remote", "send", "source", "verify"})

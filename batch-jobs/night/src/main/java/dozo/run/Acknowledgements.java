@@ -12,8 +12,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * What people say of findings. An acknowledged finding needs nobody any more, and that is all: what is not safe is not safe, the
- * run still ended with findings, and what is found again is a finding again (ADR 0030).
+ * Acknowledgements of findings by people. They only mark a finding as needing nobody: unsafe data stays unsafe, the run
+ * still ended with findings, and a problem that is found with another message is a new finding (ADR 0030, ADR 0056).
  */
 @Component
 public class Acknowledgements {
@@ -31,9 +31,10 @@ public class Acknowledgements {
     }
 
     /**
-     * Keeps who has acknowledged a finding and why. The ledger has all but the reason, which is a person's own words.
+     * Stores who has acknowledged a finding and why. The ledger gets everything but the reason, which is a person's own
+     * words.
      *
-     * @throws Refusal of the field {@code reason} when it is none, of {@code finding} when it is acknowledged already
+     * @throws Refusal for the field {@code reason} if it is invalid, for {@code finding} if it is acknowledged already
      */
     @Transactional
     public void add(KeptFinding finding, String reason, String by) {

@@ -18,7 +18,7 @@ import java.util.Set;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Writes the ledger's last row to the site at the end of a run, where whoever owns the database cannot change it. */
+/** Writes the ledger's last row to the site at the end of a run, where the owner of the database cannot change it. */
 @Component
 class Anchors {
 
@@ -35,8 +35,8 @@ class Anchors {
     }
 
     /**
-     * Writes the anchor of the ledger's last row, as a file that is proven before it has its name and that never replaces
-     * another; when that fails, there is a finding. Done twice for the same row, it leaves alone what stands there.
+     * Writes the anchor of the ledger's last row, as a file that is verified before it gets its name and that never
+     * replaces another. A failure is a finding. A repetition for the same row leaves the existing file unchanged.
      */
     @Transactional
     void write(long runId, int siteId) throws InterruptedException {
@@ -55,7 +55,7 @@ class Anchors {
                             .formatted(anchor.seq(), e.getMessage()));
             return;
         }
-        // NB: only now, since whoever appends holds all others up until the end of the transaction.
+        // NB: last, because appending blocks all others who append until the end of the transaction.
         ledger.anchored(anchor, sites.find(siteId).orElseThrow().name());
     }
 

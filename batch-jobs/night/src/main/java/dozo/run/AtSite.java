@@ -15,8 +15,8 @@ import org.springframework.batch.core.job.JobInterruptedException;
 import org.springframework.stereotype.Component;
 
 /**
- * Does what a run has to do at its site. A site that is lost meanwhile is waited for, within a limit, and it is done again: all that a
- * run does there may be done twice. The run says that it waits, and since when.
+ * Executes a run's work at its site. If the site is lost, it waits for the site within a limit and repeats the work:
+ * everything that a run does there may be done twice. The run's message says that it waits, and since when.
  */
 @Component
 class AtSite {
@@ -31,7 +31,7 @@ class AtSite {
     private final TransferSettings settings;
     private final InstantSource clock;
 
-    /** What is to be done. */
+    /** Work at a site. */
     interface Deed<T extends @Nullable Object> {
         T with(Sender sender) throws RemoteException, InterruptedException;
     }
@@ -45,10 +45,10 @@ class AtSite {
     }
 
     /**
-     * Does it.
+     * Executes the work.
      *
-     * @throws RemoteException when the site cannot be used, or has been away for too long
-     * @throws JobInterruptedException when the run is asked to stop while it waits
+     * @throws RemoteException if the site cannot be used, or has been away for too long
+     * @throws JobInterruptedException if the run is asked to stop while it waits
      */
     <T extends @Nullable Object> T of(NightFlow flow, Deed<T> deed)
             throws RemoteException, JobInterruptedException, InterruptedException {

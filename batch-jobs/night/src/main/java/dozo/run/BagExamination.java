@@ -33,15 +33,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 
 /**
- * Compares what lies in a bag with what should: what nobody put there, what should stand there and is gone or something else, and
- * the tag files. One bag is one transaction of the caller's.
+ * Compares a bag with its expected content: unexpected files, copies that are missing or differ, and the tag files.
+ * Each bag is one transaction of the caller.
  */
 @Component
 class BagExamination {
 
     private static final int BATCH = 5_000;
 
-    /** So many names that nobody accounts for are told of a bag; more of them say nothing new. */
+    /** The maximum number of unexpected names that are reported per bag; more would say nothing new. */
     private static final int UNEXPECTED_MAX = 1_000;
 
     private static final FilePath DATA = FilePath.of("data");
@@ -65,7 +65,7 @@ class BagExamination {
         this.clock = clock;
     }
 
-    /** Examines the bag of an experiment; how many of its copies are newly known to be damaged. */
+    /** Examines the bag of an experiment and returns the number of newly damaged copies. */
     long examine(long runId, int siteId, Experiment experiment, SiteReader reader)
             throws RemoteException, InterruptedException {
         Instant begin = clock.instant();
@@ -86,8 +86,8 @@ class BagExamination {
     }
 
     /**
-     * Looks whether what is stored can be there at all: where not one project's folder is, a file system is more likely not
-     * mounted than everything lost. Before anything is called missing, so that it also holds when that happens meanwhile.
+     * Checks that the site's storage is mounted: if no project has a folder there, a missing mount is more likely than
+     * a complete loss. It is called before anything is reported missing, in case it was unmounted in the meantime.
      */
     void checkMounted(int siteId, SiteReader reader) throws RemoteException, InterruptedException {
         List<String> projects = bags.projects(siteId);
@@ -146,7 +146,7 @@ class BagExamination {
         findings.add(runId, told);
     }
 
-    /** What the listing misses is looked at once more before anything is said of it. */
+    /** Checks what the listing lacks once more before anything is reported. */
     private long lookAtMissed(long runId, int siteId, Experiment experiment, SiteFolders folders, SiteReader reader)
             throws RemoteException, InterruptedException {
         long damaged = 0;
@@ -169,7 +169,7 @@ class BagExamination {
         return damaged;
     }
 
-    /** The tag files, and whatever else lies beside the data. */
+    /** Checks the tag files, and reports other files beside the data. */
     private void lookBesideData(long runId, int siteId, Experiment experiment, SiteFolders folders, SiteReader reader)
             throws RemoteException, InterruptedException {
         Map<FilePath, Digest> tagFiles = bags.tagFiles(experiment.id(), siteId);

@@ -19,11 +19,12 @@ import org.springframework.batch.infrastructure.repeat.RepeatStatus;
 import org.springframework.stereotype.Component;
 
 /**
- * Collects piece by piece until nothing is left, or the time for it is over. Whoever asks the run to stop interrupts the piece that is
- * under way: it may be a terabyte, and what of it has come is gone on with.
+ * Collects piece by piece until nothing is left, or the time limit is over. A request to stop interrupts the current
+ * piece, because it may be a terabyte; a restart continues from what has arrived.
  *
- * <p>NB: no {@code StoppableTasklet}. Of such a step the framework writes the state while the step does, too; when the two meet, it
- * keeps what it knows of the step in a static map, by its id, for good: a step of the same id in another context then stops at once.
+ * <p>NB: this is not a {@code StoppableTasklet}. The framework would write the state of such a step concurrently with
+ * the step. On a conflict it keeps the step's id in a static map for good, and a step with the same id in another
+ * context stops at once.
  */
 @Component
 class CollectStep implements Tasklet {
@@ -53,12 +54,12 @@ class CollectStep implements Tasklet {
             collecting.timeIsOver(run);
             return RepeatStatus.FINISHED;
         } catch (CancellationException e) {
-            // The framework sees that it is to stop before it calls again; if it does call, the piece is done anew.
+            // The framework checks for a stop before the next call; if it does call again, the piece is repeated.
             return RepeatStatus.CONTINUABLE;
         }
     }
 
-    /** Cuts off the piece that is under way, if there is one. The framework is to know before that it is to stop. */
+    /** Interrupts the current piece, if there is one. The framework must have been told to stop before. */
     void interrupt() {
         FutureTask<Boolean> piece = underWay;
         if (piece != null) {
@@ -66,7 +67,7 @@ class CollectStep implements Tasklet {
         }
     }
 
-    /** Returns, however it ends, when nothing writes any more. */
+    /** Runs one piece; when it returns or throws, nothing writes any longer. */
     private boolean piece(Collecting collecting, long run, long millis) throws Exception {
         FutureTask<Boolean> piece = new FutureTask<>(() -> collecting.next(run));
         Thread thread = Thread.ofVirtual().name("collect-" + run).unstarted(piece);

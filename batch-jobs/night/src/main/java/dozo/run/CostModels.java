@@ -14,11 +14,11 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What sending to each site costs, learnt from what it took. */
+/** The cost of sending to each site, learnt from measurements. */
 @Component
 public class CostModels {
 
-    /** The latest measurements that count: a month of nights. Sites and links change. */
+    /** The number of latest measurements that count: a month of nights, because sites and links change. */
     private static final int MEASUREMENTS_MAX = 30;
 
     private final JdbcClient jdbc;
@@ -27,9 +27,9 @@ public class CostModels {
     /**
      * A site's model.
      *
-     * @param measurements to how many it was fitted
+     * @param measurements the number of measurements that it was fitted to
      * @param measuredAt when the last of them ended
-     * @param runId whose sending that was
+     * @param runId the run of the last measurement
      */
     public record KeptModel(CostModel model, int measurements, Instant measuredAt, long runId) {}
 
@@ -38,12 +38,12 @@ public class CostModels {
         this.clock = clock;
     }
 
-    /** The site's model, the default one where nothing was measured yet. */
+    /** Returns the site's model, or the default before anything was measured. */
     public CostModel of(int siteId) {
         return kept(siteId).map(KeptModel::model).orElse(CostModel.DEFAULT);
     }
 
-    /** The site's model, when something was measured. */
+    /** Returns the site's model, if anything was measured. */
     public Optional<KeptModel> kept(int siteId) {
         return jdbc.sql("""
                         select * from cost_model where site_id = :site order by cost_model_id desc limit 1
@@ -57,7 +57,7 @@ public class CostModels {
                 .optional();
     }
 
-    /** Adds a measurement, and keeps the model that follows from it and the latest ones before. */
+    /** Adds a measurement, and stores the model that follows from it and the previous ones. */
     @Transactional
     public CostModel learn(long runId, int siteId, Measurement measured) {
         List<Measurement> all = new ArrayList<>(latest(siteId));

@@ -26,14 +26,14 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
-/** The job behind each run: begun, asked to stop, gone on with. Whoever calls sees to it that one call comes after the other. */
+/** Starts, stops and continues the job of each run. The caller must serialize the calls. */
 @Component
 class Executions {
 
-    /** The job writes its own state twice, so it can come between us twice. */
+    /** The job writes its own state twice, so it can conflict with a stop twice. */
     private static final int STOP_TRIES = 3;
 
-    /** How long a killed process's transactions are waited for; afterwards it is left for the next look. */
+    /** How long to wait for a killed process's transactions; after that the next attempt decides. */
     private static final Duration LEFT_LIMIT = Duration.ofSeconds(5);
 
     private static final Duration LEFT_POLL = Duration.ofMillis(20);
@@ -71,12 +71,12 @@ class Executions {
         this.flows = flows;
     }
 
-    /** Whether no job is going on in this process. */
+    /** Returns whether no job is running in this process. */
     boolean idle() {
         return threads.idle();
     }
 
-    /** Begins a run's job. */
+    /** Starts a run's job. */
     void launch(Run run) {
         try {
             operator.start(job(run.kind()), parameters(run));
@@ -86,17 +86,17 @@ class Executions {
         }
     }
 
-    /** Goes on with the job of a run that a dead process left. */
+    /** Continues the job of a run that a dead process left. */
     void recover(Run run) {
         goOn(run, true);
     }
 
-    /** Goes on with the job of a run that was paused. */
+    /** Continues the job of a paused run. */
     void resume(Run run) {
         goOn(run, false);
     }
 
-    /** Asks a run's job to stop, once, and cuts off what it collects. Does nothing when it has ended by itself. */
+    /** Asks a run's job to stop, once, and interrupts its collecting. Does nothing if the job has ended. */
     void askToStop(Run run) {
         tellToStop(run);
         flows.stop(run.id());
@@ -116,7 +116,7 @@ class Executions {
                 LOG.info("run {} had ended before it could be stopped", run.id());
                 return;
             } catch (OptimisticLockingFailureException e) {
-                // The job wrote its own state between our question and our word: at its begin, or at its end.
+                // The job wrote its own state between our query and our stop: at its beginning, or at its end.
                 if (i == STOP_TRIES) {
                     throw e;
                 }
@@ -162,8 +162,9 @@ class Executions {
     }
 
     /**
-     * An execution that may be restarted. Where the database was lost within a transaction, the framework does not know how
-     * far it came, and neither recovers nor restarts it. Our own rows know: what was not committed is not done (ADR 0048).
+     * Returns an execution that may be restarted. If the database was lost within a transaction, the framework does not
+     * know how far the execution came, and neither recovers nor restarts it. Dozo's own rows know: what was not
+     * committed was not done (ADR 0048).
      */
     private JobExecution restartable(JobExecution last) {
         if (last.getStatus() != BatchStatus.UNKNOWN

@@ -5,7 +5,7 @@ import org.springframework.boot.batch.autoconfigure.BatchTaskExecutor;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.stereotype.Component;
 
-/** Starts jobs and their restarts without keeping the caller waiting, and knows whether one is still going on. */
+/** Starts jobs and their restarts without blocking the caller, and knows whether one is running. */
 @Component
 @BatchTaskExecutor
 class JobThreads extends SimpleAsyncTaskExecutor {
@@ -30,7 +30,7 @@ class JobThreads extends SimpleAsyncTaskExecutor {
         });
     }
 
-    /** Whether no job is going on in this process. */
+    /** Returns whether no job is running in this process. */
     boolean idle() {
         return going.get() == 0;
     }

@@ -46,9 +46,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The flow of a backup that looks at sources, several side by side, and seals and plans at once what is new in each: it is sent while
- * others are still looked at. No transaction is open while a source is asked. One that does not answer costs its own experiment and
- * nothing else.
+ * The flow of a backup that reads sources, several at the same time. It seals and plans what is new in each at once, so
+ * that it is sent while other sources are still read. No transaction is open while a source is read. A source that does
+ * not respond affects only its own experiment.
  */
 @Component
 class Looking {
@@ -103,9 +103,10 @@ class Looking {
     }
 
     /**
-     * Looks at all experiments that the run goes through and that it has not looked at before it was cut off; how many.
+     * Reads the sources of all experiments of the run, except those that it had read before it was interrupted. Returns
+     * their number.
      *
-     * @throws JobInterruptedException when the run is asked to stop meanwhile
+     * @throws JobInterruptedException if the run is asked to stop in the meantime
      */
     int look(NightFlow flow) throws JobInterruptedException, InterruptedException {
         units.cancelEarlier(flow.run(), flow.site());
@@ -117,7 +118,7 @@ class Looking {
         }
     }
 
-    /** Seals and plans what a look found: all of it or nothing. */
+    /** Seals and plans the result of a look, all of it or nothing. */
     private void keep(NightFlow flow, Experiment experiment, int turn, SourceLook look) {
         boolean planned = Boolean.TRUE.equals(transaction.execute(_ -> {
             Ingested ingested = look.seal();
@@ -133,8 +134,8 @@ class Looking {
     }
 
     /**
-     * Plans what is not safe yet: every entry without a receipt, but nothing of what is frozen, nor of what a run that was gone on with has
-     * planned before it was cut off. False: there is nothing.
+     * Plans what is not safe yet: every entry without a receipt, but nothing of a frozen experiment, nor what a
+     * continued run has already planned. Returns false if there is nothing.
      */
     private boolean plan(NightFlow flow, Experiment experiment, int turn) {
         Optional<ExperimentCoverage> unsafe =
@@ -149,8 +150,9 @@ class Looking {
     }
 
     /**
-     * What is little beside what is under way at once is not cut finely at its end: other experiments' units follow, every unit's files go
-     * over all lanes, and each unit costs.
+     * Tells the planner how much work to expect. Work that is little compared with what is under way at once is not
+     * divided finely at its end: units of other experiments follow, every unit's files use all lanes, and each unit has
+     * a cost.
      */
     private void expect(Planner planner, int site, ExperimentCoverage unsafe) {
         Work work = new Work(
@@ -184,13 +186,14 @@ class Looking {
     }
 
     /**
-     * An experiment to look at.
+     * An experiment to read.
      *
-     * @param safe whether its current manifest is wholly safe: if the source has not changed either, there is nothing to do
+     * @param safe whether its current manifest is completely safe: if the source is also unchanged, there is nothing to
+     * do
      */
     private record Next(Experiment experiment, Known known, boolean safe) {}
 
-    /** The looks that are under way, at most as many as there may be. Only the thread of the step uses it. */
+    /** The looks that are under way, up to the limit. Only the step's thread uses it. */
     private final class Window {
 
         private final NightFlow flow;
@@ -207,7 +210,7 @@ class Looking {
 
         Window(NightFlow flow) {
             this.flow = flow;
-            // What is soon gone from where it was acquired is sent first.
+            // Data that its scanner's console deletes soon is sent first.
             this.first = scanners.nearestToPurge(flow.site());
             this.wasFirst = Set.copyOf(first);
             this.after = runs.lookedAfter(flow.run());
@@ -234,7 +237,7 @@ class Looking {
             return count;
         }
 
-        /** What was begun and has not ended is given up, and looked at again after a restart; what is being kept is waited for. */
+        /** Gives up unfinished looks, which a restart repeats, and waits for those that are storing their result. */
         void leave() throws InterruptedException {
             for (Look look : underWay) {
                 if (!look.giveUp()) {
@@ -301,7 +304,7 @@ class Looking {
             }
         }
 
-        /** A restart goes on behind the last one before which all are looked at. */
+        /** Stores the position for a restart: all experiments up to it have been read. */
         private void keepCursor() {
             if (System.nanoTime() - keptNanos < CURSOR_KEPT_EVERY.toNanos()) {
                 return;
@@ -319,7 +322,7 @@ class Looking {
         }
     }
 
-    /** One look, by a thread of its own: of the system's, because file systems are asked, and one that hangs holds it. */
+    /** One look in its own platform thread, because a file system that hangs blocks the thread. */
     private final class Look {
 
         private final NightFlow flow;
@@ -334,7 +337,7 @@ class Looking {
         private long toldBefore;
         private long answeredNanos = System.nanoTime();
 
-        /** Guarded by this: whether it was given up, and whether it keeps what it found, which is not given up any more. */
+        /** Guarded by this: whether it was given up, and whether it stores its result and can no longer be given up. */
         private boolean givenUp;
 
         private boolean keeping;
@@ -360,7 +363,7 @@ class Looking {
                     keep(flow, experiment, turn, look);
                 }
             } catch (InterruptedException e) {
-                // Whoever was not given up has told nothing, and nobody knows why.
+                // An interrupt without giveUp() has an unknown reason, and the source was not read.
                 failure = mayKeep() ? e : null;
             } catch (Throwable e) {
                 failure = e;
@@ -374,7 +377,7 @@ class Looking {
             return keeping;
         }
 
-        /** False: it is too late, it keeps what it found already. */
+        /** Returns false if it is too late, because the result is being stored. */
         synchronized boolean giveUp() {
             if (keeping) {
                 return false;
@@ -384,7 +387,7 @@ class Looking {
             return true;
         }
 
-        /** Whether nothing was told for so long. */
+        /** Returns whether the source has reported nothing for this long. */
         boolean isStuck(Duration patience) {
             long now = System.nanoTime();
             if (told.sum() != toldBefore) {

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.batch.core.job.JobInterruptedException;
 
 /**
- * What the flows of one backup share in this process while they go on side by side: looking, sending and settling (ADR 0054). What has to
- * survive the process is in the database; here is only who waits for whom.
+ * The state that the flows of one backup share in this process: looking, sending and settling (ADR 0054). Everything
+ * that must survive the process is in the database; this only coordinates the waiting.
  */
 final class NightFlow {
 
-    /** How long anybody waits at most before asking the database again: others may have changed what is there. */
+    /** The longest wait before the database is queried again, because others may have changed it. */
     static final Duration NAP = Duration.ofMillis(500);
 
     private final long run;
@@ -27,7 +27,7 @@ final class NightFlow {
 
     /**
      * @param worker this process's number as a worker of the run
-     * @param planner to be used by one thread at a time
+     * @param planner only one thread may use it at a time
      */
     NightFlow(long run, int site, long worker, Planner planner) {
         this.run = run;
@@ -52,18 +52,20 @@ final class NightFlow {
         return planner;
     }
 
-    /** How often something has happened that another flow may wait for. To be asked before looking whether it has. */
+    /**
+     * Returns the number of events that another flow may wait for. Must be called before checking for their effects.
+     */
     synchronized long rings() {
         return rings;
     }
 
-    /** Says that something has happened that another flow may wait for: units were planned, or recorded. */
+    /** Signals an event that another flow may wait for: units were planned, or recorded. */
     synchronized void ring() {
         rings++;
         notifyAll();
     }
 
-    /** Waits for the next ring after so many, for a while. */
+    /** Waits for the next event after this number, for a limited time. */
     synchronized void await(long heard) throws InterruptedException {
         long end = System.nanoTime() + NAP.toNanos();
         for (long left = NAP.toMillis(); rings == heard && left > 0; left = (end - System.nanoTime()) / 1_000_000) {
@@ -71,32 +73,34 @@ final class NightFlow {
         }
     }
 
-    /** Has all flows begin nothing more: the run is asked to stop, or one of them cannot go on. */
+    /** Makes all flows begin nothing more: the run is asked to stop, or one of them cannot continue. */
     synchronized void stop() {
         stopping = true;
         ring();
     }
 
-    /** Notes that the site is away; since when it was known to be, null: since now. */
+    /** Records that the site is away. Returns since when that was known; null: only now. */
     synchronized @Nullable Instant awaySince(Instant now) {
         Instant since = away;
         away = since == null ? now : since;
         return since;
     }
 
-    /** Notes that the site answers; whether it was known to be away. */
+    /** Records that the site responds. Returns whether it was known to be away. */
     synchronized boolean isBack() {
         boolean was = away != null;
         away = null;
         return was;
     }
 
-    /** Notes that the step of a flow has come to its end. */
+    /** Records that the step of a flow has completed. */
     synchronized void complete() {
         completed++;
     }
 
-    /** Notes that a flow has ended. If its step has not come to its end, perhaps has not even begun, the others must not wait for it. */
+    /**
+     * Records that a flow has ended. If its step has not completed, or not even begun, the others must not wait for it.
+     */
     synchronized void end() {
         ended++;
         if (ended > completed) {
@@ -104,15 +108,15 @@ final class NightFlow {
         }
     }
 
-    /** Whether nothing more is to be begun. */
+    /** Returns whether nothing more may be begun. */
     synchronized boolean ends() {
         return stopping;
     }
 
     /**
-     * Ends the caller's step where nothing more is to be begun.
+     * Ends the caller's step if nothing more may be begun.
      *
-     * @throws JobInterruptedException then: the step has ended before its end, and is gone on with at a restart
+     * @throws JobInterruptedException in that case: the step is incomplete, and a restart continues it
      */
     void check() throws JobInterruptedException {
         if (ends()) {

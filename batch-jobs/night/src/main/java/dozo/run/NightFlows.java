@@ -19,11 +19,11 @@ import org.springframework.batch.core.listener.StepExecutionListener;
 import org.springframework.batch.core.step.StepExecution;
 import org.springframework.stereotype.Component;
 
-/** The flows of each backup that is going on in this process, and the leases that it holds for them. */
+/** The flows of each backup that is active in this process, and their worker's leases. */
 @Component
 class NightFlows implements StepExecutionListener {
 
-    /** A lease outlives several renewals that fail. */
+    /** A lease outlasts several failed renewals. */
     private static final long RENEWAL_SECONDS = 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(NightFlows.class);
@@ -46,12 +46,14 @@ class NightFlows implements StepExecutionListener {
         this.settings = settings;
     }
 
-    /** The flow of a run: begun when it is first asked for. Whoever had claimed something for the run before is dead. */
+    /**
+     * Returns the flow of a run and begins it at the first call. Earlier claims for the run are those of dead workers.
+     */
     NightFlow of(long run, int site) {
         return open.computeIfAbsent(run, _ -> begin(run, site)).flow();
     }
 
-    /** Asks the flows of a run to begin nothing more, if they go on in this process. */
+    /** Asks the flows of a run in this process to begin nothing more. */
     void stop(long run) {
         Open stopped = open.get(run);
         if (stopped != null) {
@@ -59,7 +61,7 @@ class NightFlows implements StepExecutionListener {
         }
     }
 
-    /** Notes that the step of a flow has come to its end, if it has. */
+    /** Records that the step of a flow has completed, if it has. */
     @Override
     public @Nullable ExitStatus afterStep(StepExecution step) {
         Open working = open.get(NightlyBackupJob.run(step));
@@ -69,7 +71,9 @@ class NightFlows implements StepExecutionListener {
         return null;
     }
 
-    /** What a flow's thread does, with a word to the other flows at its end, however it ends. Only one run goes on in a process. */
+    /**
+     * Wraps a flow's task, so that the other flows are notified however it ends. Only one run is active in a process.
+     */
     Runnable watched(Runnable flow) {
         return () -> {
             try {
@@ -91,15 +95,15 @@ class NightFlows implements StepExecutionListener {
         }
     }
 
-    /** Where this process runs. */
+    /** Returns the host name of this process. */
     String host() {
         return host;
     }
 
     private Open begin(long run, int site) {
-        // A process that died while it waited for the site has left its words.
+        // A process that died while it waited for the site has left its message.
         runs.say(run, "");
-        // Only one process works on this database: who else had something is dead.
+        // Only one process works on this database, so all earlier workers are dead.
         workers.end(run);
         long worker = workers.enlist(run, host);
         units.freeLost(run, worker);

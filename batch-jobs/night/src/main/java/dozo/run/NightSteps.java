@@ -17,13 +17,13 @@ import java.util.function.Consumer;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What a backup does when all is sent and settled, each harmless when it is done twice. */
+/** The steps of a backup after everything is sent and settled. Each is harmless if it is repeated. */
 @Component
 class NightSteps {
 
     private static final int COVERAGE_PAGE = 500;
 
-    /** No look at a site takes longer. */
+    /** No check of a site takes longer. */
     private static final Duration PROBE_AGE_MAX = Duration.ofDays(1);
 
     private final Experiments experiments;
@@ -52,9 +52,9 @@ class NightSteps {
     }
 
     /**
-     * Compares, for every experiment that the run goes through, what has receipts with the sealed manifest: what does not add up and has no finding
-     * of its own in this run is one now, so that no run can end "complete" over a gap. One without a manifest has a
-     * finding from being ingested, or was registered since.
+     * Compares the receipts of every experiment of the run with its sealed manifest. A gap that has no finding in this
+     * run becomes one, so that no run can end "complete" over a gap. An experiment without a manifest has a finding
+     * from its ingest, or was registered since.
      */
     @Transactional
     void compare(long runId, int siteId) {
@@ -66,8 +66,8 @@ class NightSteps {
     }
 
     /**
-     * Removes what this run and those before it left under temporary names, also of experiments that are frozen or of which nothing
-     * was settled; but not what the next run goes on with. What the site refuses to remove is a finding.
+     * Removes the temporary names that this run and earlier ones left, also those of frozen or unsettled experiments,
+     * but not those that the next run continues. If the site refuses a removal, that is a finding.
      */
     @Transactional(rollbackFor = Exception.class)
     void sweep(long runId, int siteId) throws IOException, InterruptedException {
@@ -87,7 +87,7 @@ class NightSteps {
                 .map(experiment -> units.underWay(experiment.id(), siteId));
     }
 
-    /** Goes through the run's experiments that have a manifest and are not safe. */
+    /** Passes on the run's experiments that have a manifest and are not safe. */
     private void eachUnsafe(long runId, int siteId, Consumer<ExperimentCoverage> work) {
         Optional<List<Integer>> only = retries.only(runId);
         if (only.isPresent()) {

@@ -27,9 +27,10 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code nightlyBackup}: check the site, collect; then look at sources, send in partitions and settle, side by side; compare, sweep,
- * anchor, prune. A job instance is a run; its number is the only parameter that identifies it. Spring Batch owns the steps and which of them a
- * restart does again; how far each of them is, is in our own tables, and no reader's state is kept (ADR 0054).
+ * The job {@code nightlyBackup}: check the site, collect; then read sources, send in partitions and settle,
+ * concurrently; compare, sweep, anchor, prune. A job instance is a run; the run's number is the only identifying
+ * parameter. Spring Batch manages the steps and which of them a restart repeats. Their progress is in Dozo's own
+ * tables, and no reader's state is stored (ADR 0054).
  */
 @Configuration
 @EnableConfigurationProperties(TransferSettings.class)
@@ -117,7 +118,7 @@ class NightlyBackupJob {
                 .build();
     }
 
-    /** Fails the run before anything else is done when the site cannot be used. Done again at a restart. */
+    /** Fails the run before anything else if the site cannot be used. A restart repeats it. */
     private Step checkSite() {
         return new StepBuilder("checkSite", repository)
                 .tasklet(
@@ -130,14 +131,17 @@ class NightlyBackupJob {
                 .build();
     }
 
-    /** Bytes come while no transaction is open: what it does in the database, it does in transactions of its own. */
+    /** No transaction is open while bytes arrive; the step uses its own transactions for the database. */
     private Step collect() {
         return new StepBuilder("collect", repository)
                 .tasklet(collectStep, new ResourcelessTransactionManager())
                 .build();
     }
 
-    /** Partitions are begun anew at a restart, also those that had nothing left: each sends what is left, whosever it was. */
+    /**
+     * A restart begins all partitions again, also those that had nothing left: each sends what is left, no matter which
+     * partition it belonged to.
+     */
     private Step send() {
         Step worker = flowing(
                         "sendUnits",
@@ -159,7 +163,7 @@ class NightlyBackupJob {
                 .build();
     }
 
-    /** What it deletes it deletes in transactions of its own, and no failure of it is one of the night. */
+    /** Deletes in its own transactions; a failure of it does not fail the night. */
     private Step prune() {
         return new StepBuilder("prune", repository)
                 .tasklet(
@@ -188,11 +192,11 @@ class NightlyBackupJob {
     }
 
     private interface Flowing {
-        /** Does all of it, in transactions of its own; how much it was. */
+        /** Does the complete work in its own transactions, and returns how much it was. */
         int work(NightFlow flow, StepExecution step) throws Exception;
     }
 
-    /** A step of a flow: when it cannot go on, the others begin nothing more; when they cannot, it ends. */
+    /** Creates a step of a flow. If it cannot continue, the others begin nothing more; if another cannot, it ends. */
     private TaskletStepBuilder flowing(String name, Flowing work) {
         Tasklet tasklet = (contribution, chunk) -> {
             StepExecution step = contribution.getStepExecution();
@@ -211,7 +215,7 @@ class NightlyBackupJob {
                 .allowStartIfComplete(true);
     }
 
-    /** A step that is all of its flow. */
+    /** Creates a step that is a complete flow. */
     private Step whole(TaskletStepBuilder step) {
         return step.listener(flows).build();
     }

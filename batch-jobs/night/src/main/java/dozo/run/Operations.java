@@ -21,21 +21,24 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.stereotype.Component;
 
 /**
- * Starts, pauses, stops and recovers runs. When the process ends in an orderly way, a run that is going on finishes the units under
- * way and begins no more; the next start goes on with it, as after a crash.
+ * Starts, pauses, stops and recovers runs. When the process ends in an orderly way, an active run finishes the current
+ * units and begins no more. The next start continues it, as after a crash.
  */
 @Component
 public class Operations implements SmartLifecycle {
 
-    /** How long the units under way may take when the process is asked to end. */
+    /** How long the current units may take when the process ends. */
     private static final Duration LEAVING_LIMIT = Duration.ofSeconds(25);
 
-    /** How long a night waits for a scrub that makes way: what that has under way may be 1 GiB or a range. */
+    /** How long a night waits for a scrub that makes way: its current reading may be 1 GiB or a range. */
     private static final Duration MAKE_WAY_LIMIT = Duration.ofSeconds(60);
 
     private static final Duration POLL = Duration.ofMillis(50);
 
-    /** How long what is under way may take when a run is paused; then the lanes are closed, and it is sent or read again. */
+    /**
+     * How long the current work may take when a run is paused; then the lanes are closed, and the work is repeated
+     * later.
+     */
     private static final Duration PAUSE_LIMIT = Duration.ofSeconds(60);
 
     private static final Logger LOG = LoggerFactory.getLogger(Operations.class);
@@ -67,11 +70,11 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Starts the nightly backup and returns while it runs. A night has priority: a scrub that is going on is asked to stop, and
-     * waited for at most a minute.
+     * Starts the nightly backup and returns while it runs. A night has priority: it asks an active scrub to stop, and
+     * waits for it at most a minute.
      *
-     * @param site null: the only one there is
-     * @throws Refusal when a night is going on, a scrub has not ended in that time, or there is no such site
+     * @param site null: the only one
+     * @throws Refusal if a night is active, a scrub has not ended in that time, or there is no such site
      */
     public Run start(@Nullable String site, String requestedBy) {
         return start(site, requestedBy, MAKE_WAY_LIMIT);
@@ -83,10 +86,12 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Starts a backup of those experiments only of which a run has open findings, to the same site, and returns while it runs. A
-     * scrub makes way for it as for a night. Which experiments they are is kept: it goes on with them after a crash.
+     * Starts a backup of only those experiments that have open findings in a run, to the same site, and returns while
+     * it runs. A scrub makes way for it as for a night. The experiments are stored, so that the retry continues with
+     * them after a crash.
      *
-     * @throws Refusal when there is no such run, it has no such findings, another is going on, or a scrub has not ended in time
+     * @throws Refusal if there is no such run, it has no such findings, another run is active, or a scrub has not ended
+     * in time
      */
     public Run retry(long runId, String requestedBy) {
         Run tried = find(runId);
@@ -103,16 +108,16 @@ public class Operations implements SmartLifecycle {
             if (started.isPresent()) {
                 return started.get();
             }
-            // Not under the lock: whoever else asks meanwhile is told that a night is going on, once it is.
+            // Without the lock, so that further callers are refused as soon as a night is active.
             awaitUntil(end, Message.of("the scrub was asked to stop and still finishes what it reads; try again"));
         }
     }
 
     /**
-     * Starts a scrub and returns while it runs; it stops nothing. What it was asked for is kept, and is what it goes on with after
-     * a crash.
+     * Starts a scrub and returns while it runs; it stops no other run. The request is stored, so that the scrub
+     * continues with it after a crash.
      *
-     * @throws Refusal when a run is going on, or there is no such site
+     * @throws Refusal if a run is active, or there is no such site
      */
     public synchronized Run startScrub(ScrubRequest request, String requestedBy) {
         refuseWhilePaused();
@@ -122,27 +127,27 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Asks a run to stop, paused or not: what is under way is finished, no more is begun. One that nobody works on has ended with
-     * that. Only the one process that works on this database may call it.
+     * Asks a run to stop, paused or not: it finishes its current work and begins no more. A run without a working
+     * process ends at once. Only the one process that works on this database may call it.
      *
-     * @throws Refusal when it is not going on
+     * @throws Refusal if the run is not active
      */
     public synchronized void stop(long runId, String requestedBy) {
         runs.stop(runId, requestedBy);
         if (isWorking()) {
             executions.askToStop(find(runId));
         } else {
-            // It was paused, or a dead process left it and it was not gone on with yet: there is nothing to wait for.
+            // It was paused, or a dead process left it and it was not recovered yet: there is nothing to wait for.
             runs.close(runId, RunState.STOPPED, RunEnd.STOPPED);
         }
     }
 
     /**
-     * Pauses a run: what is under way is finished, no more is begun until it is resumed, in this process or a later one. What is
-     * not finished after a minute loses its lanes, and is sent or read again later. Returns at once. Only the one process that
-     * works on this database may call it.
+     * Pauses a run: it finishes its current work and begins no more until it is resumed, in this process or a later
+     * one. Work that is unfinished after a minute loses its lanes, and is sent or read again later. Returns at once.
+     * Only the one process that works on this database may call it.
      *
-     * @throws Refusal when it is not running
+     * @throws Refusal if the run is not running
      */
     public synchronized void pause(long runId, String requestedBy) {
         find(runId);
@@ -153,10 +158,10 @@ public class Operations implements SmartLifecycle {
     }
 
     /**
-     * Goes on with a paused run where it was, and returns while it runs. What was under way when it was paused is waited for, at
-     * most a minute. Only the one process that works on this database may call it.
+     * Continues a paused run where it was, and returns while it runs. It waits at most a minute for the work that was
+     * under way at the pause. Only the one process that works on this database may call it.
      *
-     * @throws Refusal when it is not paused, or what was under way has not ended in that time
+     * @throws Refusal if the run is not paused, or that work has not ended in that time
      */
     public Run resume(long runId, String requestedBy) {
         return resume(runId, requestedBy, MAKE_WAY_LIMIT);
@@ -170,20 +175,21 @@ public class Operations implements SmartLifecycle {
         return find(runId);
     }
 
-    /** Whether this process works on any run. */
+    /** Returns whether this process works on any run. */
     public boolean isWorking() {
         return !executions.idle();
     }
 
-    /** Whether this process works on a run; of a paused one: it finishes what it had under way. */
+    /** Returns whether this process works on a run, or finishes the current work of a paused run. */
     public boolean worksOn(Run run) {
         return run.goesOn() && isWorking();
     }
 
     /**
-     * Goes on with the run that nobody works on, if there is one: a dead process left it, or the database was away when its job ended.
-     * One that was asked to stop has ended with that. One that is paused is left as it is; if it still has something under way after a
-     * minute, that is cut off. Only the one process that works on this database may call it; at its start, and then from time to time.
+     * Continues the run that has no working process, if there is one: a dead process left it, or the database was away
+     * when its job ended. A run that was asked to stop is closed instead. A paused run stays paused; its current work
+     * is interrupted if it takes more than a minute. Only the one process that works on this database may call it, at
+     * its start and then from time to time.
      */
     public synchronized void recover() {
         recover(PAUSE_LIMIT);
@@ -215,7 +221,10 @@ public class Operations implements SmartLifecycle {
         return alive;
     }
 
-    /** Called by Spring before anything a run needs is closed: waits for the job's thread, which still writes after the run. */
+    /**
+     * Waits for the job's thread, which still writes after the run. Spring calls this before it closes anything that a
+     * run needs.
+     */
     @Override
     public void stop() {
         alive = false;
@@ -231,7 +240,7 @@ public class Operations implements SmartLifecycle {
         }
     }
 
-    /** Empty: a scrub is going on, and was asked to stop. The lock lets no other run of this process come in between. */
+    /** Starts a run. Empty: a scrub is active, and was asked to stop. The lock excludes other runs of this process. */
     private synchronized Optional<Run> startUnlessScrubbing(Supplier<Run> open, String requestedBy) {
         Optional<Run> scrub = runs.goingOn().filter(run -> run.kind() == RunKind.SCRUB);
         if (scrub.isPresent()) {
@@ -250,7 +259,7 @@ public class Operations implements SmartLifecycle {
         });
     }
 
-    /** False: what it had under way when it was paused has not ended yet. */
+    /** Returns false if the work that was under way at the pause has not ended yet. */
     private synchronized boolean resumeUnlessBusy(long runId, String requestedBy) {
         if (!alive) {
             throw Refusal.conflict("run", "the service is stopping");
@@ -265,7 +274,7 @@ public class Operations implements SmartLifecycle {
         return true;
     }
 
-    /** Asks again whoever did not hear it, and closes the lanes under what takes too long: a file may be a terabyte. */
+    /** Repeats the request to stop, and closes the lanes of work that takes too long: a file may be a terabyte. */
     private void windUp(Run paused, Duration limit) {
         executions.askToStop(paused);
         if (clock.instant().isAfter(requireNonNull(paused.pausedAt()).plus(limit))) {
@@ -280,7 +289,7 @@ public class Operations implements SmartLifecycle {
 
     private void makeWay(Run scrub, String requestedBy) {
         if (!alive) {
-            // What is going on is left for the next start, which must find it as it is.
+            // The active run is left for the next start, which must find it unchanged.
             throw Refusal.conflict("run", "the service is stopping");
         }
         if (scrub.stops() && isWorking()) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** How the promise stands that every stored copy is read again before its last reading is older than the settings say. */
+/** Whether the promise is kept that no stored copy's last reading is older than the setting allows. */
 @Component
 public class Promises {
 
@@ -39,7 +39,10 @@ public class Promises {
             long bytesRead,
             long damaged) {
 
-        /** What was read within the promised age in percent of bytes, or of files where that is all of them. Cut off. */
+        /**
+         * Returns the share that was read within the promised age, in percent of bytes, or of files if all bytes were.
+         * Rounded down.
+         */
         public int percent() {
             if (filesRead >= files && bytesRead >= bytes) {
                 return 100;
@@ -50,7 +53,7 @@ public class Promises {
         }
     }
 
-    /** How it stands for one experiment. */
+    /** The state of the promise for one experiment. */
     public record ExperimentPromise(int experimentId, String project, String code, Promise promise) {}
 
     Promises(JdbcClient jdbc, Readings readings, ScrubSettings settings, InstantSource clock) {
@@ -60,12 +63,12 @@ public class Promises {
         this.clock = clock;
     }
 
-    /** How it stands at a site. */
+    /** Returns the state at a site. */
     public Promise at(int siteId) {
         return at(Sight.EVERYTHING, siteId);
     }
 
-    /** How it stands at a site for what is seen. */
+    /** Returns the state at a site for what the user may see. */
     public Promise at(Sight sight, int siteId) {
         Standing standing = readings.site(sight, siteId, since());
         return new Promise(
@@ -82,7 +85,7 @@ public class Promises {
         return experiments(Sight.EVERYTHING, siteId, after, limit);
     }
 
-    /** How it stands for each experiment that is seen with an id above {@code after}, by id, at most {@code limit}. */
+    /** Returns the state for at most {@code limit} visible experiments with an id above {@code after}, by id. */
     public List<ExperimentPromise> experiments(Sight sight, int siteId, int after, int limit) {
         Duration maxAge = settings.maxAge();
         return jdbc.sql("""

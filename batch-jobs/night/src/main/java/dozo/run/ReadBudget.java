@@ -2,18 +2,18 @@ package dozo.run;
 
 import java.time.Duration;
 
-/** Keeps reading at the sites to a rate: what was read too fast is made up for by waiting, and time that was not used is gone. */
+/** Limits reading at the sites to a rate. Reading that was too fast is followed by a wait; unused time is lost. */
 final class ReadBudget {
 
     private final double nanosPerByte;
     private long freeNanos = System.nanoTime();
 
-    /** A rate in bytes a second; 0 for none. */
+    /** @param bytesPerSecond 0: no limit */
     ReadBudget(long bytesPerSecond) {
         this.nanosPerByte = bytesPerSecond == 0 ? 0 : 1e9 / bytesPerSecond;
     }
 
-    /** Waits until more may be read, but no longer than this; whether it may. */
+    /** Waits until more may be read, but at most this long. Returns whether it may. */
     boolean await(Duration most) throws InterruptedException {
         long wait = waitNanos();
         if (wait > 0) {
@@ -22,7 +22,7 @@ final class ReadBudget {
         return wait <= most.toNanos();
     }
 
-    /** Notes that so much is read now. */
+    /** Records that this many bytes are read now. */
     synchronized void spend(long bytes) {
         freeNanos = Math.max(freeNanos, System.nanoTime()) + (long) (bytes * nanosPerByte);
     }

@@ -18,23 +18,23 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
-/** What reading at each site costs, learnt from the scrubs there, and what follows from it for all that is stored. */
+/** The cost of reading at each site, learnt from the scrubs there, and the forecast for everything that is stored. */
 @Component
 public class ReadingCosts {
 
-    /** The latest scrubs that count: disks and what else they do change. */
+    /** The number of latest scrubs that count, because disks and their other load change. */
     private static final int SCRUBS_MAX = 30;
 
-    /** A scrub that kept the site busy for less says nothing: it is beginning and ending that was measured. */
+    /** A scrub that kept the site busy for less is ignored: it measures mostly its start and end. */
     private static final int SECONDS_MIN = 10;
 
     private final JdbcClient jdbc;
     private final Readings readings;
 
     /**
-     * What was learnt.
+     * A learnt cost.
      *
-     * @param measurements from how many scrubs
+     * @param measurements the number of scrubs
      * @param measuredAt when the last of them ended
      */
     public record KeptCost(CostModel cost, int measurements, Instant measuredAt) {}
@@ -47,9 +47,9 @@ public class ReadingCosts {
     }
 
     /**
-     * What reading costs at a site; empty while no scrub has measured it.
+     * Returns the cost of reading at a site; empty before a scrub has measured it.
      *
-     * @param cold whether its disk is to answer: what its memory answers is no measure of that
+     * @param cold whether the site's disk is to be read: then scrubs that could read from its memory do not count
      */
     public Optional<KeptCost> of(int siteId, boolean cold) {
         List<Measured> latest = jdbc.sql("""
@@ -64,7 +64,7 @@ public class ReadingCosts {
                 .param("least", SECONDS_MIN)
                 .param("limit", SCRUBS_MAX)
                 .query((row, n) -> new Measured(
-                        // As if of one lane: a scrub has as many side by side as the next one.
+                        // As one lane: each scrub has the same number of partitions.
                         new Measurement(
                                 new Work(row.getLong("bytes_read"), row.getLong("copies_read")),
                                 1,
@@ -76,8 +76,8 @@ public class ReadingCosts {
     }
 
     /**
-     * The forecast for all that is stored at a site, a day's readings as if all were as old as the oldest of them. Reads the whole queue's
-     * index: a second for some million receipts.
+     * Returns the forecast for everything that is stored at a site. All readings of a day count as old as the oldest of
+     * them. Reads the whole index of the queue: a second for some million receipts.
      */
     @Transactional(readOnly = true)
     public ScrubForecast forecast(

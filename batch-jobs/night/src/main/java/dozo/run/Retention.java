@@ -14,18 +14,19 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Deletes the details of runs that ended long ago: what the framework kept of them, units, workers, links to findings, superseded findings that
- * nobody has acknowledged, and readings with a later one of the same receipt. Ledger, receipts, damage, coverage, manifests and
- * acknowledgements stay for ever (ADR 0056). Done twice, or cut off, it deletes what is left.
+ * Deletes the details of runs that ended long ago: the framework's rows, units, workers, links to findings, superseded
+ * findings that nobody has acknowledged, and readings with a later one of the same receipt. Ledger, receipts, damage,
+ * coverage, manifests and acknowledgements stay for ever (ADR 0056). If it is repeated or interrupted, it deletes what
+ * is left.
  */
 @Component
 @EnableConfigurationProperties(RetentionSettings.class)
 class Retention {
 
-    /** So many rows in one statement and transaction. */
+    /** The number of rows per statement and transaction. */
     private static final int BATCH = 10_000;
 
-    /** The next night goes on with the rest: the first one after years of nights may have much to do. */
+    /** The next night deletes the rest: the first one after years of nights may have much to do. */
     private static final Duration TIME_MAX = Duration.ofMinutes(10);
 
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
@@ -35,7 +36,7 @@ class Retention {
     private final InstantSource clock;
 
     private interface Part {
-        /** Deletes a batch of what belongs to runs that ended before a moment. */
+        /** Deletes a batch of rows of runs that ended before a moment. */
         Batch delete(Timestamp before);
     }
 
@@ -48,9 +49,10 @@ class Retention {
     }
 
     /**
-     * Deletes what is older than the retention, in transactions of its own. What fails is logged and tried again the next night.
+     * Deletes what is older than the retention, in its own transactions. Failures are logged, and the next night tries
+     * again.
      *
-     * @param goOn asked between batches
+     * @param goOn is checked between batches
      */
     void prune(BooleanSupplier goOn) {
         Timestamp before = Timestamp.from(clock.instant().minus(settings.runs()));
@@ -84,8 +86,9 @@ class Retention {
     }
 
     /**
-     * One statement, so that nobody sees half of an instance. Executions that never ended stay, with all of their instance. NB: the framework's
-     * times have no zone; no execution is created after its run has ended, and only of old ones the run is looked up.
+     * Deletes job instances in one statement, so that nobody sees a partly deleted one. Instances with an execution
+     * that never ended stay. NB: the framework's times have no zone, hence the margin of a day. No execution is created
+     * after its run has ended, so runs are looked up only for old executions.
      */
     private Batch deleteJobs(Timestamp before) {
         return batch("""
@@ -122,8 +125,8 @@ class Retention {
     }
 
     /**
-     * NB: the highest unit of an experiment that was ever claimed stays until the bag lists it, and so does the last one that says that
-     * something may be left half done.
+     * NB: the highest unit of an experiment that was ever claimed stays until the bag lists it, and so does the last
+     * unit that shows that work may be half done.
      */
     private Batch deleteUnits(Timestamp before) {
         return batch("""
@@ -219,7 +222,10 @@ class Retention {
                 """, before);
     }
 
-    /** NB: what is old of each run is asked for run by run, by an index: nothing else is looked at when there is nothing to delete. */
+    /**
+     * NB: old rows are selected run by run through an index, so that nothing else is read if there is nothing to
+     * delete.
+     */
     private Batch batch(String sql, Timestamp before) {
         int deleted = jdbc.sql(sql)
                 .param("before", before)
@@ -229,7 +235,7 @@ class Retention {
         return new Batch(deleted, deleted == BATCH);
     }
 
-    /** Goes through old readings by their time: the last one of a receipt is passed over, and stays. */
+    /** Walks the old readings by time; the last reading of each receipt stays. */
     private final class OldReadings implements Part {
 
         private Timestamp readAt = Timestamp.from(Instant.EPOCH);

@@ -9,8 +9,8 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Which experiments a backup goes through: all there are, or in a retry those that were chosen when it was opened. They are kept,
- * so that a retry which is gone on with after a crash is of the same.
+ * The experiments of a backup: all, or in a retry those chosen when it was opened. They are stored, so that a retry
+ * continues with the same ones after a crash.
  */
 @Component
 public class Retries {
@@ -31,9 +31,9 @@ public class Retries {
     }
 
     /**
-     * Checks that there is something to try again.
+     * Checks that there is something to retry.
      *
-     * @throws Refusal when a run has no open findings of an experiment
+     * @throws Refusal if a run has no open findings of an experiment
      */
     void check(long of) {
         boolean any = jdbc.sql("""
@@ -51,7 +51,7 @@ public class Retries {
         }
     }
 
-    /** Chooses the experiments of which a run has open findings. */
+    /** Chooses the experiments that have open findings in a run. */
     void choose(long runId, long of) {
         jdbc.sql("""
                         insert into run_experiment (run_id, experiment_id)
@@ -63,7 +63,7 @@ public class Retries {
                         """).param("run", runId).param("of", of).update();
     }
 
-    /** How many experiments a retry goes through; 0 for every other run. */
+    /** Returns the number of experiments of a retry; 0 for every other run. */
     public long count(long runId) {
         return jdbc.sql("select count(*) from run_experiment where run_id = :run")
                 .param("run", runId)
@@ -71,18 +71,18 @@ public class Retries {
                 .single();
     }
 
-    /** The experiments that a retry goes through, by their ids; empty: it is no retry, and goes through all. */
+    /** Returns the experiments of a retry, by id; empty: it is not a retry, and includes all. */
     Optional<List<Integer>> only(long runId) {
         List<Integer> chosen = jdbc.sql(
                         "select experiment_id from run_experiment where run_id = :run order by experiment_id")
                 .param("run", runId)
                 .query((row, n) -> row.getInt(1))
                 .list();
-        // A retry of nothing is never opened.
+        // A retry without experiments is never opened.
         return chosen.isEmpty() ? Optional.empty() : Optional.of(chosen);
     }
 
-    /** An experiment, if the run goes through it. */
+    /** Returns an experiment if it is part of the run. */
     Optional<Experiment> find(long runId, int experimentId) {
         return jdbc.sql("""
                         select e.experiment_id from experiment e
@@ -95,7 +95,7 @@ public class Retries {
                 .flatMap(experiments::find);
     }
 
-    /** The next experiments after one that a run goes through, by id; none: there are no more. */
+    /** Returns the next experiments of a run after one, by id; none: there are no more. */
     List<Experiment> page(long runId, int after) {
         return experiments.of(jdbc
                 .sql("""

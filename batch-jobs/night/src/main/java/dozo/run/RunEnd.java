@@ -22,14 +22,14 @@ import org.springframework.batch.core.listener.JobExecutionListener;
 import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.stereotype.Component;
 
-/** Closes a run when its job has ended, however it has. */
+/** Closes a run when its job has ended, in whatever way. */
 @Component
 class RunEnd implements JobExecutionListener {
 
-    /** What is said of a run that was stopped. */
+    /** The message of a stopped run. */
     static final String STOPPED = "stopped; the next run continues where this one ended";
 
-    /** A run that ends the database again and again would do so for ever. */
+    /** How often a run may lose the database; otherwise a run that crashes the database would repeat for ever. */
     private static final int LOSSES_MAX = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(RunEnd.class);
@@ -40,7 +40,7 @@ class RunEnd implements JobExecutionListener {
     private final NightFlows flows;
     private volatile boolean leaving;
 
-    /** The run that lost the database last, and how often. Only the one job's thread has them. */
+    /** The run that last lost the database, and how often. Only the thread of the one job uses them. */
     private volatile long lost;
 
     private volatile int losses;
@@ -52,7 +52,10 @@ class RunEnd implements JobExecutionListener {
         this.flows = flows;
     }
 
-    /** From now on a run that does not complete is cut off by the end of the process: the next start goes on with it. */
+    /**
+     * Leaves a run that does not complete from now on as interrupted by the end of the process: the next start
+     * continues it.
+     */
     void leave() {
         leaving = true;
     }
@@ -74,8 +77,7 @@ class RunEnd implements JobExecutionListener {
         } else if (leaving) {
             LOG.info("run {} is left for the next start to go on with", run);
         } else if (paused) {
-            // However it ended: it was asked to, perhaps cut off, and if anything else is wrong it is so when it is
-            // resumed.
+            // Its end was requested, perhaps forced. Any other problem will show again after the resume.
             LOG.info("run {} is paused; its job is {}", run, status, telling(execution.getAllFailureExceptions()));
         } else if (lostDatabase(execution) && mayGoOn(run)) {
             LOG.warn("run {} lost the database; it continues within a minute", run);
@@ -83,7 +85,7 @@ class RunEnd implements JobExecutionListener {
             Throwable failure = telling(execution.getAllFailureExceptions());
             RemoteException site = cause(failure, RemoteException.class);
             String reason = reason(failure);
-            // Only of a defect does anybody want to know where it was noticed.
+            // The stack trace matters only for a defect.
             LOG.error("run {} failed: {}", run, reason, site == null ? failure : null);
             Problem problem = site == null ? Problem.RUN_FAILED : Problem.SITE_UNUSABLE;
             findings.add(run, List.of(new Finding(null, problem, null, reason)));
@@ -92,8 +94,8 @@ class RunEnd implements JobExecutionListener {
     }
 
     /**
-     * Whether a job ended because it was asked to. The framework's word to stop changes the job's row, over which the job stumbles when it
-     * writes its own state at that moment, at its begin most of all.
+     * Returns whether a job ended because it was asked to. The framework's request to stop changes the job's row. The
+     * job fails if it writes its own state at that moment, most likely at its beginning.
      */
     private static boolean obeyed(JobExecution execution) {
         return execution.getStatus() == BatchStatus.STOPPED
@@ -101,7 +103,7 @@ class RunEnd implements JobExecutionListener {
                 || cause(telling(execution.getAllFailureExceptions()), OptimisticLockingFailureException.class) != null;
     }
 
-    /** Whether a job ended because it lost the database: what it left is as what a dead process left. */
+    /** Returns whether a job ended because it lost the database: what it left is like what a dead process left. */
     private static boolean lostDatabase(JobExecution execution) {
         return execution.getAllFailureExceptions().stream().anyMatch(LostDatabase::isBehind);
     }
@@ -112,7 +114,10 @@ class RunEnd implements JobExecutionListener {
         return losses <= LOSSES_MAX;
     }
 
-    /** The one that says why: the framework adds its own, that a step has failed, in no particular order. */
+    /**
+     * Returns the failure that gives the reason. The framework adds its own, that a step has failed, in no particular
+     * order.
+     */
     private static @Nullable Throwable telling(List<Throwable> failures) {
         Comparator<Throwable> bestFirst = Comparator.comparingInt(failure -> cause(failure, RemoteException.class)
                         != null
@@ -133,7 +138,7 @@ class RunEnd implements JobExecutionListener {
                         .formatted(database.getMessage());
     }
 
-    /** What lies at the bottom of it, however deep the framework has wrapped it. */
+    /** Returns a cause of this type, however deep the framework has wrapped it. */
     private static <T extends Throwable> @Nullable T cause(@Nullable Throwable failure, Class<T> type) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {

@@ -30,7 +30,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** The runs: who asked for them, how far they are, how they ended. */
+/** The runs: who requested them, their progress, and how they ended. */
 @Component
 public class Runs {
 
@@ -81,10 +81,9 @@ public class Runs {
     private final TransferSettings settings;
     private final InstantSource clock;
 
-    /** What a run does. */
     public enum RunKind {
         NIGHTLY_BACKUP("nightlyBackup"),
-        /** A backup of those experiments only of which an earlier run has findings. */
+        /** A backup of only those experiments that have open findings in an earlier run. */
         RETRY("retry"),
         SCRUB("scrub");
 
@@ -94,7 +93,7 @@ public class Runs {
             this.code = code;
         }
 
-        /** Its name in the catalogue and in the ledger. In REST it is the constant's name. */
+        /** Returns its name in the catalogue and in the ledger. In REST it is the constant's name. */
         public String code() {
             return code;
         }
@@ -107,18 +106,18 @@ public class Runs {
         }
     }
 
-    /** How a run is, or ended. */
+    /** The state of a run. */
     public enum RunState {
         RUNNING,
-        /** It begins nothing until a person resumes it. */
+        /** It begins nothing until a user resumes it. */
         PAUSED,
-        /** Everything that was to be done is done, and nothing was found. */
+        /** It did everything, without findings. */
         COMPLETE,
-        /** It came to its end, and there are findings: not everything is safe. */
+        /** It finished with findings: not everything is safe. */
         FINDINGS,
-        /** It could not go on; what it had done stays done. */
+        /** It could not continue; what it had done stays done. */
         FAILED,
-        /** A person stopped it, or a scrub made way for a night. */
+        /** A user stopped it, or a scrub made way for a night. */
         STOPPED
     }
 
@@ -126,10 +125,10 @@ public class Runs {
      * One run.
      *
      * @param message why it failed, or what it waits for; empty otherwise
-     * @param findings how many there are so far; {@link Findings#COUNTED_MAX} and one more: more than that
+     * @param findings the number so far; one more than {@link Findings#COUNTED_MAX} means more
      * @param pausedBy null unless it is paused
-     * @param stoppedBy who asked for it to stop first; null: nobody
-     * @param retryOf the run whose findings it tries again; null where it is no retry
+     * @param stoppedBy who first asked it to stop; null: nobody
+     * @param retryOf the run whose findings it retries; null if it is not a retry
      */
     public record Run(
             long id,
@@ -147,12 +146,12 @@ public class Runs {
             @Nullable String stoppedBy,
             @Nullable Long retryOf) {
 
-        /** Whether it ends as soon as what is under way is finished. */
+        /** Returns whether it ends as soon as its current work is finished. */
         public boolean stops() {
             return goesOn() && stoppedBy != null;
         }
 
-        /** Whether no other run can be opened: it is running, or paused. */
+        /** Returns whether it is running or paused; then no other run can be opened. */
         public boolean goesOn() {
             return endedAt == null;
         }
@@ -182,7 +181,7 @@ public class Runs {
     /**
      * Opens a run.
      *
-     * @throws Refusal when one is going on
+     * @throws Refusal if one is active
      */
     @Transactional
     public Run open(RunKind kind, Site site, String requestedBy) {
@@ -214,9 +213,9 @@ public class Runs {
     }
 
     /**
-     * Opens a scrub, with what it is asked for.
+     * Opens a scrub with its request.
      *
-     * @throws Refusal when a run is going on
+     * @throws Refusal if a run is active
      */
     @Transactional
     public Run openScrub(Site site, ScrubRequest request, String requestedBy) {
@@ -226,9 +225,9 @@ public class Runs {
     }
 
     /**
-     * Opens a retry of the experiments of which a run has open findings.
+     * Opens a retry of the experiments that have open findings in a run.
      *
-     * @throws Refusal when a run is going on, or there are none
+     * @throws Refusal if a run is active, or there are none
      */
     @Transactional
     public Run openRetry(Site site, long of, String requestedBy) {
@@ -239,9 +238,9 @@ public class Runs {
     }
 
     /**
-     * Notes that a run is to begin nothing until it is resumed.
+     * Records that a run must begin nothing until it is resumed.
      *
-     * @throws Refusal when it is not running, or stopping
+     * @throws Refusal if it is not running, or is stopping
      */
     @Transactional
     public void pause(long id, String requestedBy) {
@@ -269,9 +268,9 @@ public class Runs {
     }
 
     /**
-     * Notes that a paused run is to go on.
+     * Records that a paused run may continue.
      *
-     * @throws Refusal when it is not paused, or stopping
+     * @throws Refusal if it is not paused, or is stopping
      */
     @Transactional
     public void resume(long id, String requestedBy) {
@@ -290,7 +289,7 @@ public class Runs {
                 Map.of("before", RunState.PAUSED, "after", RunState.RUNNING));
     }
 
-    /** A run that is asked to stop is neither paused nor resumed any more. */
+    /** Refuses to pause or resume a run that was asked to stop. */
     void refuseStopping(long id) {
         if (find(id).filter(Run::stops).isPresent()) {
             throw Refusal.conflict("run", "run %d is stopping", id);
@@ -298,9 +297,9 @@ public class Runs {
     }
 
     /**
-     * Notes that a run is to stop, paused or not: nobody goes on with it, in this process or a later one.
+     * Records that a run must stop, paused or not: no process continues it.
      *
-     * @throws Refusal when it has ended
+     * @throws Refusal if it has ended
      */
     @Transactional
     public void stop(long id, String requestedBy) {
@@ -313,7 +312,7 @@ public class Runs {
         ledger.append(requestedBy, "run.stopping", String.valueOf(id), Map.of());
     }
 
-    /** Says that a run is paused, by whom and since when. */
+    /** Returns the message that a run is paused, by whom and since when. */
     static Message pausedWords(Run run) {
         return Message.of(
                 "run %d was paused by %s at %s",
@@ -321,8 +320,8 @@ public class Runs {
     }
 
     /**
-     * Closes a run, unless it is closed already. COMPLETE becomes FINDINGS where there are some. One that came to its end
-     * has looked again at what earlier ones found.
+     * Closes a run, unless it is closed already. COMPLETE becomes FINDINGS if there are any. A run that finished
+     * supersedes earlier findings, because it has checked their items again.
      */
     @Transactional
     public void close(long id, RunState state, String message) {
@@ -347,7 +346,7 @@ public class Runs {
         }
     }
 
-    /** Says something of a run that goes on, for as long as it is so; empty: nothing more. */
+    /** Sets the message of an active run until the next one; empty: no message. */
     void say(long id, String message) {
         jdbc.sql("update run set message = :message where run_id = :run and ended_at is null")
                 .param("message", message)
@@ -355,7 +354,7 @@ public class Runs {
                 .update();
     }
 
-    /** Up to which experiment a backup has looked at all. */
+    /** Returns the experiment up to which a backup has read all sources. */
     int lookedAfter(long id) {
         return jdbc.sql("select looked_after from run where run_id = :run")
                 .param("run", id)
@@ -363,7 +362,7 @@ public class Runs {
                 .single();
     }
 
-    /** Notes up to which experiment a backup has looked at all: a restart goes on behind it. */
+    /** Records the experiment up to which a backup has read all sources; a restart continues after it. */
     void lookedAfter(long id, int experimentId) {
         jdbc.sql("update run set looked_after = :experiment where run_id = :run")
                 .param("experiment", experimentId)
@@ -371,7 +370,7 @@ public class Runs {
                 .update();
     }
 
-    /** Notes that a backup has looked at all its experiments: nothing more will be planned. */
+    /** Records that a backup has read all its sources: nothing more will be planned. */
     void looked(long id) {
         jdbc.sql("update run set looked_at = :now where run_id = :run")
                 .param("now", Timestamp.from(clock.instant()))
@@ -379,7 +378,7 @@ public class Runs {
                 .update();
     }
 
-    /** Whether a backup has looked at all its experiments. */
+    /** Returns whether a backup has read all its sources. */
     boolean isLooked(long id) {
         return jdbc.sql("select looked_at is not null from run where run_id = :run")
                 .param("run", id)
@@ -388,8 +387,8 @@ public class Runs {
     }
 
     /**
-     * Marks this transaction as one that works on a run, until it ends. Whoever claims rows and passes over those that are locked
-     * has to call it first: see {@link #isLeft}.
+     * Marks this transaction as working on a run until it ends. Must be called before claiming rows with a query that
+     * skips locked ones: see {@link #isLeft}.
      */
     @Transactional(propagation = Propagation.MANDATORY)
     public void enter(long id) {
@@ -401,8 +400,9 @@ public class Runs {
     }
 
     /**
-     * Whether no transaction works on a run. The server keeps those of a killed process for a moment, and those of one that hangs
-     * or is cut off for hours; what they have claimed would be passed over, and the run would end without it.
+     * Returns whether no transaction works on a run. The server keeps the transactions of a killed process for a
+     * moment, and those of a hanging or disconnected one for hours. Rows that they have claimed would be skipped, and
+     * the run would end without them.
      */
     @Transactional
     public boolean isLeft(long id) {
@@ -417,7 +417,7 @@ public class Runs {
         return find(Sight.EVERYTHING, id);
     }
 
-    /** A run with the number of those findings that are seen. */
+    /** Returns a run with the number of its visible findings. */
     public Optional<Run> find(Sight sight, long id) {
         return jdbc.sql(SELECT + "where run_id = :run")
                 .param("seen", sight.seen())
@@ -426,12 +426,12 @@ public class Runs {
                 .optional();
     }
 
-    /** The run that is going on and not paused. */
+    /** Returns the active run if it is not paused. */
     public Optional<Run> running() {
         return goingOn().filter(run -> run.state() == RunState.RUNNING);
     }
 
-    /** The run that has not ended: it is running, or paused. */
+    /** Returns the run that has not ended: it is running, or paused. */
     public Optional<Run> goingOn() {
         return jdbc.sql(SELECT + "where r.ended_at is null")
                 .param("seen", Sight.EVERYTHING.seen())
@@ -443,7 +443,7 @@ public class Runs {
         return latest(Sight.EVERYTHING);
     }
 
-    /** The run that was started last, with the number of those findings that are seen. */
+    /** Returns the run that was started last, with the number of its visible findings. */
     public Optional<Run> latest(Sight sight) {
         return jdbc.sql(SELECT + "order by run_id desc limit 1")
                 .param("seen", sight.seen())
@@ -451,12 +451,12 @@ public class Runs {
                 .optional();
     }
 
-    /** The run of a kind that was started last. */
+    /** Returns the run of a kind that was started last. */
     public Optional<Run> latest(RunKind kind) {
         return latest(Sight.EVERYTHING, kind);
     }
 
-    /** The run of a kind that was started last, with the number of those findings that are seen. */
+    /** Returns the run of a kind that was started last, with the number of its visible findings. */
     public Optional<Run> latest(Sight sight, RunKind kind) {
         return jdbc.sql(SELECT + "where r.kind = :kind order by run_id desc limit 1")
                 .param("seen", sight.seen())
@@ -465,7 +465,7 @@ public class Runs {
                 .optional();
     }
 
-    /** The night or retry that was started last, with the number of those findings that are seen. */
+    /** Returns the night or retry that was started last, with the number of its visible findings. */
     public Optional<Run> latestBackup(Sight sight) {
         return jdbc.sql(SELECT + "where r.kind in ('nightlyBackup', 'retry') order by run_id desc limit 1")
                 .param("seen", sight.seen())
@@ -473,7 +473,7 @@ public class Runs {
                 .optional();
     }
 
-    /** The run of a kind that was started last at a site, however many of other kinds came since. */
+    /** Returns the run of a kind that was started last at a site. */
     public Optional<Run> latest(RunKind kind, int siteId) {
         return jdbc.sql(SELECT + "where r.kind = :kind and r.site_id = :site order by run_id desc limit 1")
                 .param("seen", Sight.EVERYTHING.seen())
@@ -487,7 +487,10 @@ public class Runs {
         return page(Sight.EVERYTHING, before, limit);
     }
 
-    /** At most {@code limit} runs with an id below {@code before}, latest first, with the number of findings seen. */
+    /**
+     * Returns at most {@code limit} runs with an id below {@code before}, latest first, with the number of visible
+     * findings.
+     */
     public List<Run> page(Sight sight, long before, int limit) {
         return jdbc.sql(SELECT + "where run_id < :before order by run_id desc limit :limit")
                 .param("seen", sight.seen())
@@ -501,27 +504,30 @@ public class Runs {
         return progress(Sight.EVERYTHING, id);
     }
 
-    /** How far a run is with what is seen. What the engine has moved is not known by project: 0 where not all is seen. */
+    /**
+     * Returns the progress of a run in what the user may see. The bytes that the engine has moved are not known by
+     * project: they are 0 unless everything is visible.
+     */
     public Progress progress(Sight sight, long id) {
         return units.progress(sight, id).moved(sight.ofEverything() ? senders.bytesMoved(id) : 0);
     }
 
-    /** How far each partition of a run is with what is seen; by number. */
+    /** Returns the progress of each partition of a run in what the user may see; by number. */
     public List<PartitionProgress> partitions(Sight sight, long id) {
         return units.partitions(sight, id);
     }
 
-    /** Content bytes that a run's engine has sent in this process; 0 when it has none. */
+    /** Returns the content bytes that a run's engine has sent in this process; 0 without an engine. */
     public long bytesMoved(long id) {
         return senders.bytesMoved(id);
     }
 
-    /** What each open lane of a run's engine in this process has moved; nothing when it has none. */
+    /** Returns what each open lane of a run's engine in this process has moved; empty without an engine. */
     public List<LaneTraffic> laneTraffic(long id) {
         return senders.laneTraffic(id);
     }
 
-    /** What a run's engine in this process is at. */
+    /** Returns what a run's engine in this process is doing. */
     public Load load(long id) {
         return senders.load(id);
     }

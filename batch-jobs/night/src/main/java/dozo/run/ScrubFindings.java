@@ -22,11 +22,16 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.Collectors;
 import org.springframework.stereotype.Component;
 
-/** What reading copies found: damage, which is evidence, and findings, which people read, in the caller's one transaction. */
+/**
+ * Stores the results of reading copies: damage as evidence, and findings for people, in one transaction of the caller.
+ */
 @Component
 class ScrubFindings {
 
-    /** So many findings of an experiment and reason are told by a run; more say nothing new, and all damage is kept. */
+    /**
+     * The maximum number of findings per experiment and reason in a run; more would say nothing new, and all damage is
+     * stored.
+     */
     private static final int TOLD_MAX = 1_000;
 
     private final Damages damages;
@@ -42,7 +47,7 @@ class ScrubFindings {
     }
 
     /**
-     * Keeps what is not as it was proven, and what nobody knows.
+     * Stores damaged copies, and those whose state is unknown.
      *
      * @param receiptOf the latest receipt of an entry
      * @return the numbers of the damaged entries

@@ -24,8 +24,9 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags, conclude. A job instance is a
- * run. What is left to do is the queue's order in our own tables, so one that was stopped, or died, is gone on with by the next.
+ * The job {@code scrub}: check the site, read stored copies again in partitions, examine the bags, conclude. A job
+ * instance is a run. The remaining work is the order of the queue in Dozo's own tables, so that the next scrub
+ * continues after one that was stopped or died.
  */
 @Configuration
 @EnableConfigurationProperties(ScrubSettings.class)
@@ -66,7 +67,7 @@ class ScrubJob {
                 .build();
     }
 
-    /** Fails the run before anything is called missing when the site cannot be used. Done again at a restart. */
+    /** Fails the run before anything is reported missing, if the site cannot be used. A restart repeats it. */
     private Step checkSite() {
         return new StepBuilder("checkSiteToRead", repository)
                 .tasklet(
@@ -80,9 +81,9 @@ class ScrubJob {
     }
 
     /**
-     * Partitions differ in nothing but what they claim: they keep the site and us busy at the same time. Each life of the run goes
-     * through the queue from its begin: what another partition had claimed and did not read lies behind everybody's place in it, and
-     * there may be fewer partitions now.
+     * Partitions differ only in what they claim: they keep the site and this machine busy at the same time. Each start
+     * of the run walks the queue from its beginning: what another partition had claimed and not read is before the
+     * position of every partition, and there may be fewer partitions now.
      */
     private Step read() {
         StepExecutionListener fromTheBegin = new StepExecutionListener() {
@@ -136,7 +137,7 @@ class ScrubJob {
                 .build();
     }
 
-    /** A tasklet whose every call is a transaction; where it is is kept in its step's context. */
+    /** Creates a tasklet whose every call is one transaction. Its position is in the step's context. */
     private static Tasklet repeating(Work work) {
         return (contribution, chunk) -> {
             StepExecution step = contribution.getStepExecution();

@@ -6,15 +6,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scrub is asked for.
+ * The request for a scrub.
  *
- * @param site null: the only one there is
- * @param maxAge every copy is to be read again within this time, one second to 100 years: what was last read longer ago than
- *     four fifths of it is read
- * @param everything whether all is read, however long ago it was last read
+ * @param site null: the only one
+ * @param maxAge every copy is read again within this time, one second to 100 years: a copy is due if its last reading
+ * is older than four fifths of it
+ * @param everything whether all copies are read, however recent their last reading is
  * @param bytesPerSecond the budget; 0: none
- * @param until when it begins no more; null: when all is read
- * @param cold whether the site is to drop what is read from its memory first, where it can, so that its disk is read
+ * @param until when it begins no more; null: when everything is read
+ * @param cold whether the site drops files from its memory before they are read, if possible, so that its disk is read
  */
 public record ScrubRequest(
         @Nullable String site,
@@ -35,7 +35,7 @@ public record ScrubRequest(
         }
     }
 
-    /** What was last read before this is read by a scrub that starts at an instant. */
+    /** Returns the moment before which a copy's last reading makes it due, for a scrub that starts at an instant. */
     Instant dueBefore(Instant start) {
         return everything ? start : start.minus(maxAge.multipliedBy(4).dividedBy(5));
     }

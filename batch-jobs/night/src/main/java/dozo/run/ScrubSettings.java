@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
-/** The age that is promised for every site's copies, and what reading them again may take. */
+/** The promised maximum age of the last readings of all copies, and the budget for reading them again. */
 @ConfigurationProperties("dozo.scrub")
 public record ScrubSettings(
         @Setting(value = "the promised maximum age of each copy's last reading", min = "1h", max = "3660d")
@@ -41,17 +41,17 @@ public record ScrubSettings(
         }
     }
 
-    /** When the schedule reads; empty: never. */
+    /** Returns when the schedule reads; empty: never. */
     public Optional<ReadingWindow> reading() {
         return window.strip().equals(NEVER) ? Optional.empty() : Optional.of(ReadingWindow.of(window));
     }
 
-    /** Null: no limit. */
+    /** Returns the limit; null: none. */
     public @Nullable Long bytesPerSecond() {
         return limit.toBytes() == 0 ? null : limit.toBytes();
     }
 
-    /** What the schedule may take; of a schedule that never reads, what it could take all day. */
+    /** Returns the budget of the schedule; for a schedule that never reads, that of a whole day. */
     public ReadingBudget budget() {
         return new ReadingBudget(
                 bytesPerSecond(), reading().orElse(ReadingWindow.WHOLE_DAY).secondsADay());

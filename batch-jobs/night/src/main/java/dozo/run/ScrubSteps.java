@@ -38,25 +38,25 @@ import org.springframework.batch.infrastructure.item.ExecutionContext;
 import org.springframework.stereotype.Component;
 
 /**
- * What the steps of a scrub do, each piece in one transaction and harmless when it is done twice. The job that calls them in order
- * is {@link ScrubJob}.
+ * The work of a scrub's steps. Each piece is one transaction and harmless if it is repeated. {@link ScrubJob} calls
+ * them in order.
  */
 @Component
 class ScrubSteps {
 
-    /** What one transaction reads: enough names for a command, and not more than is read in a few seconds. */
+    /** The maximum of one transaction: enough names for a command, and no more than is read in a few seconds. */
     private static final int FILES_MAX = 4_000;
 
     private static final long BYTES_MAX = 1L << 30;
     private static final int RECEIPTS_FIRST = 2;
     private static final int RECEIPTS_MAX = 500;
 
-    /** With a budget so much is read at once as it allows in this time. */
+    /** With a budget, one transaction reads as much as the budget allows in this time. */
     private static final int BUDGET_SECONDS = 2;
 
     private static final long BUDGET_BYTES_MIN = 1 << 20;
 
-    /** Whoever waits for the budget looks up so often whether it is to stop. */
+    /** How often a wait for the budget checks for a stop. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private static final String LAST_READ = "lastRead";
@@ -105,8 +105,8 @@ class ScrubSteps {
     }
 
     /**
-     * Opens the lanes, and looks whether what is stored can be there at all: where not one project's folder is, a file system is
-     * more likely not mounted than everything lost.
+     * Opens the lanes, and checks that the site's storage is mounted: if no project has a folder there, a missing mount
+     * is more likely than a complete loss.
      */
     void checkSite(long runId, int siteId) throws RemoteException, InterruptedException {
         examination.checkMounted(siteId, senders.of(runId, siteId).reader());
@@ -114,9 +114,9 @@ class ScrubSteps {
     }
 
     /**
-     * Reads what was read longest ago, as much as one command takes, and keeps what came of it.
+     * Reads the copies with the oldest readings, as much as one command takes, and stores the results.
      *
-     * @param context where the partition is in the queue: what could not be read to its end is not tried again in this run
+     * @param context the partition's place in the queue: an incomplete reading is not tried again in this run
      * @return whether there may be more
      */
     boolean readNext(long runId, int siteId, ExecutionContext context) throws RemoteException, InterruptedException {
@@ -141,7 +141,7 @@ class ScrubSteps {
         return true;
     }
 
-    /** Examines the bag of the next experiment after one that is due for it. Empty: there is none, or the time is over. */
+    /** Examines the bag of the next due experiment after one. Empty: there is none, or the time is over. */
     Optional<Integer> examineNext(long runId, int siteId, int after) throws RemoteException, InterruptedException {
         Scrub scrub = scrubs.find(runId).orElseThrow();
         if (isOver(scrub)) {
@@ -157,7 +157,7 @@ class ScrubSteps {
         return next;
     }
 
-    /** Says what was found earlier and is not repaired: no scrub may end "complete" over it. */
+    /** Reports earlier damage that is not repaired, so that no scrub ends "complete" over it. */
     void conclude(long runId, int siteId) {
         for (OpenDamages open : damages.open(siteId)) {
             if (!findings.any(runId, open.experimentId())) {
@@ -236,7 +236,10 @@ class ScrubSteps {
         scrubs.add(scrub.runId(), new Read(all.size(), bytes, damaged, seconds));
     }
 
-    /** Keeps what came of one receipt's copies. If of one of them nothing is known, it is not read, and is due again. */
+    /**
+     * Stores the results for one receipt's copies. If the state of one of them is unknown, the receipt is not read, and
+     * is due again.
+     */
     private long keep(
             Scrub scrub, int siteId, Experiment experiment, Due due, List<Seen> seen, boolean cold, String method) {
         Instant now = clock.instant();
@@ -265,7 +268,7 @@ class ScrubSteps {
                 : Position.BEGIN;
     }
 
-    /** Where the partition goes on, and how many receipts are about what one transaction reads. */
+    /** Stores where the partition continues, and about how many receipts one transaction reads. */
     private static void keep(ExecutionContext context, List<Due> dues) {
         Position last = dues.getLast().place();
         context.putLong(LAST_READ, MICROS.between(Instant.EPOCH, last.lastReadAt()));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
-/** What the runs of kind scrub were asked for, and what they have read: kept, so that a restart goes on as it was begun. */
+/** The requests and sums of scrubs. They are stored, so that a restart continues with the same request. */
 @Component
 public class Scrubs {
 
@@ -19,15 +19,15 @@ public class Scrubs {
     /**
      * One scrub.
      *
-     * @param dueBefore what was last read before this is read
+     * @param dueBefore copies whose last reading is older are read
      * @param bytesPerSecond the budget; 0: none
-     * @param until when it begins no more; null: when all is read
-     * @param cold whether the site was to drop from its memory what is read
-     * @param partitions how many of its commands the site runs side by side
+     * @param until when it begins no more; null: when everything is read
+     * @param cold whether the site was to drop files from its memory before they are read
+     * @param partitions the number of its commands that the site runs at the same time
      * @param copiesRead files, folders and links so far
-     * @param copiesDamaged those found not to be as proven
-     * @param secondsBusy how long commands at the site took, summed over the partitions: with them side by side it read
-     *     {@code bytesRead / (secondsBusy / partitions)} bytes a second, had no budget kept it
+     * @param copiesDamaged those that differ from their proven state
+     * @param secondsBusy the duration of the commands at the site, summed over the partitions. Without a budget, the
+     * site reads {@code bytesRead / (secondsBusy / partitions)} bytes a second
      */
     public record Scrub(
             long runId,
@@ -50,7 +50,7 @@ public class Scrubs {
         this.jdbc = jdbc;
     }
 
-    /** Keeps what a run was asked for. */
+    /** Stores the request of a run. */
     void add(long runId, ScrubRequest request, Instant start, int partitions) {
         jdbc.sql("""
                         insert into scrub (run_id, max_age_seconds, everything, due_before, bytes_per_second, until, cold,
@@ -68,7 +68,6 @@ public class Scrubs {
                 .update();
     }
 
-    /** Adds to the sums. */
     void add(long runId, Read read) {
         jdbc.sql("""
                         update scrub
@@ -84,7 +83,7 @@ public class Scrubs {
                 .update();
     }
 
-    /** The scrub that a run is; empty where it is none. */
+    /** Returns the scrub of a run; empty if the run is not one. */
     public Optional<Scrub> find(long runId) {
         return jdbc.sql("select * from scrub where run_id = :run")
                 .param("run", runId)

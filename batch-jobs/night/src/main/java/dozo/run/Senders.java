@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.stereotype.Component;
 
-/** The engine of each run that is going on in this process: opened when it is first asked for, with the site checked. */
+/** The engine of each run that is active in this process. It is opened at the first use, after a check of the site. */
 @Component
 class Senders {
 
@@ -36,7 +36,7 @@ class Senders {
     private final IngestSettings ingestSettings;
     private final Map<Long, Sender> open = new ConcurrentHashMap<>();
 
-    /** What engines of a run had sent that have lost the site. */
+    /** The bytes that those engines of a run had sent which have lost the site. */
     private final Map<Long, Long> movedBefore = new ConcurrentHashMap<>();
 
     Senders(
@@ -53,9 +53,9 @@ class Senders {
     }
 
     /**
-     * The run's engine.
+     * Returns the run's engine.
      *
-     * @throws RemoteException when the site cannot be used, with what to do about it
+     * @throws RemoteException if the site cannot be used, with what to do about it
      */
     synchronized Sender of(long runId, int siteId) throws RemoteException, InterruptedException {
         Sender sender = open.get(runId);
@@ -66,7 +66,10 @@ class Senders {
         return sender;
     }
 
-    /** Closes an engine that has lost its site, unless it was done already: the next one who asks gets another. */
+    /**
+     * Closes an engine that has lost its site, unless it is closed already; the next caller of {@link #of} gets a new
+     * one.
+     */
     synchronized void drop(long runId, Sender lost) {
         if (open.remove(runId, lost)) {
             movedBefore.merge(runId, lost.bytesMoved(), Long::sum);
@@ -74,31 +77,34 @@ class Senders {
         }
     }
 
-    /** Content bytes that the run's engine has sent; 0 when it has none. Never waits for one that is being opened. */
+    /**
+     * Returns the content bytes that the run's engine has sent; 0 without an engine. Never waits for one that is being
+     * opened.
+     */
     long bytesMoved(long runId) {
         Sender sender = open.get(runId);
         return movedBefore.getOrDefault(runId, 0L) + (sender == null ? 0 : sender.bytesMoved());
     }
 
-    /** How many lanes the run's engine has open; 0 when it has none. */
+    /** Returns the number of open lanes of the run's engine; 0 without an engine. */
     int lanes(long runId) {
         Sender sender = open.get(runId);
         return sender == null ? 0 : sender.lanes();
     }
 
-    /** What each open lane of the run's engine has moved; nothing when it has none. */
+    /** Returns what each open lane of the run's engine has moved; empty without an engine. */
     List<LaneTraffic> laneTraffic(long runId) {
         Sender sender = open.get(runId);
         return sender == null ? List.of() : sender.laneTraffic();
     }
 
-    /** What the run's engine is at. */
+    /** Returns what the run's engine is doing. */
     Load load(long runId) {
         Sender sender = open.get(runId);
         return sender == null ? Load.NONE : sender.load();
     }
 
-    /** Has the run's engine wait no longer for sources that do not answer: nothing is said of the units that need them. */
+    /** Makes the run's engine stop waiting for sources that do not respond: the units that need them get no outcome. */
     void leaveSources(long runId) {
         Sender sender = open.get(runId);
         if (sender != null) {
@@ -112,7 +118,7 @@ class Senders {
         return sender == null ? () -> {} : sender.recording(units);
     }
 
-    /** Ends the run's engine, if it has one. */
+    /** Closes the run's engine, if it has one. */
     synchronized void close(long runId) {
         Sender sender = open.remove(runId);
         movedBefore.remove(runId);
@@ -146,7 +152,10 @@ class Senders {
         }
     }
 
-    /** Said once: from the next look on, what the site can do now is what was known. */
+    /**
+     * Returns the findings about lost capabilities. They are reported once: the next check compares with the present
+     * state.
+     */
     private static List<Finding> news(Site site, List<String> lost) {
         return lost.stream()
                 .map(words -> new Finding(

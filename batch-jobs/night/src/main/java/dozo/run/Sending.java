@@ -19,10 +19,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The flow of a backup that sends, a partition of it. As many units are under way as the settings say, and some more while sources do not
- * answer; when one has come to its end the next is
- * claimed, and nobody waits for the slowest. Outcomes are recorded in batches: whatever has come since the last one, in one
- * transaction, which is open for that alone.
+ * The flow of a backup that sends one partition. As many units are under way as the settings say, and some more while
+ * sources do not respond. When a unit ends, the next one is claimed without waiting for the slowest. Outcomes are
+ * recorded in batches of what has arrived since the last batch, each in a short transaction of its own.
  */
 @Component
 class Sending {
@@ -30,7 +29,7 @@ class Sending {
     /** A batch's transaction locks the sums of its experiments. */
     private static final int BATCH_MAX = 100;
 
-    /** So many times as many units may be under way where some wait for sources that do not answer. */
+    /** By this factor more units may be under way if some wait for sources that do not respond. */
     private static final int WAITING_FACTOR = 4;
 
     private final Runs runs;
@@ -62,9 +61,10 @@ class Sending {
     }
 
     /**
-     * Sends until all has been looked at and nothing is left to send; how many units.
+     * Sends until all sources are read and nothing is left to send. Returns the number of units.
      *
-     * @throws JobInterruptedException when the run is asked to stop: then nothing of this partition is under way any more
+     * @throws JobInterruptedException if the run is asked to stop: then nothing of this partition is under way any
+     * longer
      */
     int send(NightFlow flow, int partition) throws Exception {
         return new Window(flow, partition).run();
@@ -102,7 +102,7 @@ class Sending {
         private void sendAll() throws InterruptedException {
             while (!flow.ends()) {
                 long heard = flow.rings();
-                // Before it is asked for units: what is planned after that was planned by then.
+                // Read before the units: if it is true, all units are planned by then.
                 boolean looked = runs.isLooked(flow.run());
                 fill();
                 if (underWay.isEmpty()) {
@@ -164,7 +164,7 @@ class Sending {
             }
         }
 
-        /** Records this and whatever else has come meanwhile. */
+        /** Records this and everything else that has arrived in the meantime. */
         private void record(@Nullable Sent first) {
             List<Result> results = new ArrayList<>();
             for (Sent sent = first; sent != null; sent = results.size() < BATCH_MAX ? ended.poll() : null) {
@@ -172,8 +172,8 @@ class Sending {
                 if (sent.result() != null) {
                     results.add(sent.result());
                 } else if (sent.failure() != null && !(flow.ends() && sent.failure() instanceof InterruptedException)) {
-                    // NB: one that left its source at the run's end says nothing: it is sent when the run is gone on
-                    // with.
+                    // NB: a unit that left its source at the run's end has no outcome: it is sent when the run
+                    // continues.
                     fail(sent.failure());
                 }
             }
@@ -197,7 +197,7 @@ class Sending {
         }
     }
 
-    /** What came of a unit, or why nothing did. */
+    /** The result of a unit, or why there is none. */
     private record Sent(
             Claim claim, @Nullable Result result, @Nullable Exception failure) {}
 }

@@ -20,13 +20,16 @@ import org.springframework.batch.core.step.StepExecution;
 import org.springframework.stereotype.Component;
 
 /**
- * Measures what sending takes, as long as units are under way, and has the site's cost model learn from it. What a process did
- * before it died is not counted: nobody knows when it ended.
+ * Measures how long sending takes while units are under way, and updates the site's cost model. The work of a process
+ * that died is not counted, because its end is unknown.
  */
 @Component
 class SendingWatch implements StepExecutionListener {
 
-    /** What was sent may differ from what was proven by this part, else it was not sending that took the time. */
+    /**
+     * How much the bytes sent may differ from the bytes proven, as a fraction; with more, the time was not spent on
+     * sending.
+     */
     private static final double RESENT_MAX = 0.1;
 
     private static final Logger LOG = LoggerFactory.getLogger(SendingWatch.class);
@@ -37,7 +40,7 @@ class SendingWatch implements StepExecutionListener {
     private final TransferSettings settings;
     private final Map<Long, Begin> begins = new ConcurrentHashMap<>();
 
-    /** What was sent before, and for how long units have been under way since. */
+    /** What was sent before, and how long units have been under way since. */
     private static final class Begin {
 
         private final Work verified;
@@ -89,7 +92,7 @@ class SendingWatch implements StepExecutionListener {
         }
     }
 
-    /** Counts it no more. */
+    /** Counts a unit as ended. */
     void ended(long run) {
         Begin begin = begins.get(run);
         if (begin != null) {
@@ -134,7 +137,10 @@ class SendingWatch implements StepExecutionListener {
                 "%.2f".formatted(1e3 * model.secondsPerEntry()));
     }
 
-    /** What stood at the site already, or had to be sent twice, says nothing of what sending costs. */
+    /**
+     * Returns whether a measurement is meaningful. What was at the site already, or was sent twice, says nothing about
+     * the cost.
+     */
     static boolean tells(long bytes, long entries, long moved, int lanes) {
         return entries > 0 && bytes >= 0 && lanes > 0 && Math.abs(moved - bytes) <= bytes * RESENT_MAX;
     }

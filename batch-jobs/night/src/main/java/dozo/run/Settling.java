@@ -41,9 +41,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The flow of a backup that settles experiments when nothing more of them is to come, many at once, while others are still sent: bags get
- * their tag files, folders their times. What it needs of the database is read before the site is asked, and written afterwards: no
- * transaction is open meanwhile.
+ * The flow of a backup that settles experiments once nothing more of them is to come, many at once, while others are
+ * still sent: bags get their tag files, folders their times. It reads the database before it accesses the site, and
+ * writes the results afterwards: no transaction is open in between.
  */
 @Component
 class Settling {
@@ -51,7 +51,7 @@ class Settling {
     /** Experiments that are settled together, with one command for the digests of all their tag files. */
     private static final int BATCH_MAX = 100;
 
-    /** Of so many entries the lists fit into memory. */
+    /** The lists of this many entries fit into memory. */
     private static final long BATCH_ENTRIES = 50_000;
 
     private static final int ASIDE_PAGE = 2_000;
@@ -100,9 +100,9 @@ class Settling {
     }
 
     /**
-     * Settles until all is sent and nothing is left to settle; how many experiments.
+     * Settles until everything is sent and nothing is left to settle. Returns the number of experiments.
      *
-     * @throws JobInterruptedException when the run is asked to stop
+     * @throws JobInterruptedException if the run is asked to stop
      */
     int settle(NightFlow flow) throws Exception {
         int count = 0;
@@ -124,10 +124,10 @@ class Settling {
     }
 
     /**
-     * What settling one experiment needs.
+     * What is needed to settle one experiment.
      *
-     * @param before the tag files that the bag has; empty: nobody knows
-     * @param halfDone whether something may have been moved aside for what never came
+     * @param before the bag's present tag files; empty: unknown
+     * @param halfDone whether copies may have been moved aside for content that never arrived
      */
     private record Due(
             Experiment experiment,
@@ -164,7 +164,7 @@ class Settling {
         }
     }
 
-    /** NB: the source is not asked where it leads now: it may hang, and nothing of it is read. */
+    /** NB: the links to the source are not resolved, because that may hang, and nothing of the source is read. */
     private Due due(Experiment experiment, int site) {
         receipts.lock(experiment.id());
         receipts.conclude(experiment.id(), site);
@@ -239,7 +239,10 @@ class Settling {
                         "manifest_sha256", due.bag.manifestDigest()));
     }
 
-    /** Puts back what runs that died had moved aside for something that was never proven; how many files and links (ADR 0022). */
+    /**
+     * Moves back the copies that dead runs had moved aside for content that was never proven. Returns the number of
+     * files and links (ADR 0022).
+     */
     private int putBack(Sender sender, Route route, Experiment experiment, int siteId)
             throws RemoteException, InterruptedException {
         SiteFolders folders = SiteFolders.of(experiment.name());

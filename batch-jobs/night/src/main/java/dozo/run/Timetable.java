@@ -12,23 +12,23 @@ import org.springframework.scheduling.support.CronExpression;
  * When the nightly backup is due.
  *
  * @param cron null: never
- * @param zone whose clocks the times are of
+ * @param zone the time zone of the schedule
  */
 public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
 
     private static final String OFF = "-";
 
     /**
-     * The timetable that the settings give.
+     * Returns the timetable of the settings.
      *
      * @param zone empty: this machine's
-     * @throws WrongSetting when one of them is none
+     * @throws WrongSetting if one of them is invalid
      */
     public static Timetable of(String cron, String zone) {
         return new Timetable(OFF.equals(cron.strip()) ? null : cron(cron), zone(zone));
     }
 
-    /** The first time after a moment; empty if there is none. */
+    /** Returns the first time after a moment; empty if there is none. */
     public Optional<Instant> next(Instant after) {
         return Optional.ofNullable(cron)
                 .map(times -> times.next(after.atZone(zone)))
@@ -36,9 +36,10 @@ public record Timetable(@Nullable CronExpression cron, ZoneId zone) {
     }
 
     /**
-     * Whether a run is due, on time or because its night was missed: the first time after the last start is not in the future.
+     * Returns whether a run is due, on time or because its night was missed: the first time after the last start is not
+     * in the future.
      *
-     * @param last the last run's start, or the first registration while there was none
+     * @param last the last run's start, or the first registration if there was no run
      */
     public boolean due(Instant last, Instant now) {
         return next(last).filter(time -> !time.isAfter(now)).isPresent();

@@ -1,4 +1,4 @@
-/** Our words for operating jobs: start, stop, recover, progress; and the nightly backup itself. */
+/** Operates jobs: start, stop, recover, progress; with the jobs for the nightly backup and the scrub. */
 @NullMarked
 @ApplicationModule(
         allowedDependencies = {

@@ -5,13 +5,16 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The workers of runs and their leases, by the database's clock. A worker's number only grows, so that it is a fencing number
- * too: what a worker reports of a unit that another has taken over is not taken (ADR 0054).
+ * The workers of runs and their leases, by the database's clock. A worker's number only grows and is therefore also a
+ * fencing number: a worker's report about a unit that another has taken over is ignored (ADR 0054).
  */
 @Component
 public class RunWorkers {
 
-    /** Longer than a database or a link may be away before somebody else goes on; much longer than a renewal takes. */
+    /**
+     * How long a worker may be without the database or the link before another takes over; much longer than a renewal
+     * takes.
+     */
     static final Duration LEASE = Duration.ofSeconds(60);
 
     private final JdbcClient jdbc;
@@ -20,7 +23,7 @@ public class RunWorkers {
         this.jdbc = jdbc;
     }
 
-    /** Enlists a worker of a run; gives back its number. */
+    /** Registers a worker of a run and returns its number. */
     public long enlist(long runId, String host) {
         return jdbc.sql("""
                         insert into run_worker (run_id, host, began_at, lease_until)
@@ -34,7 +37,7 @@ public class RunWorkers {
                 .single();
     }
 
-    /** Lengthens a lease from now on. */
+    /** Renews a lease from now on. */
     public void renew(long worker) {
         jdbc.sql("update run_worker set lease_until = now() + make_interval(secs => :lease) where worker_id = :worker")
                 .param("lease", LEASE.toSeconds())
@@ -42,7 +45,7 @@ public class RunWorkers {
                 .update();
     }
 
-    /** Ends the leases of all workers of a run: they are known to be dead, and what they had can be taken over at once. */
+    /** Ends the leases of all workers of a run: they are known to be dead, and others can take over at once. */
     public void end(long runId) {
         jdbc.sql(
                         "update run_worker set lease_until = now() - interval '1 s' where run_id = :run and lease_until >= now()")

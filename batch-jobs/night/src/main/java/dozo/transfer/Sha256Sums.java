@@ -14,17 +14,17 @@ import java.util.Map;
 import org.springframework.stereotype.Component;
 
 /**
- * The files of a manifest as {@code sha256sum} lists them, in the order of their numbers: whoever has a copy of the source can
- * check it with {@code sha256sum -c}, without us. Names are the bytes they are, below the source. What was never proven at the
- * site has no digest, so it cannot be in the list (ADR 0031).
+ * Lists the files of a manifest as {@code sha256sum} does, in the order of their numbers. Whoever has a copy of the
+ * source can check it with {@code sha256sum -c}, without Dozo. Names are raw bytes, below the source. A file that was
+ * never proven at the site has no digest and is not in the list (ADR 0031).
  */
 @Component
 public class Sha256Sums {
 
-    /** So many files are asked for at once: between two pages nothing of the database is held. */
+    /** Files per query; no database resources are held between two pages. */
     private static final int PAGE = 5_000;
 
-    /** A file of this name in the source itself: as it is, {@code sha256sum -c} would read its own input. */
+    /** The name of a file for which {@code sha256sum -c} would read its standard input. */
     private static final FilePath DASH = FilePath.of("-");
 
     private static final byte[] DASH_IN_HERE = {'.', '/', '-'};
@@ -37,7 +37,7 @@ public class Sha256Sums {
         this.receipts = receipts;
     }
 
-    /** How many files of a manifest the list lacks, since they were never proven at the site. */
+    /** Returns how many files of a manifest the list lacks, because they were never proven at the site. */
     public long missing(Manifest manifest, int siteId) {
         return receipts.filesWithout(manifest.experimentId(), siteId, manifest.number());
     }
@@ -45,9 +45,9 @@ public class Sha256Sums {
     /**
      * Writes the list.
      *
-     * @param partial files without a receipt are left out; else there must be none
-     * @throws IllegalStateException when there is one all the same; what was written is no list then
-     * @throws IOException what {@code out} throws
+     * @param partial omits files without a receipt; otherwise there must be none
+     * @throws IllegalStateException if there is one nevertheless; what was written is then incomplete
+     * @throws IOException if {@code out} fails
      */
     public void write(OutputStream out, Manifest manifest, int siteId, boolean partial) throws IOException {
         int after = 0;

@@ -34,13 +34,13 @@ import java.util.stream.Stream;
 import org.springframework.stereotype.Component;
 
 /**
- * The tag files that make an experiment's folder at a site a BagIt 1.0 bag (RFC 8493): with them anybody can check what
- * lies there without us, with a bag validator or with {@code sha256sum -c}. They list every file that was proven and stands in
- * {@code data}, also those the source has deleted since, and after them the links that lead to one of these: whoever reads the bag
- * reads through them, and counts them as files.
+ * Creates the tag files that make an experiment's folder at a site a BagIt 1.0 bag (RFC 8493). With them anybody can
+ * check the copy without Dozo, by a bag validator or {@code sha256sum -c}. They list every proven file in {@code data},
+ * including those the source has deleted since. The links that lead to one of these files follow, because readers of
+ * the bag read through them and count them as files.
  *
- * <p>One list is read by both, unless a name must be written in two ways ({@link NameForm}): then a second one stands beside it.
- * Names are the bytes they are; where one of them is no UTF-8, the bag declares a character set in which every byte is a
+ * <p>One list serves both, unless a name must be written in two ways ({@link NameForm}): then there is a second list.
+ * Names are raw bytes. If one of them is not UTF-8, the bag declares a character set in which every byte is a
  * character. See ADR 0025.
  */
 @Component
@@ -53,7 +53,9 @@ public class TagFiles {
     private static final FilePath SUMS = FilePath.of("sha256sums.txt");
     private static final FilePath TAG_MANIFEST = FilePath.of("tagmanifest-sha256.txt");
 
-    /** NB: not ISO-8859-1, where the byte 0x85 is a line's end to the validator; Shift-JIS and UTF-8 are full of it. */
+    /**
+     * NB: not ISO-8859-1, where the validator takes the byte 0x85 as a line end; it is common in Shift-JIS and UTF-8.
+     */
     private static final String ANY_BYTES = "IBM437";
 
     private static final int BUFFER_BYTES = 64 << 10;
@@ -67,9 +69,9 @@ public class TagFiles {
     }
 
     /**
-     * The tag files of a bag, in the order in which they are to get their names, ready to be written. To be closed.
+     * The tag files of a bag, ready to be written in this order. The caller must close it.
      *
-     * @param files what the bag holds, as its readers count it, with the links that are listed; {@code bytes} so too
+     * @param files the files of the bag as its readers count them, with the listed links; {@code bytes} likewise
      */
     public record Bag(long files, long bytes, Map<FilePath, TagFile> tagFiles) implements AutoCloseable {
 
@@ -77,14 +79,14 @@ public class TagFiles {
             return requireNonNull(tagFiles.get(MANIFEST)).digest;
         }
 
-        /** The digest of each, by its name in the bag. */
+        /** Returns the digest of each, by its name in the bag. */
         public Map<FilePath, Digest> digests() {
             Map<FilePath, Digest> digests = new LinkedHashMap<>();
             tagFiles.forEach((name, file) -> digests.put(name, file.digest));
             return digests;
         }
 
-        /** Those that are not as they were written last. */
+        /** Returns those that differ from the ones written last. */
         public List<Placing> changed(Route route, Map<FilePath, Digest> before) {
             List<Placing> changed = new ArrayList<>();
             tagFiles.forEach((name, file) -> {
@@ -96,7 +98,7 @@ public class TagFiles {
             return changed;
         }
 
-        /** Those that were written last and that the bag is to have no more. */
+        /** Returns those that were written last and that the bag no longer has. */
         public List<FilePath> gone(Map<FilePath, Digest> before) {
             return before.keySet().stream()
                     .filter(name -> !tagFiles.containsKey(name))
@@ -112,14 +114,15 @@ public class TagFiles {
     /**
      * A tag file's content, and its digest.
      *
-     * @param standing the parts of it that are in the one that was written last, if that was made of the receipts up to the settled unit
+     * @param standing the parts that it shares with the one written last, if that was made from the receipts up to the
+     * settled unit
      */
     public record TagFile(Spool content, Digest digest, List<Part> standing) {}
 
-    /** A list of the bag's files while it is written, and what it comes to. */
+    /** A list of the bag's files while it is written, with its sums. */
     private static final class Listed {
 
-        /** More parts say that most of it is new. */
+        /** With more parts, most of the list is new. */
         private static final int PARTS_MAX = 10_000;
 
         private final OutputStream out;
@@ -178,10 +181,10 @@ public class TagFiles {
     }
 
     /**
-     * Makes the tag files of an experiment from its receipts. Call inside a transaction, with {@link Receipts#lock} before, in which they
-     * are all of one moment.
+     * Creates the tag files of an experiment from its receipts. Must be called inside a transaction, after
+     * {@link Receipts#lock}, so that all receipts are of one moment.
      *
-     * @param settledUnit the last one whose receipt is listed in those that were written last
+     * @param settledUnit the last unit whose receipt is in the tag files written last
      */
     public Bag make(Experiment experiment, int siteId, Manifest manifest, long settledUnit) {
         boolean linked = linkedFiles.find(experiment.id(), siteId);
@@ -199,7 +202,7 @@ public class TagFiles {
         return new Bag(listed.files, listed.bytes, files);
     }
 
-    /** All tag files that a bag may ever have. */
+    /** Returns the names of all tag files that a bag may ever have. */
     public static Set<FilePath> names() {
         return Set.of(MANIFEST, SUMS, DECLARATION, INFO, TAG_MANIFEST);
     }
@@ -255,7 +258,9 @@ public class TagFiles {
         return "BagIt-Version: 1.0\nTag-File-Character-Encoding: %s\n".formatted(listed.utf8 ? "UTF-8" : ANY_BYTES);
     }
 
-    /** NB: says nothing that changes while what it describes does not, so that it is not written anew for nothing. */
+    /**
+     * NB: contains nothing that changes while the described content does not, so that it is not rewritten needlessly.
+     */
     private static String info(Experiment experiment, Manifest manifest, Listed listed) {
         return """
                 Bagging-Date: %s

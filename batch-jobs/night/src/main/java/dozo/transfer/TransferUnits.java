@@ -38,9 +38,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * The transfer units: planned, claimed, and closed with what came of them. They are the truth about progress; Spring
- * Batch's own state is not asked. A claim is a lease of the worker's ({@link RunWorkers}); what a worker reports of a unit that another has
- * taken over meanwhile is dropped.
+ * The transfer units: planned, claimed, and closed with their outcomes. They are the only record of progress; Spring
+ * Batch's own state is not used. A claim is a lease of a worker ({@link RunWorkers}); a worker's report about a unit
+ * that another has taken over is ignored.
  */
 @Component
 public class TransferUnits {
@@ -59,10 +59,10 @@ public class TransferUnits {
     private final Findings findings;
 
     /**
-     * A claimed unit with all that is needed to send it.
+     * A claimed unit with everything that is needed to send it.
      *
      * @param manifest the experiment's current one
-     * @param proven for entries whose copy was damaged, by their numbers: the digest that what is sent in its place has to have
+     * @param proven for entries whose copy was damaged, by number: the digest that the replacement must have
      */
     public record Claim(
             long unitId,
@@ -74,7 +74,7 @@ public class TransferUnits {
             Unit unit,
             Map<Integer, Digest> proven) {}
 
-    /** A claimed unit, what came of each entry, and how digests were computed. */
+    /** A claimed unit, the outcome of each entry, and how digests were computed. */
     public record Result(Claim claim, List<Outcome> outcomes, String method) {}
 
     /**
@@ -86,12 +86,12 @@ public class TransferUnits {
      */
     public record Progress(long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long bytesMoved) {
 
-        /** Only what is recorded: changes when a unit ends, and not with every block. */
+        /** Returns only the recorded part, which changes when a unit ends, and not with every block. */
         public Progress recorded() {
             return moved(0);
         }
 
-        /** Both together. */
+        /** Returns the sum of both. */
         Progress plus(Progress other) {
             return new Progress(
                     units + other.units,
@@ -102,21 +102,21 @@ public class TransferUnits {
                     bytesMoved + other.bytesMoved);
         }
 
-        /** The same with what an engine has sent. */
+        /** Returns the same with the bytes that an engine has sent. */
         public Progress moved(long bytes) {
             return new Progress(units, unitsDone, unitsFailed, this.bytes, bytesDone, bytes);
         }
     }
 
     /**
-     * How far a partition of a run is.
+     * The progress of a partition of a run.
      *
      * @param entriesDone files, folders and links that have receipts
      */
     public record PartitionProgress(
             int number, long units, long unitsDone, long unitsFailed, long bytes, long bytesDone, long entriesDone) {}
 
-    @SuppressWarnings("ArrayRecordComponent") // never compared
+    @SuppressWarnings("ArrayRecordComponent") // is never compared
     private record Row(long unitId, int experimentId, int siteId, UnitKind kind, int[] entries) {}
 
     public TransferUnits(
@@ -136,8 +136,8 @@ public class TransferUnits {
     }
 
     /**
-     * Cancels what earlier runs left open, to be planned anew. What is at the site of a large file is found again there: its
-     * temporary name is the same in every run. A retry leaves alone what it does not go through.
+     * Cancels the open units of earlier runs, so that they are planned again. The parts of a large file at the site are
+     * found again, because its temporary name is the same in every run. A retry leaves other experiments alone.
      */
     public void cancelEarlier(long runId, int siteId) {
         jdbc.sql("""
@@ -152,7 +152,7 @@ public class TransferUnits {
     /**
      * Adds planned units.
      *
-     * @param turn those with a lower one are sent first
+     * @param turn units with a lower turn are sent first
      */
     public void add(long runId, int experimentId, int siteId, int turn, List<PlannedUnit> units) {
         template.batchUpdate("""
@@ -170,7 +170,9 @@ public class TransferUnits {
         });
     }
 
-    /** The highest number of an experiment's entries that a run has planned, whatever came of them; 0: none. */
+    /**
+     * Returns the highest number of an experiment's entries that a run has planned, whatever their outcome; 0: none.
+     */
     public int planned(long runId, int experimentId) {
         return jdbc.sql("""
                         select coalesce(max(highest_of(entry_nos)), 0) from transfer_unit
@@ -182,7 +184,7 @@ public class TransferUnits {
                 .single();
     }
 
-    /** Whether units of a run are still to be sent, or being sent. */
+    /** Returns whether a run has units that are still to be sent, or being sent. */
     public boolean left(long runId) {
         return jdbc.sql("select exists (select from transfer_unit where run_id = :run and state = 'PLANNED')")
                 .param("run", runId)
@@ -191,8 +193,9 @@ public class TransferUnits {
     }
 
     /**
-     * Frees what other workers of a run have claimed whose lease is over: it can be claimed again. Never what the asking worker has: it may
-     * still be sending that, under names that nobody else may use meanwhile.
+     * Frees the units of other workers of a run whose leases have expired, so that they can be claimed again. The
+     * calling worker's own units are never freed: it may still be sending them, under names that nobody else may use in
+     * the meantime.
      */
     public void freeLost(long runId, long worker) {
         jdbc.sql("""
@@ -203,13 +206,13 @@ public class TransferUnits {
                         """).param("run", runId).param("worker", worker).update();
     }
 
-    /** The same of all experiments. */
+    /** Claims units of all experiments. */
     public List<Claim> claim(long runId, long worker, int partition, int limit) {
         return claim(runId, worker, partition, limit, Set.of());
     }
 
     /**
-     * Claims planned units of a run: the next ones of a partition, else those of another.
+     * Claims planned units of a run: the next ones of a partition, or of another if it has none.
      *
      * @param except experiments to claim nothing of
      * @return at most {@code limit}; none: nothing can be claimed now
@@ -265,11 +268,12 @@ public class TransferUnits {
     }
 
     /**
-     * At most {@code limit} experiments of a site that have receipts which their bag does not list yet, and of which nothing more of a run is
-     * to come: of those with units in the run all are closed; the others are only named when the run has looked at all sources. Frozen
-     * ones are passed over, and so are those that a retry does not go through.
+     * Returns at most {@code limit} experiments of a site that have receipts which their bag does not list yet, and for
+     * which the run has nothing left to do. If an experiment has units in the run, all must be closed; others are
+     * returned only when the run has read all sources. Frozen experiments are skipped, and so are those outside a
+     * retry.
      *
-     * @param entries together they have about so many at most, but for the first one, which may have more
+     * @param entries the approximate maximum of their entries together; only the first experiment may have more
      */
     public List<Integer> toSettle(long runId, int siteId, boolean looked, int limit, long entries) {
         return jdbc.sql("""
@@ -302,8 +306,8 @@ public class TransferUnits {
     }
 
     /**
-     * Whether something of an experiment may have been begun at a site and not ended since it was settled last: a unit was claimed and
-     * has not been proven whole by whoever claimed it first.
+     * Returns whether work on an experiment at a site may have been interrupted since it was last settled: a unit was
+     * claimed, and its first claim did not prove it completely.
      */
     public boolean leftHalfDone(int experimentId, int siteId) {
         return jdbc.sql("""
@@ -329,7 +333,7 @@ public class TransferUnits {
             case BUNDLE -> new Unit.Bundle(entries);
             case LARGE -> new Unit.Large(entries.getFirst());
         };
-        // As Experiment.opened(), but claiming asks no file system: it may hang.
+        // Like Experiment.opened(), but without accessing a file system, because that may hang.
         SourceFolder source = experiment.bound()
                 ? SourceFolder.of(experiment.source())
                 : SourceFolder.behindLinks(experiment.source());
@@ -346,13 +350,13 @@ public class TransferUnits {
     }
 
     /**
-     * Records what came of units: their receipts, states and findings, in the caller's one transaction. What came of one that another
-     * worker has taken over is dropped.
+     * Records the outcomes of units: their receipts, states and findings, in one transaction of the caller. Outcomes of
+     * a unit that another worker has taken over are ignored.
      *
-     * @param host where they were sent
+     * @param host the machine that sent them
      */
     public void record(List<Result> results, long worker, String host) {
-        // In one order, whoever records: sums of experiments are locked until the transaction's end.
+        // In the same order for every worker: the sums of experiments stay locked until the end of the transaction.
         results.stream()
                 .sorted(Comparator.comparingInt(result -> result.claim().experimentId()))
                 .forEach(result -> record(result, worker, host));
@@ -393,7 +397,7 @@ public class TransferUnits {
             receipts.addToProtection(claim.experimentId(), claim.siteId(), proofs);
         }
         if (!silent.isEmpty()) {
-            // One for the whole source, whatever others record of it at the same time.
+            // One finding for the whole source, whatever other workers record about it at the same time.
             receipts.lock(claim.experimentId());
             if (!findings.anyOfWhole(
                     claim.runId(), claim.experimentId(), silent.getFirst().reason())) {
@@ -403,7 +407,7 @@ public class TransferUnits {
         findings.add(claim.runId(), problems);
     }
 
-    /** The numbers of the large files of an experiment that are on their way. */
+    /** Returns the entry numbers of an experiment's large files that are not completely sent. */
     public Set<Integer> underWay(int experimentId, int siteId) {
         return new HashSet<>(jdbc.sql("""
                         select distinct entry_nos[1] from transfer_unit
@@ -416,7 +420,7 @@ public class TransferUnits {
                 .list());
     }
 
-    /** What a run has sent and proven so far, in units of which nothing failed. */
+    /** Returns what a run has sent and proven so far, in units without failures. */
     public Work verified(long runId) {
         return jdbc.sql("""
                         select coalesce(sum(length_bytes), 0) as bytes, coalesce(sum(cardinality(entry_nos)), 0) as entries
@@ -431,14 +435,17 @@ public class TransferUnits {
         return progress(Sight.EVERYTHING, runId);
     }
 
-    /** How far a run is, as far as it is recorded. */
+    /** Returns the recorded progress of a run. */
     public Progress progress(Sight sight, long runId) {
         return partitions(sight, runId).stream()
                 .map(p -> new Progress(p.units, p.unitsDone, p.unitsFailed, p.bytes, p.bytesDone, 0))
                 .reduce(new Progress(0, 0, 0, 0, 0, 0), Progress::plus);
     }
 
-    /** How far each partition of a run is with what is seen, as far as it is recorded, or was before retention deleted it; by number. */
+    /**
+     * Returns the recorded progress of each partition of a run in what the user may see, including what retention has
+     * deleted; by number.
+     */
     public List<PartitionProgress> partitions(Sight sight, long runId) {
         return jdbc.sql("""
                         select partition_no, sum(units) as units, sum(done) as done, sum(failed) as failed, sum(bytes) as bytes,
@@ -476,7 +483,7 @@ public class TransferUnits {
                 .list();
     }
 
-    /** False: another worker has taken it over. */
+    /** Returns false if another worker has taken the unit over. */
     private boolean close(long unitId, long worker, Stream<Finding> problems) {
         Optional<String> reason = problems.findFirst().map(Finding::message);
         return jdbc.sql("""

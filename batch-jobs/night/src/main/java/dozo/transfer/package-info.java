@@ -1,4 +1,4 @@
-/** The units of a run: their table, and the tag files of the bags that they fill. */
+/** The transfer units of a run, and the tag files of the bags that they fill. */
 @NullMarked
 @ApplicationModule(allowedDependencies = {"file", "ledger", "manifest", "plan", "registry", "remote", "send", "verify"})
 package dozo.transfer;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every night writes the ledger's head to the site, where it is never touched again; a failure to do so is a finding. */
+/** Every night writes the ledger's head to the site, where it is never changed; a failure is a finding. */
 class AnchorsIT {
 
     @TempDir
@@ -144,7 +144,7 @@ class AnchorsIT {
             night.register("E1", source);
             Run run = night.run();
             Path written = only(anchors);
-            // As if the process had died between the file's name and the end of the transaction.
+            // As if the process had died after the file got its name and before the end of the transaction.
             new TamperedLedger(night.get(DataSource.class))
                     .tamper("delete from ledger where seq > "
                             + Anchor.of(Files.readAllBytes(written))
@@ -160,7 +160,7 @@ class AnchorsIT {
         }
     }
 
-    /** What the page on the ledger gives to those who have no Dozo is run as it stands there. */
+    /** Runs the queries that the documentation of the ledger gives to users without Dozo. */
     @Test
     void theDocumentedQueriesSayTheSame() throws Exception {
         try (LoopbackSite site = LoopbackSite.openSsh(folder.resolve("sshd"), root, 0);

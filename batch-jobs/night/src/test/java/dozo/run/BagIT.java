@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a night leaves at a real sshd is a bag for the Library of Congress's validator, and passes {@code sha256sum -c} whatever
- * the names. See ADR 0025, also for the names that the validator cannot read. Takes a minute: the validator, a Python program, reads
- * each of 14 bags.
+ * A night's result at a real sshd is a valid bag for the Library of Congress's validator, and passes
+ * {@code sha256sum -c} whatever the names. For the names that the validator cannot read, see ADR 0025. Takes a minute:
+ * the validator, a Python program, reads each of 14 bags.
  */
 class BagIT {
 
@@ -118,7 +118,7 @@ class BagIT {
         flipped[3] ^= 1;
         assertThat(refused("flipped", copy -> Files.write(copy.resolve("data/a"), flipped)))
                 .contains("data/a sha256 validation failed");
-        // The sum of sizes stays as it was, so that only the names can tell.
+        // The sum of sizes stays the same, so that only the names differ.
         assertThat(refused("renamed", copy -> Files.move(copy.resolve("data/a"), copy.resolve("data/c"))))
                 .contains("data/a exists in manifest but was not found", "data/c exists on filesystem but is not");
         assertThat(refused("extra", copy -> Files.writeString(copy.resolve("data/sub/extra"), "")))
@@ -138,7 +138,7 @@ class BagIT {
     @Test
     void namesInShiftJisAreAcceptedWhereEachByteIsACharacter() throws Exception {
         Charset shiftJis = Charset.forName("windows-31j");
-        // The second letter's second byte is 0x85, a line's end in ISO-8859-1.
+        // The second byte of the second letter is 0x85, a line end in ISO-8859-1.
         byte[] neuro = "ニューロ.dat".getBytes(shiftJis);
         Files.writeString(FilePath.ROOT.resolve(neuro).under(source), "1");
         Files.writeString(
@@ -157,7 +157,7 @@ class BagIT {
         assertThat(refused.said()).contains("Bag is incomplete");
     }
 
-    /** What the documentation says of these is true of the release that is tried here. */
+    /** Checks the documentation of these names against the tested release. */
     @Test
     void whatTheValidatorCannotReadPassesSha256sumAllTheSame() throws Exception {
         List<String> names = List.of(
@@ -232,7 +232,7 @@ class BagIT {
         assertThat(bag.resolve("bag-info.txt")).content().contains("Payload-Oxum: 43.4\n");
     }
 
-    /** What the documentation says that the validator says of these. */
+    /** Checks the documented messages of the validator for these links. */
     @Test
     void linksThatLeadToNoFileOfTheBagAreRefusedAndPassSha256sum() throws Exception {
         Path outside = Files.writeString(folder.resolve("outside"), "x");
@@ -400,7 +400,7 @@ class BagIT {
         NightlyBackupIT.assertChecks(bag);
     }
 
-    /** As git-annex keeps a tree: names are links to objects, which are named by their content. */
+    /** Writes a tree as git-annex does: names are links to objects, which are named by their content. */
     private void annexed() throws IOException {
         Night.write(source, Map.of(".git/annex/objects/7m/KEY/KEY", "content", "README", "read"));
         Files.createDirectories(source.resolve("sub-01/anat"));
@@ -410,7 +410,7 @@ class BagIT {
         Files.createSymbolicLink(source.resolve("latest"), Path.of("first/anat/T1w.nii.gz"));
     }
 
-    /** Something done to a copy of the bag. */
+    /** A change to a copy of the bag. */
     private interface Change {
         void to(Path copy) throws IOException;
     }
@@ -429,7 +429,7 @@ class BagIT {
         return verdict.said();
     }
 
-    /** The files below a folder, with what tells whether they are still the ones they were. */
+    /** Returns the files below a folder, with values that show whether they are still the same files. */
     private static Map<String, Object> inodes(Path top) throws IOException {
         Map<String, Object> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(top)) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The Library of Congress's bag validator, from PyPI, in a Python environment of its own below the build's folder. */
+/** The Library of Congress's bag validator, from PyPI, in its own Python environment below the build's folder. */
 final class Bagit {
 
     private static final String RELEASE = "1.9.0";
@@ -19,7 +19,7 @@ final class Bagit {
             Path.of("target", "bagit-" + RELEASE).toAbsolutePath();
     private static final int LIMIT_MINUTES = 3;
 
-    /** Copies a folder as it is seen where names are IBM437: each byte as the character it stands for there, in UTF-8. */
+    /** Copies a folder as it appears if names are IBM437: each byte becomes its character, in UTF-8. */
     private static final String COPY_AS_IBM437 = """
             import os, shutil, sys
             def copy(above, below):
@@ -32,15 +32,15 @@ final class Bagit {
 
     private Bagit() {}
 
-    /** How a program ended, and all it said. */
+    /** A program's exit code and complete output. */
     record Verdict(int exitCode, String said) {}
 
-    /** Validates a bag where names are UTF-8. */
+    /** Validates a bag with UTF-8 names. */
     static Verdict validate(Path bag) throws IOException, InterruptedException {
         return execute(List.of(python(), "-m", "bagit", "--validate", "--quiet", bag.toString()));
     }
 
-    /** Validates a bag where names are IBM437; {@code work} is a folder that is not there yet. */
+    /** Validates a bag with IBM437 names; {@code work} is a folder that does not exist yet. */
     static Verdict validateAsIbm437(Path bag, Path work) throws IOException, InterruptedException {
         Verdict copied = execute(List.of(python(), "-c", COPY_AS_IBM437, bag.toString(), work.toString()));
         assertThat(copied.exitCode()).as(copied.said()).isZero();
@@ -52,7 +52,7 @@ final class Bagit {
         assertThat(verdict.exitCode()).as(verdict.said()).isZero();
     }
 
-    /** Made once; the validator is the last thing that is installed. */
+    /** Creates the environment once; the validator is installed last. */
     private static synchronized String python() throws IOException, InterruptedException {
         String python = ENVIRONMENT.resolve("bin/python").toString();
         if (Files.notExists(ENVIRONMENT.resolve("bin/bagit.py"))) {

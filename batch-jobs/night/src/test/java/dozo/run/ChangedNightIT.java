@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A night does what the changes since the last one ask for, and what it leaves out is as if it had done everything. */
+/** A night does only what the changes since the last one need, with the same result as if it had done everything. */
 class ChangedNightIT {
 
     private static final FileTime LONG_AGO = FileTime.from(Instant.parse("2001-02-03T04:05:06Z"));
@@ -72,7 +72,10 @@ class ChangedNightIT {
         return Files.getLastModifiedTime(folder.resolve(name)).toInstant().getEpochSecond();
     }
 
-    /** Files, folders and links come, change, go and take each other's names; after each night the bag is valid and whole. */
+    /**
+     * Files, folders and links appear, change, vanish and take each other's names; after each night the bag is valid
+     * and complete.
+     */
     @Test
     void theListMadeOfTheLastOneIsTheListOfAllThatStands() throws Exception {
         Random random = new Random(19);
@@ -122,7 +125,7 @@ class ChangedNightIT {
         Bagit.assertValid(bag);
     }
 
-    /** What is not proven is found among what came since all was, and among what was damaged. */
+    /** Unproven entries are found among those that are new since everything was proven, and among the damaged ones. */
     @Test
     void aNightSendsWhatCameSinceAllWasSafeAndWhatWasFoundDamaged() throws Exception {
         Night.write(source, Map.of("a", "1", "sub/b", "2", "sub/c", "3"));

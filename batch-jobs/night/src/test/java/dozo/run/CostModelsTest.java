@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What was measured is kept with the model that follows from it; plans use the last one of their site. */
+/** A measurement is stored with the model that follows from it; plans use the last model of their site. */
 class CostModelsTest {
 
     private static final Instant NOW = Instant.parse("2026-10-01T12:00:00Z");

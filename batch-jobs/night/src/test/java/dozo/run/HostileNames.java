@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.Set;
 
-/** Made-up names that a file system allows and a program may not expect; the same ones for the same seed. */
+/** Generated names that a file system allows and a program may not expect; the same seed gives the same names. */
 final class HostileNames {
 
     private static final int NAME_MAX_BYTES = 255;
@@ -105,7 +105,7 @@ final class HostileNames {
 
     private HostileNames() {}
 
-    /** Writes so many files, each with its own name as content, all in folders with names of the same kind. */
+    /** Writes this number of files, each with its own name as content, all in folders with similar names. */
     static void write(Path root, int files, long seed) throws IOException {
         Random random = new Random(seed);
         List<FilePath> folders = paths(random, List.of(FilePath.ROOT), FOLDERS);
@@ -168,7 +168,9 @@ final class HostileNames {
         return name.toByteArray();
     }
 
-    /** The same to a reader, but not to the byte: decomposed where that is something else, else in the other case. */
+    /**
+     * Returns a name that looks the same but has other bytes: decomposed if that differs, otherwise in the other case.
+     */
     private static byte[] twin(byte[] name) {
         String text = new String(name, StandardCharsets.UTF_8);
         String decomposed = Normalizer.normalize(text, Normalizer.Form.NFD);

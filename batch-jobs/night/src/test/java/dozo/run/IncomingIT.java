@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When a run is over, nothing of what it could not finish is left under temporary names at the site. */
+/** After a run, none of its unfinished files are left under temporary names at the site. */
 class IncomingIT {
 
     private static final int LARGE_BYTES = 3_000_000;
@@ -147,7 +147,7 @@ class IncomingIT {
         }
     }
 
-    /** What is to be said of a night that came to its end. */
+    /** Returns the findings of a night that finished. */
     private static List<KeptFinding> findings(Night night) {
         Run run = night.run();
         List<KeptFinding> findings = night.findings(run);
@@ -155,7 +155,7 @@ class IncomingIT {
         return findings;
     }
 
-    /** A file that is written to whenever anything is begun to be sent. */
+    /** Changes a file whenever sending begins. */
     private void change(Path making) throws IOException {
         if (making.toString().contains(".dozo/incoming/p/E1/")) {
             Files.writeString(source.resolve("changing"), Files.readString(source.resolve("changing")) + "2");
@@ -168,7 +168,10 @@ class IncomingIT {
         }
     }
 
-    /** Whether this is the large file, with the right first byte: it is closed on several channels, and two flips are none. */
+    /**
+     * Returns whether this is the large file with the right first byte: it is closed on several channels, and two flips
+     * would cancel out.
+     */
     private boolean isRightSoFar(String temporaryName) {
         try (InputStream there =
                         Files.newInputStream(root.resolve(".dozo/incoming/p/E1").resolve(temporaryName));

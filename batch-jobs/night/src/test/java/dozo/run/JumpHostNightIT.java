@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A night whose site is behind another host. */
+/** A night whose site is behind a jump host. */
 class JumpHostNightIT {
 
     @TempDir

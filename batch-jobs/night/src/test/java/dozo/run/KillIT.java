@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Promise 4: killed with {@code kill -9} again and again and started again, a run goes on where it was. What was committed
+ * Promise 4: killed with {@code kill -9} repeatedly and started again, a run continues where it was. What was committed
  * is not sent again; at most the units in flight are.
  */
 @Tag(Campaign.TAG)
@@ -46,8 +46,8 @@ class KillIT {
     };
 
     /**
-     * A partition takes its units in order and commits a chunk of them at once, so what is named and not recorded is in the
-     * first chunk that each partition has not committed. Kills do not add up: a restart begins with those very chunks.
+     * A partition takes its units in order and commits a chunk of them at once. So unrecorded names are in the first
+     * chunk that each partition has not committed. Kills do not add up: a restart begins with the same chunks.
      */
     private static final int UNRECORDED_MAX = PARTITIONS * CHUNK * BUNDLE_ENTRIES;
 
@@ -148,7 +148,7 @@ class KillIT {
                 .single();
     }
 
-    /** The files that have a receipt, with their inodes: a file sent again would have another. */
+    /** Returns the files that have a receipt, with their inodes: a file that is sent again would have another. */
     private static Map<Path, Object> provenFiles(JdbcClient jdbc, Path root) {
         List<Path> paths = jdbc.sql("""
                         select convert_from(entry_path(d.path, e.name), 'UTF8') as path

@@ -20,17 +20,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A site whose digest command was right when it was looked at, and hangs or lies afterwards: what it says proves nothing and
- * damages nothing, and no run stands still for it.
+ * A site whose digest command was right when it was checked, and hangs or gives wrong results afterwards: its results
+ * prove nothing and damage nothing, and no run stops because of it.
  */
 class LyingSiteRunIT {
 
-    /** What the look at the site asks for is answered rightly. */
+    /** The commands of the site's check get correct answers. */
     private static final String HONEST_AT_FIRST = "case \"$*\" in *probe-*) real \"$@\"; exit ;; esac\n";
 
     private static final String HONEST = "real \"$@\"";
 
-    /** Longer than anything waits here, and then it is gone. */
+    /** Longer than anything waits here; then the process ends. */
     private static final String HANGS = "exec sleep 60";
 
     @TempDir
@@ -107,7 +107,7 @@ class LyingSiteRunIT {
     void whateverIsSaidInAScrubInsteadOfTheDigestsIsNoPassAndNoDamage() throws Exception {
         night.complete();
         for (String lie : List.of(
-                // for the wrong ones of those asked for
+                // of wrong files among those requested
                 "real \"$@\" | awk '{ digest[NR] = $1; name[NR] = $2 } END { for (i in name) print digest[i % NR + 1] \"  \" name[i] }'",
                 // of other content
                 "for f; do echo \"$(printf %064d 7)  $f\"; done",
@@ -115,9 +115,9 @@ class LyingSiteRunIT {
                 "for f; do echo \"$(printf %064d 7)  $f\"; done; real \"$@\"",
                 // half of the first line
                 "real \"$@\" | head -c 40",
-                // none, as if all were well
+                // none, with success
                 ":",
-                // all of them, as if something had gone wrong
+                // all of them, with a failure
                 "real \"$@\"; exit 1")) {
             lie(lie);
 

@@ -27,10 +27,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A night has priority over a scrub: the scrub ends with what it has under way, and the night starts. */
+/** A night has priority over a scrub: the scrub finishes its current work and ends, and the night starts. */
 class MakeWayIT {
 
-    /** The scrub reads a MiB in each of its partitions, and then would wait for minutes. */
+    /** The scrub reads a MiB in each of its partitions, and would then wait for minutes. */
     private static final long SLOW = 4_000;
 
     private static final int FILES = 12;
@@ -126,7 +126,7 @@ class MakeWayIT {
         night.complete();
     }
 
-    /** Whoever asked for a stop is told that it will: the process may die before it has stopped. */
+    /** An accepted request to stop is final, even if the process dies before it has stopped. */
     @Test
     void aRunWhoseProcessDiedAfterItWasAskedToStopIsNotGoneOnWith() throws Exception {
         Run scrub = slowScrub();
@@ -203,7 +203,7 @@ class MakeWayIT {
         assertThat(run(opened).state()).isEqualTo(RunState.STOPPED);
     }
 
-    /** A scrub that has read some copies, and waits for its budget to read others. */
+    /** A scrub that has read some copies, and waits for its budget before it reads others. */
     private Run slowScrub() throws IOException {
         protect(FILES);
         Run scrub = operations().startScrub(request(SLOW), "test");

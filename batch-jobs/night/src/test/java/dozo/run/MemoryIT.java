@@ -15,7 +15,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Promise 7: the heap that is enough for few files is enough for many. */
+/** Promise 7: the heap that suffices for few files suffices for many. */
 class MemoryIT {
 
     private static final int FEW = 2_000;
@@ -23,8 +23,8 @@ class MemoryIT {
     private static final int FILES_A_FOLDER = 1_000;
 
     /**
-     * Paths of 2 KB. A night needs about 40 MB whatever it sends; the paths of many files are as much again, so whoever
-     * holds them all does not come through, and who holds a bundle here and a page of rows there does.
+     * Paths of 2 KB. A night needs about 40 MB whatever it sends, and the paths of many files need as much again. Code
+     * that holds all of them fails, and code that holds a bundle and a page of rows passes.
      */
     private static final String NAME = "%0240d";
 

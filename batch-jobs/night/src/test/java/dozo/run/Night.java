@@ -32,7 +32,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** The jobs without the service around them, on a database and a site of the test's. */
+/** The jobs without the service around them, with a database and a site of the test. */
 final class Night implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -99,19 +99,19 @@ final class Night implements AutoCloseable {
         get(Experiments.class).register("p", code, "", source, "test");
     }
 
-    /** Runs a whole night to the site {@code dr}. */
+    /** Runs a complete night to the site {@code dr}. */
     Run run() {
         return run("dr");
     }
 
-    /** Runs a whole night, and waits until its job's thread has ended too: before that, nobody recovers anything. */
+    /** Runs a complete night, and waits until its job's thread has ended too: before that, nothing can be recovered. */
     Run run(String site) {
         Run run = await(get(Operations.class).start(site, "test").id());
         Awaitility.await().atMost(LIMIT).pollInterval(POLL).until(get(Executions.class)::idle);
         return run;
     }
 
-    /** Runs a whole night to the site {@code dr}, of which nothing is to be said. */
+    /** Runs a complete night to the site {@code dr} without findings. */
     Run complete() {
         Run run = run();
         assertThat(findings(run)).isEmpty();
@@ -119,7 +119,7 @@ final class Night implements AutoCloseable {
         return run;
     }
 
-    /** Where what is carried on from night to night as safe is not what receipts say. */
+    /** Returns the sums of what is safe that differ from the receipts. */
     private List<String> wrongSums() {
         return jdbc().sql("""
                         select concat_ws(' ', 'experiment', p.experiment_id, 'site', p.site_id, 'has', p.files_safe, p.bytes_safe,

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Looking, sending and settling go on side by side, and a claim is a lease (ADR 0054). */
+/** Reading sources, sending and settling run concurrently, and a claim is a lease (ADR 0054). */
 class NightFlowsIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -263,14 +263,14 @@ class NightFlowsIT {
         night.get(NightFlows.class).close(run.id());
     }
 
-    /** What a mount shows of which a small file is read, and a larger one hangs. */
+    /** Returns the content of a mount on which a small file can be read and a larger one hangs. */
     private Path shown() throws Exception {
         Path shown = Files.createDirectory(folder.resolve("shown"));
         Night.write(shown, Map.of("small", "small", "hung", "h".repeat(300_000)));
         return shown;
     }
 
-    /** A run of which the first experiment is safe and the next one hangs; paused, and the source answers again. */
+    /** A run whose first experiment is safe and whose next one hangs; it is paused, and the source responds again. */
     private Run pausedWhileHanging(Path hung) throws Exception {
         try (HungMount _ = new HungMount(hung)) {
             Run run = night.get(Operations.class).start("dr", "test");
@@ -285,7 +285,7 @@ class NightFlowsIT {
         Awaitility.await().atMost(LIMIT).until(night.get(Executions.class)::idle);
     }
 
-    /** A run of one experiment, of which a file is being read and does not come. */
+    /** A run of one experiment that hangs while it reads a file. */
     private Run hangingAtReading(SlowMount mount, Path source) throws IOException {
         night.register("E1", source);
         mount.hangLater();

@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A night in a process of its own. */
+/** A night in its own process. */
 final class NightProcess {
 
     private static final int DATABASE_ARGUMENTS = 3;
 
     private NightProcess() {}
 
-    /** Begins a run, or goes on with the one that a dead process left, and ends with it. */
+    /** Starts a run, or continues the one that a dead process left, and ends with it. */
     static ChildProcess start(
             int heapMegabytes, Path log, SiteAddress site, HikariDataSource database, String... settings)
             throws IOException {

@@ -109,7 +109,7 @@ class NightlyBackupIT {
             Files.writeString(visit.resolve("image"), code);
             night.register(code, visit);
         }
-        // Deleted on the 31st, on the 10th, never as far as is known, on the 8th.
+        // Deleted on the 31st, on the 10th, never as far as known, on the 8th.
         acquired("E1", "MONTH", "2026-11-01");
         acquired("E2", "WEEK", "2026-11-03");
         acquired("E4", "WEEK", "2026-11-01");
@@ -330,7 +330,7 @@ class NightlyBackupIT {
             night.get(Sites.class).save("other", other.address(), "test");
             night.run("dr");
             night.run("other");
-            // As many entries as before, so that only counting tells the manifests apart.
+            // The same number of entries as before, so that only counting distinguishes the manifests.
             Night.write(source, Map.of("changed", "after", "new", "z"));
             Files.delete(source.resolve("gone"));
             night.run("dr");
@@ -354,7 +354,7 @@ class NightlyBackupIT {
         night.run();
         Files.delete(root.resolve("p/E1/data/sub/a"));
         Files.delete(root.resolve("p/E1/data/sub"));
-        // As a run leaves it that dies while it settles: the next one does again what that may have done by half.
+        // As left by a run that dies while it settles: the next one repeats what may be half done.
         night.jdbc().sql("update protection set tags_unknown = true").update();
         Night.write(source, Map.of("new", "3"));
         Night.write(second, Map.of("new", "4"));
@@ -454,7 +454,7 @@ class NightlyBackupIT {
         Run run;
         try (Connection held = night.get(DataSource.class).getConnection();
                 Statement lock = held.createStatement()) {
-            // Held until it was asked to stop, the run cannot have ended by itself.
+            // Locked until it was asked to stop, so that the run cannot end before.
             held.setAutoCommit(false);
             lock.execute("lock table manifest");
             run = night.get(Operations.class).start("dr", "test");

@@ -26,8 +26,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * Promise 3: whatever a source does, whatever others put at the site, and however often runs are killed, every file that was
- * ever seen at the site under a final name or among the versions is still there, the same file with the same bytes.
+ * Promise 3: whatever a source does, whatever others put at the site, and however often runs are killed, every file
+ * that was ever seen at the site under a final name or among the versions is still there, the same file with the same
+ * bytes.
  */
 @Tag(Campaign.TAG)
 class NothingIsLostIT {
@@ -55,7 +56,7 @@ class NothingIsLostIT {
             try (Night night = new Night(database, site.address(), SETTINGS)) {
                 night.register("E1", source);
             }
-            // Of a handful of names nearly all change: that is what the tripwire is for, and not what is tried here.
+            // Nearly all of a few names change. The tripwire would stop that, but it is not tested here.
             jdbc.sql("update project set tripwire_percent = 100").update();
             for (int n = 1; n <= NIGHTS; n++) {
                 change(source, n);
@@ -83,7 +84,7 @@ class NothingIsLostIT {
         assertThat(seen).hasSizeGreaterThan(3 * NIGHTS);
     }
 
-    /** Some names get another content, become a folder, a link or nothing. */
+    /** Gives some names other content, or makes them a folder, a link or nothing. */
     private void change(Path source, int night) throws IOException {
         Files.writeString(source.resolve("always"), "night " + night);
         byte[] large = new byte[3 << 20];
@@ -104,7 +105,7 @@ class NothingIsLostIT {
         }
     }
 
-    /** Somebody works at the site as well. */
+    /** Writes at the site as another user. */
     private void foreign(Path data, int night) throws IOException {
         Path path = data.resolve(NAMES.get(random.nextInt(NAMES.size())));
         if (Files.isDirectory(path.getParent(), LinkOption.NOFOLLOW_LINKS)
@@ -113,7 +114,7 @@ class NothingIsLostIT {
         }
     }
 
-    /** How often a night was killed in the middle: once, or it was over too soon. */
+    /** Kills a night in the middle. Returns 1, or 0 if it had ended before. */
     private int kill(HikariDataSource database, LoopbackSite site, JdbcClient jdbc) throws Exception {
         long before = done(jdbc);
         try (ChildProcess child =
@@ -132,7 +133,7 @@ class NothingIsLostIT {
                 .single();
     }
 
-    /** All that was seen before is there with its bytes; what is new is seen from now on. */
+    /** Checks that everything seen before is there with its bytes; new files count as seen from now on. */
     private static void look(Path root, Map<Object, Digest> seen) throws IOException {
         Map<Object, Digest> there = new HashMap<>();
         for (String top : List.of("p", ".dozo/versions")) {

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
- * A night of changes is killed with {@code kill -9} while experiments are looked at, sent and settled side by side, and gone on with again
- * and again: in the end it is as if nobody had killed it.
+ * A night of changes is killed with {@code kill -9} repeatedly while experiments are read, sent and settled
+ * concurrently, and continued: the final result is as if nobody had killed it.
  */
 @Tag(Campaign.TAG)
 class OverlapKillIT {
@@ -31,7 +31,7 @@ class OverlapKillIT {
     private static final int SENT_A_KILL = 20;
     private static final int EXPERIMENTS = SENT_A_KILL * (KILLS + 4);
 
-    /** Of these one changes: less than what is a sweep when many experiments lose it. */
+    /** One of these changes: too few for a sweep if many experiments lose it. */
     private static final int FILES = 8;
 
     private static final String SENT = "select count(*) from transfer_unit where state = 'VERIFIED'";

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A paused run begins nothing, in whatever process, until a person resumes it; then it goes on where it was. Takes over a minute: processes
- * are killed and started again, and sites hang until lanes are cut.
+ * A paused run begins nothing, in any process, until a user resumes it; then it continues where it was. Takes over a
+ * minute: processes are killed and started again, and sites hang until lanes are closed.
  */
 class PauseIT {
 
@@ -41,7 +41,7 @@ class PauseIT {
         "dozo.transfer.partitions=2", "dozo.transfer.chunk=2", "dozo.transfer.bundle-entries=5"
     };
 
-    /** The scrub reads a MiB in each of its partitions, and then would wait for minutes. */
+    /** The scrub reads a MiB in each of its partitions, and would then wait for minutes. */
     private static final long SLOW = 4_000;
 
     @TempDir
@@ -232,7 +232,7 @@ class PauseIT {
         night.complete();
     }
 
-    /** Held by a lock until all is said, the run cannot end meanwhile. */
+    /** Waits until the run is blocked by a lock, so that it cannot end in the meantime. */
     private void awaitHeld() {
         Awaitility.await()
                 .atMost(LIMIT)
@@ -330,7 +330,7 @@ class PauseIT {
         assertThat(night.await(started.id()).state()).isEqualTo(RunState.COMPLETE);
     }
 
-    /** A night that has sent some units and has many to send. */
+    /** A night that has sent some units and has many left. */
     private Run sendingNight() throws IOException {
         makeFiles(FILES);
         night.register("E1", source);
@@ -339,7 +339,7 @@ class PauseIT {
         return run;
     }
 
-    /** A scrub that has read some copies, and waits for its budget to read others. */
+    /** A scrub that has read some copies, and waits for its budget before it reads others. */
     private Run scrub(long bytesPerSecond) throws IOException {
         for (int i = 0; i < SCRUBBED; i++) {
             Files.write(source.resolve("file" + i), new byte[1 << 20]);
@@ -379,7 +379,7 @@ class PauseIT {
         NightlyBackupIT.assertChecks(root.resolve("p/E1"));
     }
 
-    /** Waits until nothing of a run is under way. */
+    /** Waits until no work of a run is under way. */
     private void awaitQuiet(Run run) {
         Awaitility.await().atMost(LIMIT).until(() -> !operations().worksOn(run(run)));
     }

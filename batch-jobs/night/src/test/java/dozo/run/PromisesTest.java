@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.unit.DataSize;
 
-/** How the promise stands follows from the queue and the damages, and what reading costs from scrubs alone. */
+/** The state of the promise follows from the queue and the damages, and the cost of reading from scrubs only. */
 class PromisesTest {
 
     private static final Instant NOW = Instant.parse("2026-10-01T12:00:00Z");

@@ -50,7 +50,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Any manifest comes back as its source was, whatever became of the copies since; or what is not had is told by name. */
+/**
+ * Any manifest is restored as its source was, whatever has happened to the copies since; missing files are reported by
+ * name.
+ */
 class RestoreIT {
 
     private static final Options OPTIONS = new Options(2, 0, false);
@@ -139,7 +142,7 @@ class RestoreIT {
         Night.write(source, Map.of("f", "first", "sub/g", "first too"));
         night();
         Night.write(source, Map.of("f", "second", "sub/g", "second"));
-        // Killed after it had moved what it replaces, and before it named anything.
+        // Killed after it had moved aside what it replaces, and before it named anything.
         ingest();
         keep();
         moveAway("f", 2);
@@ -187,7 +190,9 @@ class RestoreIT {
         }
     }
 
-    /** What a run that was killed leaves: something moved aside, nothing in its place, and soon no reason to send anything there. */
+    /**
+     * A killed run can leave a copy moved aside with nothing in its place, and soon no reason to send anything there.
+     */
     @Test
     void whatARunThatDiedMovedAsideIsPutBackByTheNextNightWhenNothingTakesItsPlace() throws Exception {
         Night.write(source, Map.of("changed", "first", "dir/in/file", "in", "dir/other", "o", "same", "1"));
@@ -326,7 +331,7 @@ class RestoreIT {
         assertThat(room(restored(1))).isCloseTo(room(source), Percentage.withPercentage(1));
     }
 
-    /** A file with a hole all over, but for some bytes at each of these places. */
+    /** Writes a file that is a hole, except for some bytes at each of these places. */
     private void sparse(String name, long bytes, long... islands) throws IOException {
         try (RandomAccessFile file = new RandomAccessFile(source.resolve(name).toString(), "rw")) {
             file.setLength(bytes);
@@ -339,7 +344,7 @@ class RestoreIT {
         }
     }
 
-    /** What all files of a folder take on the disk. */
+    /** Returns the disk space of all files of a folder. */
     private static long room(Path folder) throws Exception {
         Process du = new ProcessBuilder("du", "-s", "-B1", folder.toString()).start();
         String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -419,7 +424,7 @@ class RestoreIT {
                 try {
                     slow.run(findings::add);
                 } catch (IOException | InterruptedException | RuntimeException cutOff) {
-                    // As meant.
+                    // Intended.
                 }
             });
             Awaitility.await()
@@ -473,7 +478,7 @@ class RestoreIT {
         return folder.resolve("restored-" + manifest);
     }
 
-    /** A night, and what the source held then. */
+    /** Runs a night, and keeps the content of the source at that time. */
     private void night() throws Exception {
         keep();
         Run run = night.run();
@@ -492,7 +497,7 @@ class RestoreIT {
         seal(experiment, () -> night.get(Receipts.class).count(experiment.id()));
     }
 
-    /** What is new is sealed, planned and claimed, and then the run dies. */
+    /** Seals, plans and claims what is new; then the run dies. */
     private void sealAndDie() throws Exception {
         Run run = night.get(Runs.class)
                 .open(

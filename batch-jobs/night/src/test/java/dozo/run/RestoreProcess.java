@@ -6,7 +6,7 @@ import dozo.remote.SiteAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A process that goes on with the restores that are open, until none is. */
+/** A process that continues the open restores until none is left. */
 final class RestoreProcess {
 
     private RestoreProcess() {}

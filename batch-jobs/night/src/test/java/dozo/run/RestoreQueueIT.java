@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The service restores into folders that an administrator allowed, and nowhere else, and finishes what a dead process began. */
+/** The service restores only into folders that an administrator allowed, and finishes what a dead process began. */
 class RestoreQueueIT {
 
     private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -115,7 +115,7 @@ class RestoreQueueIT {
         Night.write(allowed.resolve("full"), Map.of("f", "mine"));
         Path theirs = Files.createDirectory(allowed.resolve("theirs"));
         if (Files.getAttribute(theirs, "unix:uid").equals(0)) {
-            // Nobody else may give a folder away; then it is refused for what is in it.
+            // Only root may give a folder away; without that, it is refused because of its content.
             Files.setAttribute(theirs, "unix:uid", 1);
         } else {
             Files.createFile(theirs.resolve("file"));
@@ -248,7 +248,7 @@ class RestoreQueueIT {
         RestoreQueue queue = night.get(RestoreQueue.class);
         long running = request(allowed.resolve("first"));
         awaitVerified(running);
-        // Frozen in the middle: however busy the machine is, it cannot end before it is stopped.
+        // Suspended in the middle: it cannot end before it is stopped, however busy the machine is.
         signalSite("STOP");
         long waiting;
         try {

@@ -18,12 +18,12 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Years of nights leave no more rows than the retention's last nights have, and every receipt. */
+/** Years of nights leave no more rows than the last nights within the retention, and every receipt. */
 class RetentionIT {
 
     private static final int NIGHTS = 50;
 
-    /** So many days apart they are: ten of them are younger than the retention of 100 days. */
+    /** The days between two nights: ten nights are younger than the retention of 100 days. */
     private static final int DAYS_APART = 10;
 
     private static final List<String> BOUNDED = List.of(

@@ -32,7 +32,7 @@ class RetentionTest {
     private final Findings findings = new Findings(new JdbcTemplate(database), CLOCK);
     private final Retention retention = new Retention(jdbc, new RetentionSettings(Duration.ofDays(400)), CLOCK);
 
-    /** Run 1 is of the rows; it ended long ago, and there is a manifest. */
+    /** Inserts run 1, which ended long ago, and a manifest. */
     @BeforeEach
     void register() {
         RegisteredRows.insert(jdbc);
@@ -349,7 +349,7 @@ class RetentionTest {
                 .single();
     }
 
-    /** As the night does when the bag's tag files list every receipt. */
+    /** Settles as a night does when the bag's tag files list every receipt. */
     private void settle() {
         new Receipts(jdbc, CLOCK).settled(1, 1);
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A retry goes through the experiments of which a run has open findings, and through no others. */
+/** A retry includes the experiments that have open findings in a run, and no others. */
 class RetryIT {
 
     @TempDir
@@ -183,7 +183,7 @@ class RetryIT {
         operations().stop(opened.id(), "test");
     }
 
-    /** A night with one experiment that is safe, and one whose source is not there. */
+    /** A night with one experiment that is safe, and one whose source is missing. */
     private Run nightWithAMissingSource() throws IOException {
         Night.write(folder.resolve("E1"), Map.of("a", "E1"));
         Files.createDirectory(folder.resolve("E2"));
@@ -200,7 +200,7 @@ class RetryIT {
         Night.write(folder.resolve(experiment), Map.of("a", experiment));
     }
 
-    /** The only one it has. */
+    /** Returns the only finding of a run. */
     private KeptFinding finding(Run run) {
         List<KeptFinding> all = night.get(Findings.class).of(run.id(), 0, 10);
         assertThat(all).hasSize(1);

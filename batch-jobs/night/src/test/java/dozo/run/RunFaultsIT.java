@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A site that cannot be used ends the run as FAILED with one finding that names the thing; nothing that was safe is lost,
- * and when the site is mended the next run finishes the rest.
+ * A site that cannot be used ends the run as FAILED with one finding that names the problem. Nothing that was safe is
+ * lost, and once the site is repaired the next run finishes the rest.
  */
 class RunFaultsIT {
 

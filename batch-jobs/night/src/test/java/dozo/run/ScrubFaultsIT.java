@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What happens to a site, or to us, while stored copies are read is not called damage, and costs nothing that was read. */
+/** Failures of a site or of Dozo while stored copies are read are not reported as damage, and lose no reading. */
 class ScrubFaultsIT {
 
     private static final int MEGABYTE = 1 << 20;
@@ -96,7 +96,7 @@ class ScrubFaultsIT {
                 .isEqualTo(receipts);
     }
 
-    /** What it has claimed would be passed over, and the scrub would end without it. */
+    /** Otherwise its claims would be skipped, and the scrub would end without them. */
     @Test
     void aScrubWhoseProcessHangsIsNotGoneOnWithBeforeItIsDead() throws Exception {
         writeMegabytes(4);

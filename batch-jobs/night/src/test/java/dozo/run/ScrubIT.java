@@ -30,7 +30,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Stored copies are read again: all damage is found, nothing else is, and the next night repairs what the source still has. */
+/**
+ * Stored copies are read again: exactly the damaged ones are found, and the next night repairs what the source still
+ * has.
+ */
 class ScrubIT {
 
     @TempDir
@@ -370,7 +373,7 @@ class ScrubIT {
         Files.delete(root.resolve("p/E1/bag-info.txt"));
     }
 
-    /** Other bytes, and nothing else about the file. */
+    /** Changes bytes, and nothing else about the file. */
     private static void flip(Path file) throws IOException {
         FileTime time = Files.getLastModifiedTime(file);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A run that sent something teaches its site's cost model. */
+/** A run that has sent something updates its site's cost model. */
 class SendingWatchIT {
 
     private static final String MEASUREMENTS = "select count(*) from cost_model";

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A site whose tar works is sent archives, unless that is switched off. */
+/** A site with a working tar gets archives, unless that is switched off. */
 class SftpAloneIT {
 
     private static final int FILES = 30;

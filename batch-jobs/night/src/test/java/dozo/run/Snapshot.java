@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What a folder holds, in words that are equal when the folders are: kinds, modes, times, contents and hard links. */
+/**
+ * Describes a folder's content in words that are equal if the folders are: kinds, modes, times, contents and hard
+ * links.
+ */
 final class Snapshot {
 
     private Snapshot() {}

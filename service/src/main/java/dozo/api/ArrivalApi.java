@@ -30,7 +30,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What origins tell of: proposals, and the experiments that they became. */
+/** Arrivals: proposals, and items that became experiments. */
 @RestController
 @RequestMapping("/api/v1/arrivals")
 public class ArrivalApi {
@@ -46,15 +46,16 @@ public class ArrivalApi {
     /**
      * An item of an origin.
      *
-     * @param item what it is there, for ever
+     * @param item its permanent id in the origin
      * @param state offered, dismissed, arriving, complete or gone
-     * @param theirs the id of the origin's own project that it is in
-     * @param project where it is, or is proposed to go; missing: nobody has said it yet
-     * @param code of its experiment, as proposed; so are {@code title} and what it was acquired with
+     * @param theirs the id of its project in the origin
+     * @param project the project it is in or is proposed for; omitted if not decided yet
+     * @param code code of its experiment, as proposed; {@code title}, {@code modality}, {@code scanner} and {@code
+     *     acquired} are also as proposed
      * @param waiting whether the next night looks at it
-     * @param experiment what it became, as project/code; missing: it is none
-     * @param dismissedBy who does not want it as an experiment; missing: nobody has said that
-     * @param dismissedReason in that person's words
+     * @param experiment the experiment it became, as project/code; omitted if none
+     * @param dismissedBy the user who dismissed it; omitted if it is not dismissed
+     * @param dismissedReason the reason in that user's words
      */
     public record ShownArrival(
             long id,
@@ -108,7 +109,7 @@ public class ArrivalApi {
         }
     }
 
-    /** What a proposal is to become; what is missing is as proposed. */
+    /** The experiment to create from a proposal. Omitted fields are as proposed. */
     record NewAcceptance(
             @Nullable String project,
             @Nullable String code,
@@ -123,26 +124,26 @@ public class ArrivalApi {
         }
     }
 
-    /** The numbers of proposals that are accepted as they are. */
+    /** The numbers of proposals to accept as proposed. */
     record NewAcceptances(@Nullable List<Long> ids) {}
 
     /**
-     * What came of one of them.
+     * The result for one proposal.
      *
-     * @param experiment what it became, as project/code
-     * @param refused why it did not
+     * @param experiment the experiment it became, as project/code
+     * @param refused why it did not become an experiment
      */
     public record AcceptedArrival(
             long id, @Nullable String experiment, @Nullable String refused) {}
 
     /**
-     * Why nobody wants a proposal.
+     * The reason why a proposal is not wanted as an experiment.
      *
-     * @param reason in one line of 1 to 500 characters
+     * @param reason one line of 1 to 500 characters
      */
     record NewDismissal(@Nullable String reason) {}
 
-    /** What came of all of them, in their order. */
+    /** The results for all requested proposals, in the order of the request. */
     public record AcceptedArrivals(long accepted, long refused, List<AcceptedArrival> arrivals) {}
 
     ArrivalApi(Arrivals arrivals, Dismissals dismissals) {
@@ -150,7 +151,7 @@ public class ArrivalApi {
         this.dismissals = dismissals;
     }
 
-    /** By number; as CSV all of them. */
+    /** Lists arrivals by number. CSV contains all of them. */
     @GetMapping
     @Nullable
     Page<ShownArrival> list(
@@ -178,7 +179,7 @@ public class ArrivalApi {
                 .map(ShownArrival::of);
     }
 
-    /** Makes an experiment of a proposal. Its files come in the next night. */
+    /** Creates an experiment from a proposal. Its files are collected the next night. */
     @PostMapping("/{id}/accept")
     @ResponseStatus(HttpStatus.CREATED)
     ShownArrival accept(
@@ -192,7 +193,7 @@ public class ArrivalApi {
         return ShownArrival.of(find(sight, id));
     }
 
-    /** Says that nobody wants a proposal as an experiment: nights leave it alone, whatever becomes of it in its origin. */
+    /** Dismisses a proposal. Nights skip it, whatever happens to it in its origin. */
     @PostMapping("/{id}/dismiss")
     ShownArrival dismiss(@PathVariable long id, @RequestBody NewDismissal wanted, Principal actor, Sight sight) {
         find(sight, id);
@@ -201,7 +202,7 @@ public class ArrivalApi {
                 dismissals.dismiss(sight, id, reason, actor.getName()).orElseThrow(Missing.thing("arrival", id)));
     }
 
-    /** Makes a proposal again of one that was dismissed; the next night describes it. */
+    /** Turns a dismissed item back into a proposal. The next night describes it. */
     @PostMapping("/{id}/takeback")
     ShownArrival takeBack(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
@@ -213,7 +214,7 @@ public class ArrivalApi {
         return arrivals.find(sight, id).orElseThrow(Missing.thing("arrival", id));
     }
 
-    /** Accepts many proposals as they are: each for itself, so what cannot be keeps no other one. */
+    /** Accepts many proposals as proposed. Each is accepted on its own: a refused one does not prevent the others. */
     @PostMapping("/accept")
     AcceptedArrivals acceptAll(@RequestBody NewAcceptances wanted, Principal actor, Sight sight) {
         List<Long> ids = Optional.ofNullable(wanted.ids()).orElse(List.of());

@@ -28,7 +28,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What the booking system plans. */
+/** Bookings of the booking system. */
 @RestController
 @RequestMapping("/api/v1/bookings")
 public class BookingApi {
@@ -38,11 +38,11 @@ public class BookingApi {
     private final WorklistReadings readings;
 
     /**
-     * What came of one booking.
+     * The result for one booking.
      *
-     * @param line where it begins in the file; of a worklist, its place in the answer
-     * @param field of a refused one: which is at fault
-     * @param subject the pseudonymous code that the patient's ID became
+     * @param line the line of the file where it begins; for a worklist, its position in the response
+     * @param field the wrong field of a refused booking
+     * @param subject the subject's code, made from the patient's ID
      */
     public record ShownBooking(
             int line,
@@ -98,10 +98,10 @@ public class BookingApi {
     }
 
     /**
-     * What came of all bookings that were told.
+     * The results for all bookings of a file or a worklist.
      *
-     * @param encoding that a file was read as; missing for a worklist
-     * @param accepted lines that could be kept and were not
+     * @param encoding encoding in which the file was read; omitted for a worklist
+     * @param accepted number of valid lines that were not stored
      */
     public record ShownBookings(
             @Nullable String encoding,
@@ -129,12 +129,12 @@ public class BookingApi {
     }
 
     /**
-     * How the worklist is read by itself.
+     * The state of the automatic worklist readings.
      *
-     * @param configured whether there is one to be read
-     * @param readAt when it was last read; {@code booked} and the others count what came of that
-     * @param failingSince the first time since then that it could not be read; missing: it can
-     * @param message why not
+     * @param configured whether a worklist is configured
+     * @param readAt time of the last successful reading; {@code booked} and the other counts are its results
+     * @param failingSince the first failed reading since then; omitted if readings succeed
+     * @param message why readings fail
      */
     record ShownReading(
             boolean configured,
@@ -173,8 +173,8 @@ public class BookingApi {
     }
 
     /**
-     * Keeps the bookings of a CSV file, unless one of its lines is refused. Columns that name a person are not read. The type's
-     * charset is the file's encoding, if it is given.
+     * Imports the bookings of a CSV file, all or none. Columns that name a person are not read. The charset of the
+     * media type, if given, is the file's encoding.
      */
     @PostMapping(path = "/bulk", consumes = "text/csv")
     ShownBookings keepAll(
@@ -190,7 +190,7 @@ public class BookingApi {
         return ShownBookings.of(answer, dryRun);
     }
 
-    /** How the worklist was read by itself last. */
+    /** Returns the state of the automatic worklist readings. */
     @GetMapping("/worklist")
     ShownReading reading() {
         return ShownReading.of(readings.isThere(), readings.last().orElse(null));

@@ -28,12 +28,12 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What is safe at a site, what was, and what changed. */
+/** Coverage at a site: now, in the past, and changes. */
 @RestController
 @RequestMapping("/api/v1/coverage")
 public class CoverageApi {
 
-    /** So many groups or experiments of a sheet are asked for at once. */
+    /** Number of groups or experiments that a sheet reads at once. */
     private static final int SHEET_PAGE = 5_000;
 
     private static final Columns<Totals> TOTALS = Columns.of(Totals.class).without("project");
@@ -49,14 +49,14 @@ public class CoverageApi {
     /**
      * A site's coverage.
      *
-     * @param site missing while none is registered
-     * @param asOf the moment it was so; missing: now
-     * @param frozen how many experiments are frozen, at whatever site; missing as of an earlier moment
-     * @param atRisk how many experiments are at risk at the site, whatever of them is safe, 1001 standing for more than 1,000; missing as of
-     *     an earlier moment
-     * @param openFindings how many findings at the site need a person, 1001 standing for more than 1,000; missing as of an
-     *     earlier moment
-     * @param recordedSince as of an earlier moment, nothing is known to have been safe; missing: nothing is kept yet
+     * @param site omitted if no site is registered
+     * @param asOf the time of this coverage; omitted if now
+     * @param frozen number of frozen experiments, whatever the site; omitted for an earlier time
+     * @param atRisk number of experiments at risk at the site, even if all of their entries are safe; 1001 means more
+     *     than 1,000; omitted for an earlier time
+     * @param openFindings number of findings at the site that need a person; 1001 means more than 1,000; omitted for an
+     *     earlier time
+     * @param recordedSince before this time nothing is known to have been safe; omitted if nothing is recorded yet
      */
     public record ShownCoverage(
             @Nullable String site,
@@ -68,7 +68,7 @@ public class CoverageApi {
             Totals totals,
             List<Totals> projects) {}
 
-    /** What was between two moments, from the first until before the second. */
+    /** The results for a period, from the first moment until before the second. */
     public record Between<T>(Instant from, Instant until, List<T> items) {}
 
     CoverageApi(
@@ -88,7 +88,7 @@ public class CoverageApi {
         this.moments = moments;
     }
 
-    /** What is safe at a site: totals, and sums by project. */
+    /** Returns what is safe at a site: totals, and sums by project. */
     @GetMapping
     @Nullable
     ShownCoverage totals(
@@ -121,7 +121,7 @@ public class CoverageApi {
         return shown;
     }
 
-    /** What is safe of each experiment. */
+    /** Lists the coverage of each experiment. */
     @GetMapping("/experiments")
     @Nullable
     Page<ExperimentCoverage> experiments(
@@ -144,7 +144,7 @@ public class CoverageApi {
         return Page.of(limit, most -> coverage.experiments(sight, id, after, most), ExperimentCoverage::experimentId);
     }
 
-    /** What is safe, summed up by something. */
+    /** Sums coverage by a dimension. */
     @GetMapping("/groups")
     @Nullable
     Page<Group> groups(
@@ -158,7 +158,7 @@ public class CoverageApi {
         int id = sites.idOf(site);
         Instant at = moments.endOrNull("asOf", asOf);
         if (sheet.wanted()) {
-            // Only of experiments a page costs no more than it holds; all other groups are few.
+            // Only for experiments does a page cost no more than its rows. All other dimensions have few groups.
             int most = by == Dimension.EXPERIMENT ? SHEET_PAGE : Integer.MAX_VALUE;
             sheet.send(
                     "coverage-by-" + by.word(),
@@ -171,12 +171,12 @@ public class CoverageApi {
                                     sight, by, id, at, last == null ? after : requireNonNull(last.name()), limited)));
             return null;
         }
-        // The unknown has no name and comes last: no page comes after it.
+        // The group without a name comes last, so no page comes after it.
         return Page.of(
                 limit, most -> coverage.groups(sight, by, id, at, after, most), group -> requireNonNull(group.name()));
     }
 
-    /** The experiments that have waited longest; there is no second page. */
+    /** Lists the experiments that have waited longest. There is no second page. */
     @GetMapping("/unprotected")
     @Nullable
     Page<Unprotected> unprotected(
@@ -196,7 +196,7 @@ public class CoverageApi {
         return new Page<>(coverage.oldestUnprotected(sight, sites.idOf(site), Page.checked(limit)), null);
     }
 
-    /** What changed between two moments. */
+    /** Lists what changed between two moments. */
     @GetMapping("/changes")
     @Nullable
     Between<Change> changes(
@@ -216,7 +216,7 @@ public class CoverageApi {
         return new Between<>(first, last, found);
     }
 
-    /** How long experiments waited to be safe. */
+    /** Lists how long experiments waited until they were safe. */
     @GetMapping("/waits")
     @Nullable
     Between<Wait> waits(

@@ -86,13 +86,13 @@ public class ExperimentApi {
     private final Editions editions;
 
     /**
-     * What is registered.
+     * A registration.
      *
-     * @param source the folder, as text
-     * @param sourceBytes the folder's bytes in base64, instead of the text: for names that are no UTF-8
-     * @param list a file list to read in place of a walk, with {@code listForm}: find or policy
+     * @param source the folder's path, as text
+     * @param sourceBytes the folder's path in base64, instead of the text: for names that are not UTF-8
+     * @param list a file list to read instead of walking the source, with {@code listForm}: find or policy
      * @param listBytes the list's path in base64, instead of the text
-     * @param modality with {@code scanner} and {@code acquired}, a day as 2026-10-01: missing where it is not known
+     * @param modality like {@code scanner} and {@code acquired}, a day such as 2026-10-01, omitted if unknown
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewExperiment(
@@ -129,7 +129,7 @@ public class ExperimentApi {
         }
     }
 
-    /** What says what a source holds: a file by its absolute path as text or in base64, and find or policy. */
+    /** A file list for a source: the list's absolute path as text or in base64, and its form, find or policy. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewList(
             @Nullable String list,
@@ -147,7 +147,7 @@ public class ExperimentApi {
         }
     }
 
-    /** The absolute path that a body has as text, or as bytes. */
+    /** Returns the absolute path that a body contains as text or as bytes. */
     static Path path(String field, @Nullable String text, byte @Nullable [] bytes) {
         byte[] path = text == null ? bytes : text.getBytes(StandardCharsets.UTF_8);
         if (path == null || path.length == 0 || path[0] != '/') {
@@ -163,7 +163,7 @@ public class ExperimentApi {
         }
     }
 
-    /** Why nothing of an experiment is done, and since when. */
+    /** Since when and why an experiment is frozen. */
     public record ShownFreeze(Instant frozenAt, long entriesLost, long bytesLost, String message) {
 
         static @Nullable ShownFreeze of(@Nullable Freeze freeze) {
@@ -176,8 +176,8 @@ public class ExperimentApi {
     /**
      * An experiment.
      *
-     * @param frozen missing when it is not, or is released
-     * @param state in a list, at the site: planned, arriving, complete, copying, verified or at-risk
+     * @param frozen omitted if the experiment is not frozen or was released
+     * @param state in a list, the state at the site: planned, arriving, complete, copying, verified or at-risk
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownExperiment(
@@ -230,13 +230,14 @@ public class ExperimentApi {
     }
 
     /**
-     * What a folder could be registered as; missing is what nothing in it says, or what is said in two ways.
+     * The suggested registration of a folder. Fields are omitted if the folder's files do not contain them or
+     * contradict each other.
      *
-     * @param subject the pseudonymous code of the one subject that its files are of
+     * @param subject the code of the only subject of its files
      * @param studies the StudyInstanceUIDs in it
-     * @param filesSeen names of files that were seen, of which {@code filesRead} were read
-     * @param whole whether all of it was looked into
-     * @param hints what is to be known before it is registered
+     * @param filesSeen number of files whose names were read; the content of {@code filesRead} of them was read
+     * @param whole whether all of the folder was read
+     * @param hints notes to read before registering
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownSuggestion(
@@ -277,11 +278,11 @@ public class ExperimentApi {
     }
 
     /**
-     * What came of a file.
+     * The result of a file's registration.
      *
-     * @param encoding that it was read as
+     * @param encoding encoding in which the file was read
      * @param mode all or each
-     * @param accepted lines that could be registered and were not
+     * @param accepted number of valid lines that were not registered
      */
     public record ShownBulk(
             String encoding,
@@ -311,7 +312,7 @@ public class ExperimentApi {
         this.editions = editions;
     }
 
-    /** The experiments that are searched for, by id. */
+    /** Lists the experiments that match the search, by id. */
     @GetMapping
     @Nullable
     Page<ShownExperiment> list(
@@ -333,7 +334,8 @@ public class ExperimentApi {
         }
         Filter wanted =
                 new Filter(q, project, modality, scanner, acquiredFrom, acquiredUntil, frozen ? State.FROZEN : state);
-        // Of several sites, experiments have a state at each; the list itself is no question about one of them.
+        // If there are several sites, an experiment has a state at each of them. The list does not require a choice of
+        // one.
         boolean anywhere = wanted.state() == null || wanted.state() == State.FROZEN;
         OptionalInt one = anywhere ? sites.idIfClear(site) : OptionalInt.of(sites.idOf(site));
         int at = one.orElse(SiteChoice.NO_SITE);
@@ -351,7 +353,7 @@ public class ExperimentApi {
         return new Page<>(shown(page.items(), one.isPresent()), page.next());
     }
 
-    /** With how they stand, where that is at one site. */
+    /** Adds each experiment's state if there is only one site to consider. */
     private List<ShownExperiment> shown(List<Found> found, boolean atSite) {
         int[] ids = found.stream().mapToInt(each -> each.experiment().id()).toArray();
         Map<Integer, Freeze> held =
@@ -371,8 +373,8 @@ public class ExperimentApi {
     }
 
     /**
-     * Registers the experiments of a CSV file. That it was understood is no promise that anything is registered: the lines say.
-     * The type's charset is the file's encoding, if it is given.
+     * Registers the experiments of a CSV file. A successful response does not mean that anything is registered: see its
+     * lines. The charset of the media type, if given, is the file's encoding.
      */
     @PostMapping(path = "/bulk", consumes = "text/csv")
     ShownBulk registerAll(
@@ -409,7 +411,7 @@ public class ExperimentApi {
                 answer.lines());
     }
 
-    /** Looks into a folder, and says what it could be registered as. Nothing is registered. */
+    /** Reads a folder and suggests how to register it. Registers nothing. */
     @GetMapping("/suggestions")
     ShownSuggestion suggest(
             @RequestParam(required = false) @Nullable String source,
@@ -430,13 +432,13 @@ public class ExperimentApi {
         return text == null ? null : WrittenDay.ofIso(field, text);
     }
 
-    /** One experiment. */
+    /** Returns one experiment. */
     @GetMapping("/{project}/{code}")
     ShownExperiment one(@PathVariable String project, @PathVariable String code) {
         return shown(project, code, experiments.find(project, code));
     }
 
-    /** Takes a file list: from the next run on the source is what it says. */
+    /** Sets a file list. Runs read it instead of walking the source, from the next run on. */
     @PutMapping("/{project}/{code}/list")
     ShownExperiment setList(
             @PathVariable String project,
@@ -448,7 +450,7 @@ public class ExperimentApi {
         return changeList(project, code, list.sourceList(), seen, actor, sight);
     }
 
-    /** Drops the file list: from the next run on the source is walked. */
+    /** Removes the file list. Runs walk the source again, from the next run on. */
     @DeleteMapping("/{project}/{code}/list")
     ShownExperiment walk(
             @PathVariable String project, @PathVariable String code, IfMatch seen, Principal actor, Sight sight) {
@@ -477,7 +479,7 @@ public class ExperimentApi {
         return ShownExperiment.of(experiment, freeze);
     }
 
-    /** Lets the next run seal what a frozen experiment's source holds. */
+    /** Releases a frozen experiment: the next run seals what its source contains. */
     @PostMapping("/{project}/{code}/release")
     ShownExperiment release(@PathVariable String project, @PathVariable String code, Principal actor) {
         Experiment experiment =

@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Findings of all runs, and what people say of them. */
+/** Findings of all runs, and their acknowledgements. */
 @RestController
 @RequestMapping("/api/v1/findings")
 class FindingApi {
@@ -26,7 +26,7 @@ class FindingApi {
     private final Findings findings;
     private final Acknowledgements acknowledgements;
 
-    /** Why nothing is to be done. */
+    /** Why nothing needs to be done. */
     record NewAcknowledgement(@Nullable String reason) {}
 
     FindingApi(Findings findings, Acknowledgements acknowledgements) {
@@ -34,7 +34,7 @@ class FindingApi {
         this.acknowledgements = acknowledgements;
     }
 
-    /** Latest first. */
+    /** Lists findings, latest first. */
     @GetMapping
     Page<ShownFinding> list(
             @RequestParam(required = false) @Nullable Boolean open,

@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The gap list: what was planned beside what arrived. */
+/** The gap list: what was planned compared with what arrived. */
 @RestController
 public class GapApi {
 
@@ -32,17 +32,18 @@ public class GapApi {
     private final InstantSource clock;
 
     /**
-     * A booking, or a study that belongs to none, and where what arrived differs from it.
+     * A booking, or a study without a booking, and the gaps between plan and arrival.
      *
-     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day, unplanned; none: it
-     *     is as planned, or not due yet
-     * @param accession missing where it was not planned and the images have none
-     * @param date that it is booked for; of an unplanned study, when it was scanned
-     * @param subject the code of the subject that it is booked for; of an unplanned study, that was scanned
-     * @param subjectsAcquired the codes of the subjects whose images arrived, as these say
-     * @param seriesExpected missing where the booking does not say
-     * @param copied whether all that arrived lies at the site
-     * @param verified whether every entry of its experiment's current manifest has a receipt there; what is not known is false
+     * @param gaps never-scanned, late, partly, split, same-uid-twice, wrong-station, wrong-subject, wrong-day,
+     *     unplanned; empty: as planned, or not due yet
+     * @param accession omitted for an unplanned study whose images have none
+     * @param date day of the booking; for an unplanned study, day of the scan
+     * @param subject code of the booked subject; for an unplanned study, of the scanned one
+     * @param subjectsAcquired codes of the subjects according to the images that arrived
+     * @param seriesExpected omitted if the booking has none
+     * @param copied whether everything that arrived is at the site
+     * @param verified whether every entry of its experiment's current manifest has a receipt from the site; false if
+     *     unknown
      */
     public record ShownGap(
             List<String> gaps,
@@ -98,7 +99,7 @@ public class GapApi {
         this.clock = clock;
     }
 
-    /** The bookings that did not come as planned, and what came unplanned, by day. */
+    /** Lists by day the bookings that did not arrive as planned, and unplanned arrivals. */
     @GetMapping("/api/v1/gaps")
     @Nullable
     Page<ShownGap> list(

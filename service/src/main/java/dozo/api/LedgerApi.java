@@ -22,12 +22,12 @@ import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What happened, and whether the record of it is as it was written. */
+/** The ledger and its verification. */
 @RestController
 @RequestMapping("/api/v1/ledger")
 public class LedgerApi {
 
-    /** So many rows of a sheet are asked for at once. */
+    /** Number of rows that a sheet reads at once. */
     private static final int SHEET_PAGE = 5_000;
 
     private static final Columns<LedgerEntry> ROWS = Columns.of(LedgerEntry.class);
@@ -48,11 +48,11 @@ public class LedgerApi {
     }
 
     /**
-     * A verification.
+     * The result of a verification.
      *
-     * @param rows how many were checked: all there are
-     * @param breaches what is broken, first the rows in their order; a hundred at most
-     * @param breachesLeftOff how many more there are
+     * @param rows number of rows; all of them were checked
+     * @param breaches breaches, those of rows first, in the order of the rows; at most 100
+     * @param breachesLeftOff number of further breaches
      */
     public record ShownVerification(
             Verdict verdict,
@@ -76,8 +76,8 @@ public class LedgerApi {
     /**
      * The comparison with one site.
      *
-     * @param compared whether all its anchors were read; if not, {@code trouble} says why
-     * @param provenUpTo the last row that an anchor there bears witness to; missing: none
+     * @param compared whether all anchors of the site were read; if not, {@code trouble} says why
+     * @param provenUpTo the last row that an anchor at the site confirms; omitted if none
      */
     public record ComparedSite(
             String site,
@@ -107,7 +107,7 @@ public class LedgerApi {
         this.json = json;
     }
 
-    /** What happened, oldest first. */
+    /** Lists what happened, oldest first. */
     @GetMapping
     @Nullable
     Page<ShownRow> list(
@@ -132,7 +132,7 @@ public class LedgerApi {
                 .map(this::shown);
     }
 
-    /** Whether the ledger is as it was written. Takes the longer the more rows there are. */
+    /** Verifies that the ledger is as it was written. The time grows with the number of rows. */
     @GetMapping("/verification")
     ShownVerification verify() throws InterruptedException {
         return ShownVerification.of(verification.verify());

@@ -29,12 +29,12 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The manifests of an experiment, and where the copies of what they hold lie. */
+/** The manifests of an experiment, and the places of the copies of their files. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/manifests")
 public class ManifestApi {
 
-    /** How many files a list lacks. */
+    /** Number of files that are missing from a list. */
     private static final String FILES_MISSING = "Dozo-Files-Missing";
 
     private final Experiments experiments;
@@ -65,9 +65,9 @@ public class ManifestApi {
      *
      * @param modifiedNs nanoseconds since 1970
      * @param mode the nine permission bits and setuid, setgid, sticky
-     * @param hardLink files with the same number were one file; missing where a file has no other name
-     * @param copyBytes where a file's copy lies, below the site's root, with its digest in {@code sha256}; missing for what is no
-     *     file, and for one that was never proven there
+     * @param hardLink files with the same number were one file; omitted if a file has no other name
+     * @param copyBytes place of the file's copy, below the site's root, with its digest in {@code sha256}; omitted if
+     *     the entry is not a file or has no proven copy
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownItem(
@@ -115,7 +115,9 @@ public class ManifestApi {
         this.moments = moments;
     }
 
-    /** The manifests of an experiment, latest first; with a moment only the one that was the current one then. */
+    /**
+     * Lists the manifests of an experiment, latest first. With {@code asOf}, only the manifest that was current then.
+     */
     @GetMapping
     Page<ShownManifest> list(
             @PathVariable String project, @PathVariable String code, @RequestParam @Nullable String asOf) {
@@ -131,14 +133,14 @@ public class ManifestApi {
                 null);
     }
 
-    /** One manifest's totals. */
+    /** Returns one manifest's totals. */
     @GetMapping("/{number}")
     ShownManifest one(@PathVariable String project, @PathVariable String code, @PathVariable int number) {
         Experiment experiment = experiment(project, code);
         return ShownManifest.of(experiment, manifest(experiment, number));
     }
 
-    /** What a manifest holds, and where the copies lie, by folder and name. */
+    /** Lists the entries of a manifest and the places of their copies, by folder and name. */
     @GetMapping("/{number}/entries")
     Page<ShownItem> entries(
             @PathVariable String project,
@@ -158,9 +160,10 @@ public class ManifestApi {
     }
 
     /**
-     * The files with their digests, for {@code sha256sum -c} in the source. Of no charset: names are the bytes they are.
+     * Lists the files with their digests, for {@code sha256sum -c} in the source. The response has no charset, because
+     * names are raw bytes.
      *
-     * @param partial also a list that lacks files is wanted: it says so in its first line and in a header
+     * @param partial also send an incomplete list; its first line and a header say so
      */
     @GetMapping(path = "/{number}/sha256sums", produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
     void sha256sums(

@@ -40,21 +40,22 @@ public class OriginApi {
     private final Editions editions;
 
     /**
-     * What is said of an origin, in whole.
+     * All settings of an origin.
      *
      * @param kind flywheel, dicomweb or tree
-     * @param address of all but a tree, which has a root
-     * @param secretFile the file of the service's machine with the key; the key itself is never sent
-     * @param storageHosts where it may send downloads on to
-     * @param spool the folder of the service's machine into which items are brought; of all but a tree
-     * @param root of a tree: the folder of the service's machine below which experiments lie; nothing is written there
-     * @param patterns of a tree: which folders are experiments, as {project}/{date:yyyyMMdd}_{label}
-     * @param ready of a tree: by what it is known that all of an experiment is there, as quiet 1h, marker .done; missing: the usual
-     *     rules
-     * @param project the project of all items that {@code projects} says nothing else of; missing: unknown
-     * @param projects codes of projects by the ids of the origin's own
-     * @param automatic items whose project is known become experiments without anybody being asked; missing: no
-     * @param active whether nights look at it; missing: yes
+     * @param address address of the origin; a tree has a root instead
+     * @param secretFile the file with the key on the service's machine; the key itself is never sent
+     * @param storageHosts hosts to which the origin may redirect downloads
+     * @param spool the folder on the service's machine for downloaded items; not for a tree
+     * @param root for a tree: the folder on the service's machine that contains the experiments; nothing is written
+     *     there
+     * @param patterns for a tree: which folders are experiments, such as {project}/{date:yyyyMMdd}_{label}
+     * @param ready for a tree: the evidence that an experiment is complete, such as quiet 1h, marker .done; if omitted,
+     *     the usual rules
+     * @param project the project of all items that {@code projects} does not map; if omitted, unknown
+     * @param projects maps the origin's project ids to project codes
+     * @param automatic whether items of a known project become experiments without confirmation; if omitted, no
+     * @param active whether nights look at the origin; if omitted, yes
      */
     record NewOrigin(
             @NotBlank(message = "expected a kind: flywheel, dicomweb or tree")
@@ -141,12 +142,12 @@ public class OriginApi {
     /**
      * An origin.
      *
-     * @param address missing: a tree has none
-     * @param spool missing: a tree has none
-     * @param root missing: only a tree has one
-     * @param patterns of a tree, else empty
-     * @param ready of a tree, else empty
-     * @param lookedAt when all that it tells of was looked at last; missing: never
+     * @param address omitted for a tree
+     * @param spool omitted for a tree
+     * @param root only for a tree
+     * @param patterns empty except for a tree
+     * @param ready empty except for a tree
+     * @param lookedAt time of the last complete look at the origin's items; omitted if never
      */
     public record ShownOrigin(
             String name,
@@ -194,20 +195,20 @@ public class OriginApi {
         this.editions = editions;
     }
 
-    /** The origins, by name. */
+    /** Lists the origins by name. */
     @GetMapping
     Page<ShownOrigin> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> origins.page(after, most), Origin::name).map(ShownOrigin::of);
     }
 
-    /** One origin. */
+    /** Returns one origin. */
     @GetMapping("/{name}")
     ShownOrigin one(@PathVariable String name) {
         return ShownOrigin.of(origins.find(name).orElseThrow(Missing.thing("origin", name)));
     }
 
-    /** Registers an origin, or changes the one of this name; asks nothing over the network. */
+    /** Registers an origin, or replaces its settings. Makes no network request. */
     @PutMapping("/{name}")
     ShownOrigin save(@PathVariable String name, @Valid @RequestBody NewOrigin asked, IfMatch seen, Principal actor) {
         Terms terms = asked.terms();

@@ -48,7 +48,7 @@ public class ProjectApi {
             @NotBlank(message = "expected a code") String code,
             @Nullable String title) {}
 
-    /** A threshold in whole: the percentage, and how many entries at least. */
+    /** A complete threshold: the percentage, and the minimum number of entries. */
     record NewTripwire(@Nullable Integer percent, @Nullable Integer entries) {
 
         Threshold checked() {
@@ -63,7 +63,7 @@ public class ProjectApi {
         }
     }
 
-    /** Source roots or restore folders in whole: absolute paths as text, or in base64 where one is no UTF-8. */
+    /** All source roots or restore folders: absolute paths as text, or in base64 if one is not UTF-8. */
     record NewRoots(@Nullable List<String> roots, @Nullable List<byte[]> rootsBytes) {
 
         List<Path> paths() {
@@ -83,7 +83,7 @@ public class ProjectApi {
     /**
      * A project.
      *
-     * @param roots the folders below which its sources lie, as text
+     * @param roots the source roots, as text
      * @param restoreRoots the folders below which its experiments may be restored, as text
      */
     public record ShownProject(
@@ -122,7 +122,7 @@ public class ProjectApi {
         this.editions = editions;
     }
 
-    /** The projects, by code. */
+    /** Lists the projects by code. */
     @GetMapping
     Page<ShownProject> list(
             @RequestParam(defaultValue = "") String after,
@@ -132,7 +132,7 @@ public class ProjectApi {
                 .map(ShownProject::of);
     }
 
-    /** One project. */
+    /** Returns one project. */
     @GetMapping("/{project}")
     ShownProject one(@PathVariable String project) {
         return shown(project).orElseThrow(Missing.thing("project", project));
@@ -156,7 +156,7 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
-    /** Sets below which folders lab managers may register. */
+    /** Sets the folders below which lab managers may register sources. */
     @PutMapping("/{project}/roots")
     ShownProject setRoots(@PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
         List<Path> roots = asked.paths();
@@ -169,7 +169,7 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
-    /** Sets below which folders the project's experiments may be restored by the service. */
+    /** Sets the folders below which the service may restore the project's experiments. */
     @PutMapping("/{project}/restore-roots")
     ShownProject setRestoreRoots(
             @PathVariable String project, @RequestBody NewRoots asked, IfMatch seen, Principal actor) {
@@ -183,7 +183,7 @@ public class ProjectApi {
                 .orElseThrow(Missing.thing("project", project));
     }
 
-    /** Makes a project. */
+    /** Creates a project. */
     @PostMapping
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownProject> create(@Valid @RequestBody NewProject asked, Principal actor) {

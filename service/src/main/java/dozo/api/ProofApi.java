@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** How it is known that one file is safe. */
+/** The evidence that one file is safe. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/proof")
 public class ProofApi {
@@ -33,15 +33,15 @@ public class ProofApi {
     private final Proofs proofs;
     private final SiteChoice sites;
 
-    /** A path with all that proves it. {@code path} is for people, {@code pathBytes} the name. */
+    /** A path with all of its evidence. {@code path} is for people, {@code pathBytes} is the exact name. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownProofs(String experiment, String path, byte[] pathBytes, List<ShownProof> items) {}
 
     /**
      * One content of the path, with one of its receipts.
      *
-     * @param untilManifest the first that does not hold it any more, sealed at {@code goneAt}; missing while it holds
-     * @param receipt missing: there is none, so it is not safe
+     * @param untilManifest the first manifest without this content, sealed at {@code goneAt}; omitted while it holds
+     * @param receipt omitted if there is none: the content is not safe
      */
     public record ShownProof(
             int entry,
@@ -70,10 +70,10 @@ public class ProofApi {
     }
 
     /**
-     * The evidence.
+     * A receipt.
      *
-     * @param wayIn how the content came to the site: {@code archive}, {@code sftp}; missing: nobody noted it
-     * @param damagedAt when the copy was found not to be so any more, which makes the receipt void; missing: it was not
+     * @param wayIn how the content came to the site: {@code archive} or {@code sftp}; omitted if not recorded
+     * @param damagedAt when the copy was found damaged, which voids the receipt; omitted if it was not
      */
     public record ShownReceipt(
             long id,
@@ -106,7 +106,7 @@ public class ProofApi {
         this.sites = sites;
     }
 
-    /** How it is known that a file is safe: its contents, latest first, with their receipts. */
+    /** Returns the evidence that a file is safe: its contents, latest first, with their receipts. */
     @GetMapping
     @Nullable
     ShownProofs proof(

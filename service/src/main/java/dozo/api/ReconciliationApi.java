@@ -19,7 +19,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What origins told of in a run, beside what was delivered. */
+/** What origins listed in a run, compared with what was delivered. */
 @RestController
 @RequestMapping("/api/v1/runs/{id}")
 public class ReconciliationApi {
@@ -34,12 +34,12 @@ public class ReconciliationApi {
     /**
      * An origin's part of a run, in numbers.
      *
-     * @param state running, empty (nothing is missing), differs, late (the time was over) or unusable
-     * @param itemsTold all that the origin tells of
-     * @param itemsTried what changed or waited, and was looked into
-     * @param itemsDismissed of the told ones, those that nobody wants as experiments: not here, and not safe
-     * @param filesTold of the tried items that are experiments
-     * @param message what ended it early
+     * @param state running, empty (nothing is missing), differs, late (time ran out) or unusable
+     * @param itemsTold number of items that the origin lists
+     * @param itemsTried number of changed or waiting items that the run looked into
+     * @param itemsDismissed number of listed items that are dismissed: not collected, and not safe
+     * @param filesTold number of files listed for those tried items that are experiments
+     * @param message why the reconciliation ended early
      */
     public record ShownReconciliation(
             String origin,
@@ -85,7 +85,7 @@ public class ReconciliationApi {
         this.reconciliations = reconciliations;
     }
 
-    /** Each origin's part of a run, by the origins' names. */
+    /** Lists each origin's part of a run, by the names of the origins. */
     @GetMapping("/origins")
     Page<ShownReconciliation> origins(@PathVariable long id) {
         find(Sight.EVERYTHING, id);
@@ -93,7 +93,7 @@ public class ReconciliationApi {
                 reconciliations.of(id).stream().map(ShownReconciliation::of).toList(), null);
     }
 
-    /** What is missing and what is remarked, in the order it was found; as CSV all of it. */
+    /** Lists missing items and remarks in the order of detection. CSV contains all of them. */
     @GetMapping("/reconciliation")
     @Nullable
     Page<ReportLine> lines(

@@ -33,7 +33,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Restores of an experiment by the service, into folders that an administrator allowed. */
+/** Restores of an experiment by the service, into folders that an administrator has allowed. */
 @RestController
 @RequestMapping("/api/v1/experiments/{project}/{code}/restores")
 public class RestoreApi {
@@ -46,13 +46,13 @@ public class RestoreApi {
     private final Moments moments;
 
     /**
-     * What is to be restored, and where to.
+     * A restore request.
      *
      * @param folder the folder's absolute path on the service's machine, as text
      * @param folderBytes the same in base64, instead of the text
-     * @param manifest its number; the latest where neither it nor {@code asOf} is given
-     * @param asOf the manifest that was the latest then: a day, or a time as 2026-10-01T15:00:00Z
-     * @param site may be missing where there is only one
+     * @param manifest the manifest's number; the latest if neither it nor {@code asOf} is given
+     * @param asOf selects the manifest that was the latest then: a day, or a time such as 2026-10-01T15:00:00Z
+     * @param site may be omitted if there is only one
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; read once
     record NewRestore(
@@ -71,13 +71,13 @@ public class RestoreApi {
     }
 
     /**
-     * A restore and how far it is.
+     * A restore and its progress.
      *
-     * @param folder without links, as text
-     * @param entries files, folders and links of the manifest that were found so far
-     * @param bytes of its files
-     * @param entriesVerified those that stand in the folder, proven
-     * @param findings how many there are so far
+     * @param folder the path without symbolic links, as text
+     * @param entries number of files, folders and links of the manifest that were found so far
+     * @param bytes total size of the files found so far
+     * @param entriesVerified number of entries that are in the folder and verified
+     * @param findings number of findings so far
      * @param message why it failed
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
@@ -123,7 +123,7 @@ public class RestoreApi {
         }
     }
 
-    /** Something that was not brought back; the path is below the folder. */
+    /** An entry that was not restored. The path is relative to the folder. */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownRestoreFinding(int number, Problem reason, String path, byte[] pathBytes, String message) {
 
@@ -152,7 +152,7 @@ public class RestoreApi {
         this.moments = moments;
     }
 
-    /** The restores of an experiment, latest first. */
+    /** Lists the restores of an experiment, latest first. */
     @GetMapping
     Page<ShownRestore> list(
             @PathVariable String project,
@@ -165,7 +165,7 @@ public class RestoreApi {
                 .map(ShownRestore::of);
     }
 
-    /** Has the service restore a manifest of an experiment into a folder. */
+    /** Starts a restore of an experiment's manifest into a folder by the service. */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRestore> request(
@@ -181,13 +181,13 @@ public class RestoreApi {
                 .body(ShownRestore.of(added));
     }
 
-    /** One restore, with its progress. */
+    /** Returns one restore, with its progress. */
     @GetMapping("/{id}")
     ShownRestore one(@PathVariable String project, @PathVariable String code, @PathVariable long id) {
         return ShownRestore.of(find(project, code, id));
     }
 
-    /** What a restore that has ended could not bring back, at most the first thousand. */
+    /** Lists what an ended restore could not bring back, at most the first 1,000 findings. */
     @GetMapping("/{id}/findings")
     Page<ShownRestoreFinding> findings(
             @PathVariable String project,
@@ -200,7 +200,7 @@ public class RestoreApi {
                 .map(ShownRestoreFinding::of);
     }
 
-    /** Stops a restore. What stands in its folder stays. */
+    /** Stops a restore. What it has restored so far stays in the folder. */
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRestore> stop(

@@ -33,9 +33,9 @@ class RunApi {
     private final ShownRun.View view;
 
     /**
-     * What is to run.
+     * A request to start a run.
      *
-     * @param site may be missing where there is only one
+     * @param site may be omitted if there is only one
      */
     record NewRun(@Nullable String site) {}
 
@@ -46,7 +46,7 @@ class RunApi {
         this.view = view;
     }
 
-    /** The runs, latest first. */
+    /** Lists the runs, latest first. */
     @GetMapping
     Page<ShownRun> list(
             @RequestParam(required = false) @Nullable Long after,
@@ -64,13 +64,13 @@ class RunApi {
         return accepted(sight, operations.start(asked == null ? null : asked.site(), actor.getName()));
     }
 
-    /** One run, with its progress. */
+    /** Returns one run, with its progress. */
     @GetMapping("/{id}")
     ShownRun one(@PathVariable long id, Sight sight) {
         return view.of(sight, find(sight, id));
     }
 
-    /** Stops a run: no more units are begun. */
+    /** Stops a run: no more units start. */
     @PostMapping("/{id}/stop")
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> stop(@PathVariable long id, Principal actor, Sight sight) {
@@ -87,14 +87,14 @@ class RunApi {
         return changed(sight, id, () -> operations.resume(id, actor.getName()));
     }
 
-    /** The answer is the new run. */
+    /** Starts a retry of the experiments with open findings in a run, and returns the new run. */
     @PostMapping("/{id}/retry")
     ResponseEntity<ShownRun> retry(@PathVariable long id, Principal actor, Sight sight) {
         find(sight, id);
         return accepted(sight, operations.retry(id, actor.getName()));
     }
 
-    /** The findings of a run, in the order they were found. */
+    /** Lists the findings of a run in the order of detection. */
     @GetMapping("/{id}/findings")
     Page<ShownFinding> findings(
             @PathVariable long id,

@@ -14,7 +14,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What is known of the scanners. */
+/** Scanners. */
 @RestController
 @RequestMapping("/api/v1/scanners")
 class ScannerApi {
@@ -22,10 +22,10 @@ class ScannerApi {
     private final Scanners scanners;
 
     /**
-     * What is known of a scanner.
+     * The settings of a scanner.
      *
-     * @param aeTitles the application entity titles under which it is booked, and sends; missing: none
-     * @param purgeDays after how many days its console deletes what it acquired; missing: unknown
+     * @param aeTitles the application entity titles under which it is booked and sends; if omitted, none
+     * @param purgeDays after how many days its console deletes its data; if omitted, unknown
      */
     record NewScanner(
             @Nullable List<String> aeTitles, @Nullable Integer purgeDays) {}
@@ -34,14 +34,14 @@ class ScannerApi {
         this.scanners = scanners;
     }
 
-    /** By code. */
+    /** Lists the scanners by code. */
     @GetMapping
     Page<Scanner> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> scanners.page(after, most), Scanner::code);
     }
 
-    /** Sets all that is known of a scanner. */
+    /** Replaces all settings of a scanner. */
     @PutMapping("/{scanner}")
     Scanner put(@PathVariable("scanner") String code, @RequestBody NewScanner said, Principal actor) {
         Scanner scanner = new Scanner(code, said.aeTitles == null ? List.of() : said.aeTitles, said.purgeDays);

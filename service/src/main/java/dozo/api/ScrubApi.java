@@ -42,7 +42,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Reading stored copies again: starting it, whether an age can be promised, and how the promise stands. */
+/** Scrubs: starting one, the forecast whether an age can be promised, and the state of the promise. */
 @RestController
 @RequestMapping("/api/v1/scrubs")
 public class ScrubApi {
@@ -59,11 +59,11 @@ public class ScrubApi {
     private final ZoneId zone;
 
     /**
-     * A scrub that is asked for; what is missing is as the settings have it.
+     * A scrub request. Omitted fields are as in the settings.
      *
      * @param limit bytes a second
-     * @param window it reads until the end of this one, and is refused outside it
-     * @param until a time of the day, or a moment; neither this nor a window: until all is read
+     * @param window reading window; the scrub ends with it, and is refused while it is closed
+     * @param until a time of day or a moment; without this and a window, the scrub ends when everything is read
      */
     record NewScrub(
             @Nullable String site,
@@ -77,9 +77,9 @@ public class ScrubApi {
     /**
      * A forecast for a site.
      *
-     * @param window in which it reads each day
-     * @param measurements from how many scrubs it is known what reading costs; 0: it is not, or it was said
-     * @param measuredAt when the last of them ended
+     * @param window the reading window of each day
+     * @param measurements number of scrubs behind the reading cost; 0: the cost is unknown or was given in the request
+     * @param measuredAt end of the last of these scrubs
      */
     public record ShownScrubPlan(
             String site,
@@ -89,9 +89,9 @@ public class ScrubApi {
             ScrubForecast forecast) {}
 
     /**
-     * How the promise stands at a site.
+     * The state of the promise at a site.
      *
-     * @param site missing while none is registered
+     * @param site omitted if no site is registered
      */
     public record ShownPromise(@Nullable String site, Promise promise) {}
 
@@ -114,7 +114,7 @@ public class ScrubApi {
         this.zone = zone;
     }
 
-    /** Starts a scrub. It is a run: its progress, findings and end are those of the run. */
+    /** Starts a scrub. A scrub is a run: request its progress, findings and end there. */
     @PostMapping
     @ResponseStatus(HttpStatus.ACCEPTED)
     ResponseEntity<ShownRun> start(
@@ -134,7 +134,10 @@ public class ScrubApi {
                 .body(view.of(sight, run));
     }
 
-    /** Whether an age can be promised, of what is stored there, or of what is asked about as if it had been read just now. */
+    /**
+     * Returns whether an age can be promised for what is stored. If sizes are given, returns it for these sizes, as if
+     * everything had just been read.
+     */
     @GetMapping("/plan")
     ShownScrubPlan plan(
             @RequestParam(required = false) @Nullable String site,
@@ -163,13 +166,13 @@ public class ScrubApi {
                 forecast);
     }
 
-    /** How the promise stands at a site. */
+    /** Returns the state of the promise at a site. */
     @GetMapping("/promise")
     ShownPromise promise(@RequestParam(required = false) @Nullable String site, Sight sight) {
         return new ShownPromise(sites.of(site).map(Site::name).orElse(null), promises.at(sight, sites.idOf(site)));
     }
 
-    /** How the promise stands for each experiment. */
+    /** Lists the state of the promise for each experiment. */
     @GetMapping("/promise/experiments")
     Page<ExperimentPromise> experiments(
             @RequestParam(required = false) @Nullable String site,
@@ -224,7 +227,7 @@ public class ScrubApi {
         return new Work(bytes, files);
     }
 
-    /** Nothing is assumed: of what is neither measured nor said, nothing is known. */
+    /** Returns the reading cost, or null if it is neither measured nor given: nothing is assumed. */
     private static @Nullable CostModel cost(
             @Nullable CostModel measured, @Nullable Long rate, @Nullable Double secondsPerFile) {
         if (measured == null && (rate == null || secondsPerFile == null)) {
@@ -262,7 +265,7 @@ public class ScrubApi {
         return asked.until() == null ? null : until(asked.until(), now);
     }
 
-    /** A time of the day is the next one. */
+    /** Parses the end. A time of day means its next occurrence. */
     private Instant until(String typed, Instant now) {
         try {
             Instant end = typed.contains("T") ? Instant.parse(typed) : next(LocalTime.parse(typed), now);
@@ -270,7 +273,7 @@ public class ScrubApi {
                 return end;
             }
         } catch (DateTimeParseException e) {
-            // Told below, as what is past is.
+            // Refused below, like times in the past.
         }
         throw new Refusal(
                 "until",

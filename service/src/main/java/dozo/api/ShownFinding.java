@@ -9,15 +9,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One finding.
+ * A finding.
  *
  * @param run the first run that found it
- * @param experiment missing where it concerns the whole run
- * @param path as people can read it
- * @param pathBytes its bytes in base64
- * @param lastRun the last run that found it, whose words the message has
- * @param open whether it needs a person: neither of the next two is there
- * @param supersededBy the first later run that has looked at the same again
+ * @param experiment omitted if the finding concerns the whole run
+ * @param path the path as text
+ * @param pathBytes the path's bytes in base64
+ * @param lastRun the last run that found it; {@code message} is from this run
+ * @param open whether it needs a person: it is neither superseded nor acknowledged
+ * @param supersededBy the first later run that has checked the same item again
  */
 @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
 public record ShownFinding(
@@ -35,7 +35,7 @@ public record ShownFinding(
         @Nullable Long supersededBy,
         @Nullable Acknowledgement acknowledgement) {
 
-    /** Shows a finding. */
+    /** Returns a finding in REST's form. */
     public static ShownFinding of(KeptFinding finding) {
         Optional<FilePath> path = Optional.ofNullable(finding.path());
         return new ShownFinding(

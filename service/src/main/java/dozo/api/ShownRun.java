@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * A run and how far it is.
+ * A run and its progress.
  *
- * @param findings how many there are so far; 1001 stands for more than 1,000
- * @param pausedBy missing unless it is paused
- * @param stoppedBy who asked for it to stop; missing where nobody did
- * @param underWay whether this process works on it; a paused run finishes what it had begun
- * @param retryOf the run whose findings it tries again; missing where it is no retry
- * @param retry how many experiments a retry goes through; missing where not everything is seen
- * @param scrub what a scrub was asked for and has read; missing in a nightly backup, and where not everything is seen: it is
- *     not known by project
+ * @param findings number of findings so far; 1001 means more than 1,000
+ * @param pausedBy omitted unless the run is paused
+ * @param stoppedBy the user who asked to stop it; omitted if nobody did
+ * @param underWay whether this process works on the run; a paused run finishes the units that it has begun
+ * @param retryOf the run whose findings it retries; omitted if it is not a retry
+ * @param retry the number of a retry's experiments; omitted for users who see only some projects
+ * @param scrub the options and the progress of a scrub; omitted for other runs, and for users who see only some
+ *     projects, because it is not known by project
  */
 public record ShownRun(
         long id,
@@ -45,7 +45,7 @@ public record ShownRun(
         @Nullable ShownRetry retry,
         @Nullable ShownScrub scrub) {
 
-    /** The run itself. */
+    /** Returns the run itself. */
     public Run run() {
         return new Run(
                 id,
@@ -64,16 +64,16 @@ public record ShownRun(
                 retryOf);
     }
 
-    /** What a retry goes through. */
+    /** The extent of a retry. */
     public record ShownRetry(long experiments) {}
 
     /**
      * A scrub.
      *
-     * @param dueBefore what was last read before this is read
-     * @param limit bytes a second; missing: none
-     * @param until when it begins no more
-     * @param copiesRead files, folders and links so far
+     * @param dueBefore copies that were last read before this moment are read
+     * @param limit bytes a second; omitted if unlimited
+     * @param until after this moment it starts no more readings
+     * @param copiesRead number of files, folders and links read so far
      */
     public record ShownScrub(
             long maxAgeSeconds,
@@ -100,7 +100,7 @@ public record ShownRun(
         }
     }
 
-    /** Shows runs as they are now. */
+    /** Returns runs in REST's form, in their present state. */
     @Component
     static final class View {
 
@@ -116,7 +116,7 @@ public record ShownRun(
             this.operations = operations;
         }
 
-        /** With that of the progress which is seen. */
+        /** Returns a run with the progress that the user may see. */
         ShownRun of(Sight sight, Run run) {
             return new ShownRun(
                     run.id(),

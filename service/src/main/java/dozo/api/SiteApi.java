@@ -55,7 +55,7 @@ public class SiteApi {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}");
     private static final Pattern USER = Pattern.compile("[A-Za-z_][A-Za-z0-9._@-]{0,63}");
 
-    /** A public key in a line of its own or of {@code known_hosts}, where names of the host stand before it. */
+    /** A public key on its own line, or a {@code known_hosts} line, which begins with names of the host. */
     private static final Pattern HOST_KEY =
             Pattern.compile("(?:\\S+\\s+)?((?:ssh-|ecdsa-sha2-)[a-z0-9-]+\\s+AAAA[A-Za-z0-9+/=]+)(?:\\s.*)?");
 
@@ -68,11 +68,11 @@ public class SiteApi {
     private final Editions editions;
 
     /**
-     * Where a site is.
+     * The address of a site.
      *
-     * @param root the folder there that everything lies in
-     * @param identity the file with our private key on the service's machine; the key itself is never sent
-     * @param hostKey its public host keys, one a line
+     * @param root the folder at the site that contains everything
+     * @param identity the file with Dozo's private key on the service's machine; the key itself is never sent
+     * @param hostKey the site's public host keys, one a line
      * @param jump a host that forwards connections to the site; null: the site is reached directly
      * @param dscp the DSCP mark of packets, 0 to 63; null: none
      */
@@ -113,7 +113,7 @@ public class SiteApi {
     /**
      * A host that forwards connections to a site.
      *
-     * @param identity the file with our private key for it; null: the one for the site
+     * @param identity the file with Dozo's private key for it; null: the same as for the site
      * @param hostKey its public host keys, one a line
      */
     record NewJump(
@@ -125,7 +125,7 @@ public class SiteApi {
             @NotBlank(message = "expected the jump host's public host key, obtained from a trusted person")
             String hostKey) {}
 
-    /** A host that we log in to, as it was sent in the fields that begin with {@code at}. */
+    /** A host to log in to. The request's fields for it begin with {@code at}. */
     private record NewHost(
             String at, String host, @Nullable Integer port, String user, String root, String identity, String hostKey) {
 
@@ -177,7 +177,10 @@ public class SiteApi {
         }
     }
 
-    /** A site, with what it was last found to be able to do, and its room if it tells; null before anyone has looked. */
+    /**
+     * A site with the capabilities of its last check, and its capacity if the site reports it. Both are null before the
+     * first check.
+     */
     public record ShownSite(
             String name,
             String host,
@@ -219,14 +222,14 @@ public class SiteApi {
     }
 
     /**
-     * What one look at a site found.
+     * The result of a check.
      *
-     * @param usable whether all is there that a backup cannot do without
-     * @param digest how digests are computed there
-     * @param digestBytesPerSecond how fast, from the site's memory
-     * @param unpacksTar whether files can be sent there as archives
-     * @param cacheTool what has the site's memory forget files; null: reads there are warm
-     * @param findings what a person should know, also what the site can no more since it was looked at before
+     * @param usable whether the site has everything that a backup needs
+     * @param digest how the site computes digests
+     * @param digestBytesPerSecond rate of digests, computed from the site's memory
+     * @param unpacksTar whether files can be sent to the site as archives
+     * @param cacheTool the tool that drops files from the site's cache; null: reads there are warm
+     * @param findings what a person should know, including capabilities that the site has lost since the last check
      */
     public record CheckedSite(
             boolean usable,
@@ -274,19 +277,19 @@ public class SiteApi {
         this.editions = editions;
     }
 
-    /** All sites. */
+    /** Lists all sites. */
     @GetMapping
     Page<ShownSite> list() {
         return new Page<>(sites.all().stream().map(this::shown).toList(), null);
     }
 
-    /** One site, with what it was last found to be able to do, how full it was, and when it will be full. */
+    /** Returns one site, with the capabilities of its last check, its capacity and its capacity forecast. */
     @GetMapping("/{name}")
     ShownSite one(@PathVariable String name) {
         return shown(find(name));
     }
 
-    /** Registers a site, or changes the address of the one of this name. */
+    /** Registers a site, or changes the address of an existing one. */
     @PutMapping("/{name}")
     ShownSite save(@PathVariable String name, @Valid @RequestBody NewAddress asked, IfMatch seen, Principal actor) {
         SiteAddress address = asked.checked();
@@ -306,7 +309,7 @@ public class SiteApi {
         }
     }
 
-    /** Looks at a site over one lane, and keeps what was found. */
+    /** Checks a site over one lane, and stores its capabilities. */
     @PostMapping("/{name}/check")
     CheckedSite check(@PathVariable String name, Principal actor) throws RemoteException, InterruptedException {
         Site site = find(name);

@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What a console has to know before it deletes. */
+/** The answer that a console needs before it deletes a study. */
 @RestController
 class StudyApi {
 
@@ -23,19 +23,19 @@ class StudyApi {
     private final SiteChoice sites;
 
     /**
-     * How far a study has come. Delete only where {@code verified} is true.
+     * The progress of a study. Delete it only if {@code verified} is true.
      *
-     * @param site missing while none is registered
-     * @param received instances that arrived, in {@code series} series
-     * @param receivedAt when the last of them did
-     * @param collected instances that lie in the source of {@code experiment}; missing: none is known to, as
-     *     {@code collectedAt}
-     * @param files of the experiment's current manifest, {@code filesVerified} of them with receipts from the site; missing
-     *     where no manifest was sealed since all that arrived lies there
-     * @param copied whether every one of these files is at the site
-     * @param verified whether every entry of that manifest has a receipt from the site, and not fewer instances arrived than are
-     *     asked about; what is not known is false
-     * @param verifiedAt since when; missing: it is not
+     * @param site omitted if no site is registered
+     * @param received number of instances that arrived, in {@code series} series
+     * @param receivedAt when the last of them arrived
+     * @param collected number of instances in the source of {@code experiment}; omitted, like {@code collectedAt}, if
+     *     none is known to be there
+     * @param files number of files in the experiment's current manifest, {@code filesVerified} of them with receipts
+     *     from the site; omitted if no manifest was sealed since all arrived instances are in the source
+     * @param copied whether each of these files is at the site
+     * @param verified whether every entry of that manifest has a receipt from the site, and at least as many instances
+     *     arrived as the request gives; false if unknown
+     * @param verifiedAt since when it is verified; omitted if it is not
      */
     record ShownStudy(
             String studyInstanceUid,
@@ -76,7 +76,7 @@ class StudyApi {
         this.sites = sites;
     }
 
-    /** How far a study has come at a site. 404: nothing has arrived of it, or it is not to be seen. */
+    /** Returns the progress of a study at a site. 404: nothing of it has arrived, or the user may not see it. */
     @GetMapping("/api/v1/studies/{studyInstanceUid}")
     ShownStudy study(
             @PathVariable String studyInstanceUid,

@@ -27,7 +27,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Tokens: one's own, and those of others to revoke. */
+/** Tokens: a user's own, and those of other users to revoke. */
 @RestController
 @RequestMapping("/api/v1")
 public class TokenApi {
@@ -36,11 +36,12 @@ public class TokenApi {
     private final Users users;
 
     /**
-     * A token.
+     * A token to create.
      *
-     * @param roles at most these; missing: all that one has
-     * @param scope {@code studies}: it may only ask whether a study may be deleted, and changes nothing; missing: {@code all}
-     * @param days until it expires, 1 to 366; missing: 90
+     * @param roles the most that the token may have; if omitted, all roles of the user
+     * @param scope {@code studies}: the token may only ask whether a study may be deleted, and changes nothing; if
+     *     omitted, {@code all}
+     * @param days days until it expires, 1 to 366; if omitted, 90
      */
     record WantedToken(
             @NotBlank(message = "expected a name") String name,
@@ -52,9 +53,9 @@ public class TokenApi {
     /**
      * A token.
      *
-     * @param scope {@code all} that its roles may, or {@code studies}: only whether a study may be deleted
-     * @param secret only in the answer to its making
-     * @param lastUsedAt to the hour; missing: never
+     * @param scope {@code all} that its roles permit, or {@code studies}: only whether a study may be deleted
+     * @param secret only in the response to its creation
+     * @param lastUsedAt to the hour; omitted if never used
      */
     public record ShownToken(
             int id,
@@ -80,7 +81,7 @@ public class TokenApi {
                     secret);
         }
 
-        /** Without the secret. */
+        /** Returns the name, without the secret. */
         @Override
         public String toString() {
             return name;
@@ -92,13 +93,13 @@ public class TokenApi {
         this.users = users;
     }
 
-    /** One's own tokens. */
+    /** Lists your own tokens. */
     @GetMapping("/me/tokens")
     Page<ShownToken> own(Principal actor) {
         return shown(actor.getName());
     }
 
-    /** Makes a token; its secret is told this once. */
+    /** Creates a token. Only this response contains its secret. */
     @PostMapping("/me/tokens")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownToken> create(@Valid @RequestBody WantedToken asked, Principal actor) {
@@ -114,14 +115,14 @@ public class TokenApi {
                 .body(ShownToken.of(made.token(), made.secret()));
     }
 
-    /** Revokes one of one's own tokens. */
+    /** Revokes one of your own tokens. */
     @DeleteMapping("/me/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revokeOwn(@PathVariable int id, Principal actor) {
         revoke(actor.getName(), id, actor);
     }
 
-    /** Another's tokens. */
+    /** Lists another user's tokens. */
     @GetMapping("/users/{name}/tokens")
     Page<ShownToken> of(@PathVariable String name) {
         if (users.find(name).isEmpty()) {
@@ -130,7 +131,7 @@ public class TokenApi {
         return shown(name);
     }
 
-    /** Revokes one of another's tokens. */
+    /** Revokes another user's token. */
     @DeleteMapping("/users/{name}/tokens/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void revoke(@PathVariable String name, @PathVariable int id, Principal actor) {

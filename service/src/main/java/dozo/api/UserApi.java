@@ -33,7 +33,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Users, what they may, and which projects are their own. */
+/** Users, their roles, and the projects that are their own. */
 @RestController
 @RequestMapping("/api/v1")
 public class UserApi {
@@ -42,41 +42,41 @@ public class UserApi {
     private final Projects projects;
     private final Editions editions;
 
-    /** A local user; without roles they may do nothing yet. */
+    /** A local user. Without roles the user may do nothing yet. */
     record NewUser(
             @NotBlank(message = "expected a name") String name,
 
             @NotBlank(message = "expected a password") String password,
             @Nullable List<String> roles) {
 
-        /** Without the password. */
+        /** Returns the name, without the password. */
         @Override
         public String toString() {
             return name;
         }
     }
 
-    /** What is to be another one; what is missing stays. */
+    /** Changes of a user. Omitted fields stay as they are. */
     record UserChange(
             @Nullable List<String> roles,
             @Nullable Boolean disabled,
             @Nullable String password) {
 
-        /** Without the password. */
+        /** Describes the change without the password. */
         @Override
         public String toString() {
             return "roles %s, disabled %s".formatted(roles, disabled);
         }
     }
 
-    /** One's own new password, with the present one. */
+    /** A new own password, with the current one. */
     record NewPassword(
             @NotBlank(message = "expected the current password")
             String present,
 
             @NotBlank(message = "expected a password") String password) {
 
-        /** Without the passwords. */
+        /** Hides the passwords. */
         @Override
         public String toString() {
             return "a password";
@@ -86,8 +86,8 @@ public class UserApi {
     /**
      * A user.
      *
-     * @param gone the directory knows this user no more
-     * @param projects those that are a lab manager's own
+     * @param gone whether the directory no longer knows this user
+     * @param projects a lab manager's own projects
      */
     public record ShownUser(
             String name,
@@ -113,7 +113,7 @@ public class UserApi {
         }
     }
 
-    /** Whose own a project is. */
+    /** A member of a project. */
     public record Member(String name, SortedSet<Role> roles) {
 
         static Member of(User user) {
@@ -127,27 +127,27 @@ public class UserApi {
         this.editions = editions;
     }
 
-    /** Who asks. */
+    /** Returns the current user. */
     @GetMapping("/me")
     ShownUser me(Principal actor) {
         return ShownUser.of(find(actor.getName()));
     }
 
-    /** Changes one's own password. Ends all sessions, this one too. */
+    /** Changes your own password. Ends all of your sessions, including this one. */
     @PutMapping("/me/password")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void changePassword(@Valid @RequestBody NewPassword asked, Principal actor) {
         users.changeOwnPassword(actor.getName(), asked.present(), asked.password());
     }
 
-    /** The users, by name. */
+    /** Lists the users by name. */
     @GetMapping("/users")
     Page<ShownUser> list(
             @RequestParam(defaultValue = "") String after, @RequestParam(defaultValue = Page.LIMIT) int limit) {
         return Page.of(limit, most -> users.page(after, most), User::name).map(ShownUser::of);
     }
 
-    /** Makes a local user. */
+    /** Creates a local user. */
     @PostMapping("/users")
     @ResponseStatus(HttpStatus.CREATED)
     ResponseEntity<ShownUser> create(@Valid @RequestBody NewUser asked, Principal actor) {
@@ -157,13 +157,13 @@ public class UserApi {
                 .body(ShownUser.of(user));
     }
 
-    /** One user. */
+    /** Returns one user. */
     @GetMapping("/users/{name}")
     ShownUser one(@PathVariable String name) {
         return ShownUser.of(find(name));
     }
 
-    /** Changes what is given of a user, in whole. */
+    /** Replaces the given fields of a user. */
     @PatchMapping("/users/{name}")
     ShownUser change(@PathVariable String name, @RequestBody UserChange asked, IfMatch seen, Principal actor) {
         Set<Role> roles = asked.roles() == null ? null : Role.of(asked.roles());
@@ -176,7 +176,7 @@ public class UserApi {
                 .orElseThrow(Missing.thing("user", name));
     }
 
-    /** Whose own a project is, by name. */
+    /** Lists a project's members by name. */
     @GetMapping("/projects/{project}/members")
     Page<Member> members(
             @PathVariable String project,
@@ -187,7 +187,7 @@ public class UserApi {
                 .map(Member::of);
     }
 
-    /** Makes a project a user's own. */
+    /** Makes a user a member of a project. */
     @PutMapping("/projects/{project}/members/{name}")
     Member join(@PathVariable String project, @PathVariable String name, Principal actor) {
         demandProject(project);
@@ -197,7 +197,7 @@ public class UserApi {
         return Member.of(find(name));
     }
 
-    /** Makes a project not a user's own any more; what a group gives stays. */
+    /** Removes a member from a project. Memberships from a directory group remain. */
     @DeleteMapping("/projects/{project}/members/{name}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void leave(@PathVariable String project, @PathVariable String name, Principal actor) {

@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Tells what the booking system plans. */
+/** Imports the bookings of the booking system. */
 @Command(
         name = "bookings",
         mixinStandardHelpOptions = true,

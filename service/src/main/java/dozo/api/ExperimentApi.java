@@ -353,7 +353,7 @@ public class ExperimentApi {
         return new Page<>(shown(page.items(), one.isPresent()), page.next());
     }
 
-    /** Adds each experiment's state if there is only one site to consider. */
+    /** Returns experiments in REST's form, with their states if the site is clear. */
     private List<ShownExperiment> shown(List<Found> found, boolean atSite) {
         int[] ids = found.stream().mapToInt(each -> each.experiment().id()).toArray();
         Map<Integer, Freeze> held =

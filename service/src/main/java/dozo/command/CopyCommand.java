@@ -92,7 +92,7 @@ public final class CopyCommand {
         return built == null ? "from source" : built;
     }
 
-    /** Warns that a copy will be slow: the compiled code assumes a libcrypto that is not used now. */
+    /** Warns that a copy will be slow: Java's compiler was limited in favour of a libcrypto that is not used now. */
     private static void warn(@Nullable String note, PrintWriter err) {
         if (note != null && !Libcrypto.isUsed()) {
             err.println("dozo: this copy takes long, because it uses %s. Remove %s to make later copies faster"

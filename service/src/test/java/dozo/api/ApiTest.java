@@ -1004,7 +1004,7 @@ class ApiTest {
         assertRefused(service.post("/api/v1/runs/%d/retry".formatted(run), ""), 409, "run");
     }
 
-    /** Runs a backup that finds a new socket; returns the finding's number. */
+    /** Records a run that has found a new socket; returns the finding's number. */
     private static long found(@Nullable Integer experiment) {
         Run run = openRun();
         service.bean(Findings.class)

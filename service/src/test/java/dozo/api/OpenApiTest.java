@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The OpenAPI description of REST is complete. */
+/** The OpenAPI description of REST is complete: clients cannot use what is missing from it. */
 class OpenApiTest {
 
     private static final Set<String> METHODS = Set.of("get", "post", "put", "patch", "delete");

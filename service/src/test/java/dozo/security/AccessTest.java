@@ -574,7 +574,7 @@ class AccessTest {
         };
     }
 
-    /** Sends a body that no endpoint can parse, and expects the error of an admitted request. */
+    /** Sends a request. Its body is malformed for every endpoint, so admitted requests with a body fail there. */
     private static Answer ask(Asker asker, Endpoint endpoint, String project) {
         String path = path(endpoint, project);
         String query = query(endpoint);

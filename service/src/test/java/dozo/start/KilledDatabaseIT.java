@@ -40,7 +40,7 @@ class KilledDatabaseIT {
     private static final Duration LIMIT = Duration.ofMinutes(10);
     private static final int FILES = 3_000;
 
-    /** Maximum number of verified units when the server is killed. */
+    /** Upper bound of the random number of verified units after which the server is killed. */
     private static final int UNITS_BEFORE_MAX = 40;
 
     private static final int BACKENDS = Campaign.times(2);

@@ -56,7 +56,7 @@ final class Relay implements AutoCloseable {
         });
     }
 
-    /** Refuses all connections from now on. */
+    /** Closes all connections, and refuses new ones from now on. */
     void refuse() throws IOException {
         ServerSocket open = listening;
         if (open != null) {

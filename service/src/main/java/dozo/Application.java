@@ -118,7 +118,7 @@ public class Application {
         return new MapPropertySource("given by the program", new HashMap<>(properties));
     }
 
-    /** Refuses wrong settings, and sets Spring's own properties from ours. */
+    /** Refuses wrong settings, and sets Spring's properties from Dozo's. */
     private static void check(ConfigurableEnvironment environment) {
         new Given(environment, SETTINGS).check();
         HttpSettings http = Binder.get(environment).bindOrCreate("dozo.http", HttpSettings.class);

@@ -11,7 +11,7 @@ public final class Terminal {
     private Terminal() {}
 
     /** Returns whether input and output are a terminal, on which a line can be overwritten. */
-    @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again where there is no terminal
+    @SuppressWarnings("SystemConsoleNull") // since JDK 25 it is null again if there is no terminal
     public static boolean attached() {
         Console console = System.console();
         return console != null && console.isTerminal();

@@ -75,7 +75,6 @@ public class Application {
         System.exit(commandLine().execute(arguments));
     }
 
-    /** Returns all commands. */
     static CommandLine commandLine() {
         return Dozo.commandLine()
                 .addSubcommand(new Serve())

@@ -66,8 +66,8 @@ public class ManifestApi {
      * @param modifiedNs nanoseconds since 1970
      * @param mode the nine permission bits and setuid, setgid, sticky
      * @param hardLink files with the same number were one file; omitted if a file has no other name
-     * @param copyBytes place of the file's copy, below the site's root, with its digest in {@code sha256}; omitted if the
-     *     entry is not a file, or was never proven there
+     * @param copyBytes place of the file's copy, below the site's root, with its digest in {@code sha256}; omitted if
+     *     the entry is not a file, or was never proven there
      */
     @SuppressWarnings("ArrayRecordComponent") // JSON's base64; written once
     public record ShownItem(

@@ -72,7 +72,6 @@ final class Connection {
 
     private @Nullable String authorization;
 
-    /** Returns whether to print JSON. */
     boolean json() {
         return json;
     }

@@ -55,7 +55,6 @@ final class CopyReport {
         return count > 0;
     }
 
-    /** Returns the result as JSON. */
     String json(Progress end, double seconds, double startSeconds) {
         return Connection.JSON.writeValueAsString(new Ended(
                 end.entries(),
@@ -110,7 +109,6 @@ final class CopyReport {
                         : "%d s".formatted(time.toSeconds());
     }
 
-    /** Returns the line for a copy that was interrupted. */
     static String interrupted(Progress at) {
         return "interrupted: %,d of %,d%s entries are verified, %s were moved; the same command again finishes the rest"
                 .formatted(

@@ -178,7 +178,6 @@ final class CoverageCommand implements Callable<Integer> {
         service.out().flush();
     }
 
-    /** Returns the query for a period between two days. */
     private Query between(String path, String typed) {
         int dots = typed.indexOf("..");
         if (dots <= 0 || dots + 2 == typed.length()) {

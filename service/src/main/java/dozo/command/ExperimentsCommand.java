@@ -76,8 +76,8 @@ final class ExperimentsCommand implements Callable<Integer> {
     }
 
     /**
-     * Returns the state, with {@code frozen} if the experiment is frozen. There is no state if no site is named and there
-     * are several.
+     * Returns the state, with {@code frozen} if the experiment is frozen. There is no state if no site is named and
+     * there are several.
      */
     private static String state(ShownExperiment experiment) {
         String state = Connection.text(experiment.state());

@@ -18,7 +18,6 @@ final class RiskReport {
         return coverage.atRisk() == null ? 0 : coverage.atRisk();
     }
 
-    /** Returns the names of all experiments at risk. */
     static List<String> names(Connection service, ShownCoverage coverage) {
         return count(coverage) == 0
                 ? List.of()

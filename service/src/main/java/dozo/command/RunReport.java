@@ -86,7 +86,6 @@ public final class RunReport {
         out.flush();
     }
 
-    /** Prints a line for each finding. */
     public static void findings(PrintWriter out, List<ShownFinding> findings) {
         for (ShownFinding finding : findings) {
             String thing = (finding.experiment() == null ? "run " + finding.lastRun() : finding.experiment())

@@ -105,7 +105,6 @@ public final class Demo implements Callable<Integer> {
     public interface Service {
         ConfigurableApplicationContext start(Map<String, ?> settings);
 
-        /** Returns the service's address. */
         URI address(ConfigurableApplicationContext started);
     }
 

@@ -23,12 +23,10 @@ public class Administrator {
                 : Path.of(given).toAbsolutePath();
     }
 
-    /** Returns the name to log in with. */
     public String name() {
         return Users.ADMINISTRATOR;
     }
 
-    /** Returns the file with the password. */
     public Path passwordFile() {
         return file;
     }

@@ -66,7 +66,6 @@ final class Throttle {
         known.put(pair, now);
     }
 
-    /** Returns the number of entries kept. */
     synchronized int size() {
         return pairs.size() + addresses.size() + names.size() + known.size();
     }

@@ -53,7 +53,6 @@ public record HttpSettings(
         }
     }
 
-    /** Returns the addresses of the proxies. */
     public List<String> proxies() {
         return listed(tlsProxy);
     }

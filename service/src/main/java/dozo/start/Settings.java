@@ -44,7 +44,6 @@ public record Settings(
         }
     }
 
-    /** The database. */
     public record Db(
             @Setting(
                     value = "the database; without one, neither user nor password may be given",

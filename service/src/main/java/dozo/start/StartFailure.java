@@ -32,7 +32,6 @@ public final class StartFailure extends RuntimeException {
         return exitCode;
     }
 
-    /** Returns the line. */
     public String message() {
         return String.valueOf(getMessage());
     }

@@ -66,7 +66,6 @@ public record Format(ZoneId zone, Locale locale) {
         return day == null ? NOTHING : formatter(day()).format(day);
     }
 
-    /** Formats the day of a moment. */
     public String dayOf(@Nullable Instant time) {
         return time == null ? NOTHING : date(time.atZone(zone).toLocalDate());
     }

@@ -21,7 +21,6 @@ final class OriginForm {
 
     private OriginForm() {}
 
-    /** Returns the form for a new origin. */
     static Form empty() {
         return new Form(Map.of("active", "true"), Map.of());
     }

@@ -38,7 +38,6 @@ class OriginsPage {
         this.choices = choices;
     }
 
-    /** Lists the origins by name. */
     @GetMapping("/origins")
     String list(@RequestParam(defaultValue = "") String after, Model model) {
         model.addAttribute("origins", Cut.of(SHOWN, most -> standings.page(after, most), OriginsPage::name));

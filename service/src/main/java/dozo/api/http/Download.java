@@ -40,7 +40,6 @@ public final class Download {
         }
     }
 
-    /** The client has closed the connection. */
     private static final class ClientGone extends IOException {
 
         private static final long serialVersionUID = 1L;

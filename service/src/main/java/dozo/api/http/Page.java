@@ -38,7 +38,6 @@ public record Page<T>(List<T> items, @Nullable String next) {
         return limit;
     }
 
-    /** Returns the page with converted items. */
     public <R> Page<R> map(Function<T, R> view) {
         return new Page<>(items.stream().map(view).toList(), next);
     }

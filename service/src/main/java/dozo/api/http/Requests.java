@@ -73,7 +73,6 @@ class Requests implements WebMvcConfigurer {
         interceptors.addInterceptor(new KnownParameters()).order(AFTER_GATE);
     }
 
-    /** Returns whether a handler belongs to REST. */
     static boolean isRest(Class<?> handler) {
         return handler.getPackageName().equals(RESOURCES);
     }
